@@ -1,0 +1,33 @@
+# Writes a header with the text and the SHA-1 of each Lua script: EVALSHA needs a constant hash, and
+# a script that is read at run time could be missing or changed.
+
+function(redlock_embed_scripts header)
+    set(body "")
+    foreach(file IN LISTS ARGN)
+        get_filename_component(name "${file}" NAME_WE)
+        file(READ "${file}" text)
+        string(SHA1 sha "${text}")
+        string(APPEND body
+            "inline constexpr script ${name}_script{\n    \"${sha}\",\n"
+            "    R\"lua(${text})lua\"\n};\n\n"
+        )
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+    endforeach()
+    file(CONFIGURE OUTPUT "${header}" @ONLY CONTENT [[
+// Generated from src/node/scripts by cmake/EmbedScripts.cmake.
+#ifndef REDLOCK_GENERATED_SCRIPTS_HPP
+#define REDLOCK_GENERATED_SCRIPTS_HPP
+
+namespace redlock::detail {
+
+struct script
+{
+    const char* sha;
+    const char* text;
+};
+
+@body@}  // namespace redlock::detail
+
+#endif
+]])
+endfunction()

@@ -1,0 +1,19 @@
+# What we compile our own code with. Private to the build: users get none of it.
+
+add_library(redlock_warnings INTERFACE)
+target_compile_options(redlock_warnings INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+    $<$<BOOL:${REDLOCK_WERROR}>:-Werror>
+)
+
+# Sanitizers must be in every object of a program, so they are not private.
+if(REDLOCK_SANITIZE STREQUAL "address")
+    add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all
+        -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=address,undefined)
+elseif(REDLOCK_SANITIZE STREQUAL "thread")
+    add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=thread)
+elseif(NOT REDLOCK_SANITIZE STREQUAL "")
+    message(FATAL_ERROR "REDLOCK_SANITIZE is '${REDLOCK_SANITIZE}', must be empty, address or thread")
+endif()

@@ -1,0 +1,15 @@
+#ifndef REDLOCK_HPP
+#define REDLOCK_HPP
+
+/// Everything a user of the library needs.
+
+#include <redlock/client.hpp>
+#include <redlock/config.hpp>
+#include <redlock/diagnostics.hpp>
+#include <redlock/error.hpp>
+#include <redlock/lease.hpp>
+#include <redlock/options.hpp>
+#include <redlock/time.hpp>
+#include <redlock/vote.hpp>
+
+#endif

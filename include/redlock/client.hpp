@@ -1,0 +1,295 @@
+#ifndef REDLOCK_CLIENT_HPP
+#define REDLOCK_CLIENT_HPP
+
+#include <redlock/config.hpp>
+#include <redlock/error.hpp>
+#include <redlock/lease.hpp>
+#include <redlock/options.hpp>
+#include <redlock/time.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace redlock {
+
+namespace detail {
+
+class client_impl;
+
+}  // namespace detail
+
+/// The state of the session with one node.
+enum class node_state : std::uint8_t
+{
+    connecting,  ///< First connection under way, or the client does not run yet.
+    ready,       ///< Connected and checked. Votes.
+    down,        ///< Not connected. Tried again after a pause.
+    rejected,    ///< Connected, but it did not pass the checks. Tried again after a pause.
+};
+
+/// Lower-case name, for logs.
+[[nodiscard]] const char* to_string(node_state value) noexcept;
+
+/// What the client knows of one node.
+struct node_status
+{
+    std::string node;      ///< Address without credentials.
+    node_state state;      ///< What the session is doing.
+    std::string because;   ///< Why it is down or rejected. Empty when ready.
+};
+
+/** Acquires leases on resources from a fixed set of independent Redis nodes.
+
+    Implements Redlock: a resource is held by whoever a majority of the nodes has granted it to.
+    With one node it is the single-instance lock.
+
+    @par Thread safety
+    Distinct objects: safe. Shared objects: every function may be called from any thread, except
+    moving, assigning and destroying.
+
+    @par Executor
+    The client works on a strand of its own over the executor it was given. Handlers are posted to
+    their associated executor, by default the one the client was given; user code never runs on the
+    strand.
+
+    @par Lifetime
+    The execution context must outlive the client object. Operations need not have completed when
+    the client is destroyed: they are cancelled. Leases may outlive the client.
+
+    @par Example
+    @code
+    redlock::client locks(context, {.nodes = redlock::parse_nodes("redis://a,redis://b,redis://c")});
+    locks.async_run(asio::detached);
+
+    auto held = co_await locks.async_acquire("orders:42", 10s);
+    co_await ship(42);
+    co_await held.async_release();
+    @endcode
+*/
+class client
+{
+public:
+    using executor_type = boost::asio::any_io_executor;
+
+    /** Makes a client that runs on `executor`. Does not connect yet.
+
+        @throws std::invalid_argument naming the field and the value, if the configuration is
+        outside its limits (docs/configuration.md).
+    */
+    client(executor_type executor, client_config config);
+
+    /// Makes a client that runs on an execution context, such as `boost::asio::io_context`.
+    template <class ExecutionContext>
+        requires std::convertible_to<
+            decltype(std::declval<ExecutionContext&>().get_executor()), executor_type>
+    client(ExecutionContext& context, client_config config)
+        : client(executor_type(context.get_executor()), std::move(config))
+    {
+    }
+
+    /// Takes an implementation with nodes and clocks of its own. For tests of this library.
+    explicit client(std::shared_ptr<detail::client_impl> impl) noexcept;
+
+    client(client&& other) noexcept = default;
+
+    /// Cancels the operations of the client held before.
+    client& operator=(client&& other) noexcept;
+
+    /// Cancels all operations, as `cancel()`.
+    ~client();
+
+    /// The executor given to the constructor.
+    [[nodiscard]] executor_type get_executor() const noexcept;
+
+    /** Connects to the nodes and keeps the connections, until `cancel()` or cancellation.
+
+        Call it once. The other operations need it to run.
+
+        @par Completion signature
+        `void(boost::system::error_code)`
+
+        @param token Completion token.
+
+        @par Errors
+        No error after `cancel()`. `error::already_running` if called before.
+
+        @par Cancellation
+        Terminal and partial: as `cancel()`, and it completes with `operation_aborted`.
+    */
+    template <class Token = boost::asio::deferred_t>
+    [[nodiscard]] auto async_run(Token&& token = Token())
+    {
+        return boost::asio::async_initiate<Token, void(error_code)>(
+            [impl = impl_](auto handler) { start_run(impl, std::move(handler)); }, token
+        );
+    }
+
+    /** Waits until a quorum of nodes is ready.
+
+        @par Completion signature
+        `void(boost::system::error_code)`
+
+        @param token Completion token. There is no limit of time: add one with `cancel_after`.
+
+        @par Errors
+        @li `error::not_running`: the client has stopped.
+
+        @par Cancellation
+        Terminal and partial.
+    */
+    template <class Token = boost::asio::deferred_t>
+    [[nodiscard]] auto async_wait_ready(Token&& token = Token())
+    {
+        return boost::asio::async_initiate<Token, void(error_code)>(
+            [impl = impl_](auto handler) { start_wait_ready(impl, std::move(handler)); }, token
+        );
+    }
+
+    /** Acquires a resource; waits while another owner holds it.
+
+        Asks all nodes at once, and returns as soon as a quorum has granted. A round without a
+        quorum is released on every node that was asked; the next one follows after a random delay.
+
+        @par Completion signature
+        `void(boost::system::error_code, redlock::lease)`
+
+        @param resource What to protect, 1 to 512 bytes, any bytes. Copied.
+        @param options See `acquire_options`. Copied, but for what `report` points to.
+        @param token Completion token.
+
+        @par Errors
+        @li `error::contended`: another owner held the resource until `wait` was over.
+        @li `error::quorum_unreachable`: too many nodes did not answer, until `wait` was over.
+        @li `error::node_rejected`: too many nodes refused, until `wait` was over.
+        @li `error::validity_exhausted`: a quorum granted too late, until `wait` was over.
+        @li `error::not_running`: the client did not run within `wait`, or has stopped.
+        @li `error::invalid_argument`: resource or options out of range. Nothing was sent.
+
+        @par Cancellation
+        Terminal and partial. Nothing is held afterwards: every node that was asked gets a release,
+        which follows the request on the same connection.
+    */
+    template <class Token = boost::asio::deferred_t>
+    [[nodiscard]] auto async_acquire(
+        std::string_view resource,
+        const acquire_options& options,
+        Token&& token = Token()
+    )
+    {
+        return initiate_acquire(patience::wait, resource, options, std::forward<Token>(token));
+    }
+
+    /// Acquires a resource for `ttl`, with the defaults of `acquire_options` otherwise.
+    template <class Rep, class Period, class Token = boost::asio::deferred_t>
+    [[nodiscard]] auto async_acquire(
+        std::string_view resource,
+        std::chrono::duration<Rep, Period> ttl,
+        Token&& token = Token()
+    )
+    {
+        return initiate_acquire(
+            patience::wait, resource, with_ttl(saturate(ttl)), std::forward<Token>(token)
+        );
+    }
+
+    /** Tries to acquire a resource with one round.
+
+        As `async_acquire`, except that it never waits for a holder, and that a resource held by
+        another owner is not an error: the operation succeeds with an empty lease.
+    */
+    template <class Token = boost::asio::deferred_t>
+    [[nodiscard]] auto async_try_acquire(
+        std::string_view resource,
+        const acquire_options& options,
+        Token&& token = Token()
+    )
+    {
+        return initiate_acquire(patience::one_round, resource, options, std::forward<Token>(token));
+    }
+
+    /// Tries to acquire a resource for `ttl`.
+    template <class Rep, class Period, class Token = boost::asio::deferred_t>
+    [[nodiscard]] auto async_try_acquire(
+        std::string_view resource,
+        std::chrono::duration<Rep, Period> ttl,
+        Token&& token = Token()
+    )
+    {
+        return initiate_acquire(
+            patience::one_round, resource, with_ttl(saturate(ttl)), std::forward<Token>(token)
+        );
+    }
+
+    /** Ends the client: aborts its operations and lets `async_run` complete.
+
+        Releases that are under way get one `node_timeout` to reach their nodes. Leases that are
+        held are not released.
+    */
+    void cancel() noexcept;
+
+    /// What the client knows of its nodes now, in the order of the configuration.
+    [[nodiscard]] std::vector<node_status> nodes() const;
+
+private:
+    enum class patience : bool
+    {
+        one_round,
+        wait,
+    };
+
+    [[nodiscard]] static acquire_options with_ttl(milliseconds ttl) noexcept
+    {
+        acquire_options options;
+        options.ttl = ttl;
+        return options;
+    }
+
+    template <class Token>
+    auto initiate_acquire(
+        patience how,
+        std::string_view resource,
+        const acquire_options& options,
+        Token&& token
+    )
+    {
+        return boost::asio::async_initiate<Token, void(error_code, lease)>(
+            [impl = impl_, how](auto handler, std::string what, const acquire_options& given)
+            { start_acquire(impl, how, std::move(what), given, std::move(handler)); },
+            token,
+            std::string(resource),
+            options
+        );
+    }
+
+    static void start_run(
+        std::shared_ptr<detail::client_impl> impl,
+        boost::asio::any_completion_handler<void(error_code)> handler
+    );
+    static void start_wait_ready(
+        std::shared_ptr<detail::client_impl> impl,
+        boost::asio::any_completion_handler<void(error_code)> handler
+    );
+    static void start_acquire(
+        std::shared_ptr<detail::client_impl> impl,
+        patience how,
+        std::string resource,
+        const acquire_options& options,
+        boost::asio::any_completion_handler<void(error_code, lease)> handler
+    );
+
+    std::shared_ptr<detail::client_impl> impl_;
+};
+
+}  // namespace redlock
+
+#endif

@@ -1,0 +1,69 @@
+#ifndef REDLOCK_DIAGNOSTICS_HPP
+#define REDLOCK_DIAGNOSTICS_HPP
+
+#include <redlock/error.hpp>
+#include <redlock/time.hpp>
+#include <redlock/vote.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock {
+
+/// Why a node voted as it did.
+enum class reason : std::uint8_t
+{
+    none,              ///< Nothing to explain: granted, or not answered yet.
+    held,              ///< Another attempt holds the resource on this node.
+    gone,              ///< The key is no longer ours on this node, or never was.
+    timeout,           ///< No answer within `client_config::node_timeout`.
+    connecting,        ///< The first connection did not come about in time. Nothing was sent.
+    down,              ///< Not connected; the error code says why. Nothing was sent.
+    connection_lost,   ///< The connection broke before the answer came.
+    overloaded,        ///< Too many commands wait for this node's answer. Nothing was sent.
+    error_reply,       ///< The server answered with an error; the text is its own.
+    rejected,          ///< The node did not pass the checks made on connecting; the text says why.
+    unexpected_reply,  ///< The answer has a shape that this command never gets.
+};
+
+/// Lower-case name, for logs and diagnostics.
+[[nodiscard]] const char* to_string(reason value) noexcept;
+
+/// What one node answered in a round.
+struct node_vote
+{
+    std::string node;                       ///< Address without credentials.
+    std::optional<redlock::vote> vote;      ///< Empty: not answered yet when the round was decided.
+    redlock::reason reason = reason::none;  ///< Why it did not grant.
+    error_code code;                        ///< The network's error, for `down` and the like.
+    std::string text;                       ///< The server's own words, for an error reply.
+    std::optional<milliseconds> held_for;   ///< How long the holder's key has left there, if known.
+    std::optional<std::chrono::microseconds> round_trip;  ///< From the start of the round.
+};
+
+/** The account, node by node, of the last round of an operation.
+
+    Pass its address as `acquire_options::report`. It is written before the operation completes
+    and at no other time. It prints as one line:
+    "need 3 of 5: 10.0.0.1:6379 granted 0.4ms, 10.0.0.2:6379 held 8.2s left, ..."
+*/
+struct diagnostics
+{
+    std::size_t quorum = 0;        ///< Grants needed. Zero: no round was started.
+    std::size_t rounds = 0;        ///< Rounds made by the operation, the reported one included.
+    std::vector<node_vote> votes;  ///< One for each node, in the order of the configuration.
+};
+
+/// One readable line. Holds no passwords.
+[[nodiscard]] std::string to_string(const diagnostics& report);
+
+/// Prints `to_string(report)`.
+std::ostream& operator<<(std::ostream& out, const diagnostics& report);
+
+}  // namespace redlock
+
+#endif

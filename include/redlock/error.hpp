@@ -1,0 +1,88 @@
+#ifndef REDLOCK_ERROR_HPP
+#define REDLOCK_ERROR_HPP
+
+#include <boost/system/error_code.hpp>
+
+namespace redlock {
+
+using boost::system::error_code;
+
+/** Why an operation failed: one code for each cause that a caller acts on differently.
+
+    Cancellation is not among them. It is `boost::asio::error::operation_aborted`, everywhere.
+    What each single node said is in `diagnostics`.
+*/
+enum class error
+{
+    /// Another owner holds the resource. Wait longer, or come back later.
+    contended = 1,
+
+    /// So many nodes did not answer that no quorum was possible. Look at the nodes or the network.
+    quorum_unreachable,
+
+    /// So many nodes refused (an error reply, a rejected password) that no quorum was possible.
+    /// Repeating does not help before the nodes or the configuration change.
+    node_rejected,
+
+    /// A quorum granted, but too late: ttl minus the elapsed time and the clock drift was used up.
+    /// Ask for a longer ttl.
+    validity_exhausted,
+
+    /// The lease is over: it expired, was released, or a majority of nodes no longer has its key.
+    /// Stop the work it protected.
+    lease_lost,
+
+    /// The extension would exceed `acquire_options::hold_max`. The lease lives on to its deadline.
+    hold_limit_reached,
+
+    /// The client is not running: `async_run` was not called, or has completed.
+    not_running,
+
+    /// `async_run` was called a second time.
+    already_running,
+
+    /// A resource, duration or option is out of range. Nothing was sent.
+    invalid_argument,
+};
+
+/// What to compare an error with when the exact cause does not matter.
+enum class condition
+{
+    /// You do not hold the resource, and no cancellation or misuse is the reason.
+    /// Matches contended, quorum_unreachable, node_rejected and validity_exhausted.
+    not_acquired = 1,
+
+    /// The nodes, and not another owner, are the reason.
+    /// Matches quorum_unreachable and node_rejected.
+    nodes_unavailable,
+};
+
+/// The category named "redlock" of `error`.
+[[nodiscard]] const boost::system::error_category& error_category() noexcept;
+
+/// The category named "redlock.condition" of `condition`.
+[[nodiscard]] const boost::system::error_category& condition_category() noexcept;
+
+[[nodiscard]] inline error_code make_error_code(error value) noexcept
+{
+    return {static_cast<int>(value), error_category()};
+}
+
+[[nodiscard]] inline boost::system::error_condition make_error_condition(condition value) noexcept
+{
+    return {static_cast<int>(value), condition_category()};
+}
+
+}  // namespace redlock
+
+template <>
+struct boost::system::is_error_code_enum<redlock::error> : std::true_type
+{
+};
+
+template <>
+struct boost::system::is_error_condition_enum<redlock::condition> : std::true_type
+{
+};
+
+#endif

@@ -1,0 +1,187 @@
+#ifndef REDLOCK_LEASE_HPP
+#define REDLOCK_LEASE_HPP
+
+#include <redlock/error.hpp>
+#include <redlock/time.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace redlock {
+
+namespace detail {
+
+class hold;
+
+}  // namespace detail
+
+/// What a release found on the nodes.
+enum class release_outcome : std::uint8_t
+{
+    released,      ///< A quorum answered, and our key was deleted.
+    already_gone,  ///< A quorum answered, and none had our key: the lease had expired.
+    unconfirmed,   ///< No quorum answered in time. The release goes on until the ttl ends.
+};
+
+/// Lower-case name, for logs.
+[[nodiscard]] const char* to_string(release_outcome value) noexcept;
+
+/** A resource held until a deadline.
+
+    A lease says that nobody else was granted the resource before `valid_until()`. It says nothing
+    about later, and it cannot stop a paused process from acting late.
+
+    The object is the ownership. It can be moved to another thread or coroutine, not copied.
+    Destroying it releases the resource in the background, without blocking and without throwing.
+
+    | state | bool | expired() | how it gets there |
+    |---|---|---|---|
+    | empty | false | true | default-constructed, moved from, abandoned |
+    | held | true | false | acquired, extended |
+    | over | true | true | deadline reached, released, or lost on a majority of nodes |
+
+    @par Thread safety
+    Distinct objects: safe. Shared objects: the getters may be called from any thread, also while an
+    operation of the lease runs; moving, destroying and assigning may not.
+
+    @par Executor
+    Handlers run on their associated executor, by default on the client's.
+
+    @par Lifetime
+    May outlive its client. It then expires by itself.
+*/
+class [[nodiscard]] lease
+{
+public:
+    /// An empty lease.
+    lease() noexcept = default;
+
+    lease(lease&& other) noexcept = default;
+
+    /// Releases what was held before in the background.
+    lease& operator=(lease&& other) noexcept;
+
+    /// Releases the resource in the background.
+    ~lease();
+
+    /// Whether this is more than an empty lease. Ask `expired()` whether it is still valid.
+    explicit operator bool() const noexcept { return hold_ != nullptr; }
+
+    /// The resource as given to the client, without the key prefix. Empty for an empty lease.
+    [[nodiscard]] std::string_view resource() const noexcept;
+
+    /// The deadline, clock drift already subtracted. The epoch for an empty lease.
+    [[nodiscard]] time_point valid_until() const noexcept;
+
+    /// Time left, rounded down. Never negative; zero when `expired()`.
+    [[nodiscard]] milliseconds remaining() const noexcept;
+
+    /// Whether the deadline has passed or the lease is over. Reads the clocks at each call.
+    [[nodiscard]] bool expired() const noexcept;
+
+    /** Prolongs the lease: sets the ttl of its key on all nodes, unless it is longer already.
+
+        Never shortens and never re-creates a key. On failure nothing is deleted and `valid_until()`
+        stays as it was.
+
+        @par Completion signature
+        `void(boost::system::error_code)`
+
+        @param ttl Counted from now. 10 ms to 24 h.
+        @param token Completion token.
+
+        @par Errors
+        @li `error::lease_lost`: expired before a quorum agreed, released, or a majority of nodes
+        no longer has the key. The lease is over.
+        @li `error::quorum_unreachable`, `error::node_rejected`: no quorum for now; the lease lives
+        on to its deadline, and extending may be tried again.
+        @li `error::hold_limit_reached`: the extension would exceed `hold_max`. Nothing was sent.
+        @li `error::invalid_argument`: empty lease, or ttl out of range. Nothing was sent.
+        @li `error::not_running`: the client has stopped.
+
+        @par Cancellation
+        Terminal and partial. `valid_until()` stays as it was; the keys may live up to `ttl` longer.
+    */
+    template <class Rep, class Period, class Token = boost::asio::deferred_t>
+    [[nodiscard]] auto async_extend(
+        std::chrono::duration<Rep, Period> ttl,
+        Token&& token = Token()
+    )
+    {
+        return boost::asio::async_initiate<Token, void(error_code)>(
+            [hold = hold_](auto handler, milliseconds wanted)
+            { start_extend(hold, wanted, std::move(handler)); },
+            token,
+            saturate(ttl)
+        );
+    }
+
+    /// Prolongs the lease by the ttl it was acquired with. See the other overload.
+    template <boost::asio::completion_token_for<void(error_code)> Token = boost::asio::deferred_t>
+    [[nodiscard]] auto async_extend(Token&& token = Token())
+    {
+        return boost::asio::async_initiate<Token, void(error_code)>(
+            [hold = hold_](auto handler) { start_extend(hold, std::nullopt, std::move(handler)); },
+            token
+        );
+    }
+
+    /** Gives the resource back: deletes the key on all nodes, if it is still ours.
+
+        The lease is over from the moment of the call. Completes when a quorum has answered, or
+        after `client_config::node_timeout`; what is unconfirmed then goes on in the background
+        until the ttl ends. An expired lease is an outcome and not an error.
+
+        @par Completion signature
+        `void(boost::system::error_code, redlock::release_outcome)`
+
+        @param token Completion token.
+
+        @par Errors
+        @li `error::invalid_argument`: empty lease.
+        @li `error::not_running`: the client has stopped; the key lives until its ttl ends.
+
+        @par Cancellation
+        Terminal and partial end the waiting only. The release itself goes on.
+    */
+    template <class Token = boost::asio::deferred_t>
+    [[nodiscard]] auto async_release(Token&& token = Token())
+    {
+        return boost::asio::async_initiate<Token, void(error_code, release_outcome)>(
+            [hold = hold_](auto handler) { start_release(hold, std::move(handler)); },
+            token
+        );
+    }
+
+    /// Forgets the resource without releasing it: the keys stay until their ttl ends. Leaves an
+    /// empty lease.
+    void abandon() noexcept;
+
+private:
+    friend class detail::hold;
+
+    explicit lease(std::shared_ptr<detail::hold> hold) noexcept;
+
+    static void start_extend(
+        std::shared_ptr<detail::hold> hold,
+        std::optional<milliseconds> ttl,
+        boost::asio::any_completion_handler<void(error_code)> handler
+    );
+    static void start_release(
+        std::shared_ptr<detail::hold> hold,
+        boost::asio::any_completion_handler<void(error_code, release_outcome)> handler
+    );
+
+    std::shared_ptr<detail::hold> hold_;
+};
+
+}  // namespace redlock
+
+#endif

@@ -1,0 +1,42 @@
+#ifndef REDLOCK_OPTIONS_HPP
+#define REDLOCK_OPTIONS_HPP
+
+#include <redlock/time.hpp>
+
+#include <type_traits>
+
+namespace redlock {
+
+struct diagnostics;
+
+/** How to acquire one lease.
+
+    An aggregate for designated initializers: `{.ttl = 30s, .wait = 1s}`. It stays trivially
+    copyable, because GCC 12 destroys other temporaries of a `co_await` expression twice.
+*/
+struct acquire_options
+{
+    /// How long the nodes keep the key without an extension. 10 ms to 24 h, and more than
+    /// `client_config::node_timeout`. The lease is valid for a little less: the time that acquiring
+    /// took and the clock drift are subtracted.
+    milliseconds ttl{10'000};
+
+    /// How long to go on trying while the resource is held. Zero: one round. `forever`: no limit.
+    /// `async_try_acquire` ignores it and makes one round.
+    milliseconds wait{10'000};
+
+    /// The longest time from acquiring to the end of the last extension. Extending further fails
+    /// with `error::hold_limit_reached`. At least 1 ms; `forever`: no limit.
+    milliseconds hold_max{3'600'000};
+
+    /// Where to write what each node answered. Null: nowhere. Must live until the operation has
+    /// completed. With a report, a denied operation asks the denying nodes how long the holder has
+    /// left, which costs up to one round trip more.
+    diagnostics* report = nullptr;
+};
+
+static_assert(std::is_trivially_copyable_v<acquire_options>);
+
+}  // namespace redlock
+
+#endif

@@ -1,0 +1,22 @@
+#ifndef REDLOCK_VOTE_HPP
+#define REDLOCK_VOTE_HPP
+
+#include <cstdint>
+
+namespace redlock {
+
+/// What the answer of one node counts as.
+enum class vote : std::uint8_t
+{
+    granted,  ///< The node did what was asked: it holds our key, with the new ttl.
+    denied,   ///< The node holds somebody else's key, or no longer ours.
+    refused,  ///< The node answered that it wrote nothing, for a reason other than a holder.
+    failed,   ///< No usable answer. The command may have run, may run later, or never.
+};
+
+/// Lower-case name, for logs and diagnostics.
+[[nodiscard]] const char* to_string(vote value) noexcept;
+
+}  // namespace redlock
+
+#endif

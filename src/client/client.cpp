@@ -1,0 +1,116 @@
+#include <redlock/client.hpp>
+
+#include "client/operations.hpp"
+#include "client/spawn_op.hpp"
+#include "client/validate.hpp"
+#include "node/redis_node.hpp"
+
+#include <utility>
+
+namespace redlock {
+
+namespace {
+
+/// A client of this machine's clocks and of real nodes.
+std::shared_ptr<detail::client_impl> make_impl(
+    boost::asio::any_io_executor executor,
+    client_config config
+)
+{
+    detail::validate(config);
+
+    const detail::strand_type strand(executor);
+    detail::client_parts parts{
+        strand, std::make_shared<detail::turn>(strand), detail::make_system_time(strand), {}
+    };
+    for (std::size_t index = 0; index < config.nodes.size(); ++index)
+    {
+        parts.nodes.push_back(detail::make_redis_node(
+            strand, parts.end_of_turn, index, config.nodes[index], config.log
+        ));
+    }
+    return std::make_shared<detail::client_impl>(
+        std::move(executor), std::move(config), std::move(parts)
+    );
+}
+
+}  // namespace
+
+const char* to_string(node_state value) noexcept
+{
+    switch (value)
+    {
+    case node_state::connecting: return "connecting";
+    case node_state::ready: return "ready";
+    case node_state::down: return "down";
+    case node_state::rejected: return "rejected";
+    }
+    return "unknown";
+}
+
+client::client(executor_type executor, client_config config)
+    : impl_(make_impl(std::move(executor), std::move(config)))
+{
+}
+
+client::client(std::shared_ptr<detail::client_impl> impl) noexcept : impl_(std::move(impl)) {}
+
+client& client::operator=(client&& other) noexcept
+{
+    client ended(std::move(*this));
+    impl_ = std::move(other.impl_);
+    return *this;
+}
+
+client::~client()
+{
+    if (impl_)
+        impl_->cancel();
+}
+
+client::executor_type client::get_executor() const noexcept
+{
+    return impl_->executor();
+}
+
+void client::cancel() noexcept
+{
+    impl_->cancel();
+}
+
+std::vector<node_status> client::nodes() const
+{
+    return impl_->nodes();
+}
+
+void client::start_run(
+    std::shared_ptr<detail::client_impl> impl,
+    boost::asio::any_completion_handler<void(error_code)> handler
+)
+{
+    detail::spawn_op(*impl, detail::run(impl), std::move(handler));
+}
+
+void client::start_wait_ready(
+    std::shared_ptr<detail::client_impl> impl,
+    boost::asio::any_completion_handler<void(error_code)> handler
+)
+{
+    detail::spawn_op(*impl, detail::wait_ready(impl), std::move(handler));
+}
+
+void client::start_acquire(
+    std::shared_ptr<detail::client_impl> impl,
+    patience how,
+    std::string resource,
+    const acquire_options& options,
+    boost::asio::any_completion_handler<void(error_code, lease)> handler
+)
+{
+    auto body = how == patience::one_round
+                    ? detail::try_acquire(impl, std::move(resource), options)
+                    : detail::acquire(impl, std::move(resource), options);
+    detail::spawn_op(*impl, std::move(body), std::move(handler));
+}
+
+}  // namespace redlock

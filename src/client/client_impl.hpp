@@ -1,0 +1,177 @@
+#ifndef REDLOCK_SRC_CLIENT_CLIENT_IMPL_HPP
+#define REDLOCK_SRC_CLIENT_CLIENT_IMPL_HPP
+
+#include <redlock/client.hpp>
+#include <redlock/config.hpp>
+#include <redlock/diagnostics.hpp>
+
+#include "client/attempt_ids.hpp"
+#include "client/deadlines.hpp"
+#include "client/hold.hpp"
+#include "client/round.hpp"
+#include "client/suspension.hpp"
+#include "client/time_source.hpp"
+#include "core/backoff.hpp"
+#include "core/smoothed.hpp"
+#include "node/node.hpp"
+#include "node/turn.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/system/result.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace redlock::detail {
+
+template <class T>
+using result = boost::system::result<T>;
+
+class client_service;
+
+/// What a client works with, made by the caller so that tests can bring their own.
+struct client_parts
+{
+    strand_type strand;
+    std::shared_ptr<turn> end_of_turn;
+    std::shared_ptr<time_source> time;
+    std::vector<std::shared_ptr<node>> nodes;
+};
+
+/** The state of one client and the steps its operations are made of.
+
+    The operations themselves are coroutines in acquire.cpp, extend.cpp and release.cpp; run.cpp
+    has the life of the client. Everything runs on the strand, except where noted.
+
+    | state | how it gets there | operations |
+    |---|---|---|
+    | idle | constructed | wait for run, within their own limit |
+    | running | async_run | work |
+    | stopping | cancel | fail; releases under way get one node timeout |
+    | stopped | the last node session has ended | fail |
+*/
+class client_impl : public std::enable_shared_from_this<client_impl>
+{
+public:
+    client_impl(asio::any_io_executor executor, client_config config, client_parts parts);
+    ~client_impl();
+
+    // Any thread.
+    [[nodiscard]] const asio::any_io_executor& executor() const noexcept { return executor_; }
+    [[nodiscard]] const strand_type& strand() const noexcept { return strand_; }
+
+    /// The executor, in the form that never runs a function before `execute` returns.
+    [[nodiscard]] const asio::any_io_executor& posting_executor() const noexcept
+    {
+        return posting_executor_;
+    }
+
+    [[nodiscard]] const client_config& config() const noexcept { return config_; }
+    [[nodiscard]] core::instant now() const noexcept { return time_->now(); }
+    [[nodiscard]] std::vector<node_status> nodes() const;
+    void cancel() noexcept;
+    static void release_in_background(std::shared_ptr<hold> held) noexcept;
+
+    // The life of the client: run.cpp.
+    [[nodiscard]] bool running() const noexcept { return state_ == state::running; }
+
+    /// Whether there may be connections, so that a release makes sense.
+    [[nodiscard]] bool connected() const noexcept
+    {
+        return state_ == state::running || state_ == state::stopping;
+    }
+    [[nodiscard]] asio::awaitable<error_code> run();
+    [[nodiscard]] asio::awaitable<error_code> wait_ready();
+
+    /// Empty once the client runs; the error if it does not within `limit` or has stopped.
+    [[nodiscard]] asio::awaitable<error_code> until_running(time_point limit);
+
+    /// Lets `at` pass. Fails with operation_aborted.
+    [[nodiscard]] asio::awaitable<error_code> sleep_until(time_point at);
+
+    // Rounds: rounds.cpp.
+    [[nodiscard]] std::size_t node_count() const noexcept { return nodes_.size(); }
+    [[nodiscard]] std::string new_attempt_id() { return ids_.next(); }
+    [[nodiscard]] std::string key_of(std::string_view resource) const;
+
+    /// Starts a round. `timed`: note when each node answered.
+    [[nodiscard]] std::shared_ptr<round> ask(
+        verb what,
+        std::string key,
+        std::string id,
+        milliseconds ttl,
+        bool timed = false
+    );
+
+    /// Starts a release of what `attempt` may have left behind: on every node that was sent it.
+    std::shared_ptr<round> release(round& attempt);
+
+    /// Asks the nodes that denied `lost` how long the holder has left.
+    [[nodiscard]] std::shared_ptr<round> ask_holders(const round& lost);
+
+    /// Waits until the round is decided. Fails with operation_aborted or not_running.
+    [[nodiscard]] asio::awaitable<error_code> decided(std::shared_ptr<round> asked);
+
+    /// Upper bound of the first wait after a lost round.
+    [[nodiscard]] core::nanoseconds first_delay() const noexcept;
+
+    /// Writes the account of `asked`, with what `holders` (may be null) added.
+    void write_report(diagnostics& report, const round& asked, const round* holders) const;
+
+    /// The execution context is going away: destroys what waits in this client.
+    void shut_down() noexcept;
+
+private:
+    enum class state
+    {
+        idle,
+        running,
+        stopping,
+        stopped,
+    };
+
+    std::shared_ptr<round> make_round(
+        verb what,
+        std::string key,
+        std::string id,
+        milliseconds ttl
+    );
+    void put(std::size_t node, const std::shared_ptr<round>& asked);
+    void watch(round& asked);
+    [[nodiscard]] asio::awaitable<void> let_releases_out();
+    [[nodiscard]] asio::awaitable<void> stop_nodes();
+    void wake_all(suspension::list& waiting, error_code outcome);
+    void begin_stop();
+    void on_node_change();
+    [[nodiscard]] std::size_t ready_nodes() const;
+
+    asio::any_io_executor executor_;
+    asio::any_io_executor posting_executor_;
+    strand_type strand_;
+    const client_config config_;
+    std::shared_ptr<turn> turn_;
+    std::shared_ptr<time_source> time_;
+    std::shared_ptr<deadlines> deadlines_;
+    std::vector<std::shared_ptr<node>> nodes_;
+    attempt_ids ids_;
+    core::smoothed round_time_;
+
+    state state_ = state::idle;
+    suspension::list waiting_;        ///< Operations. The end of the client ends their waits.
+    suspension::list ready_waiting_;  ///< Those that wait for ready nodes.
+    suspension::list run_waiting_;    ///< async_run.
+    round::list releases_;            ///< Releases that still lack an answer.
+    std::size_t running_nodes_ = 0;
+
+    mutable std::mutex status_mutex_;
+    std::vector<node_status> status_;
+
+    client_service& service_;
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,50 @@
+#include "client/deadlines.hpp"
+
+#include <boost/assert.hpp>
+
+#include <utility>
+
+namespace redlock::detail {
+
+deadlines::deadlines(std::shared_ptr<time_source> time) : time_(std::move(time)) {}
+
+void deadlines::add(deadline& entry, time_point due)
+{
+    BOOST_ASSERT(!entry.is_linked());
+
+    entry.set_due(due);
+    // Rounds all wait for the same time, so a new entry is nearly always the last.
+    entries_.insert(entries_.end(), entry);
+    if (due < armed_for_)
+        arm();
+}
+
+void deadlines::arm()
+{
+    armed_for_ = entries_.begin()->due();
+    time_->async_wait_until(
+        armed_for_,
+        [self = weak_from_this()](boost::system::error_code ec) {
+            if (ec)
+                return;  // Set to an earlier time, or the client is gone.
+            if (const auto queue = self.lock())
+                queue->on_timer();
+        }
+    );
+}
+
+void deadlines::on_timer()
+{
+    armed_for_ = time_point::max();
+    const time_point now = time_->now().steady;
+    while (!entries_.empty() && entries_.begin()->due() <= now)
+    {
+        deadline& entry = *entries_.begin();
+        entry.forget();
+        entry.on_deadline();
+    }
+    if (!entries_.empty() && entries_.begin()->due() < armed_for_)
+        arm();
+}
+
+}  // namespace redlock::detail

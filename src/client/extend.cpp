@@ -1,0 +1,58 @@
+#include "client/operations.hpp"
+#include "core/limits.hpp"
+#include "core/validity.hpp"
+
+#include <boost/asio/this_coro.hpp>
+
+namespace redlock::detail {
+
+namespace {
+
+/// What the votes of an extension tell the caller. A node that denies may never have granted; only
+/// when a majority does, somebody else can hold the resource.
+error_code to_error(const core::tally& votes) noexcept
+{
+    if (votes.denied_by_majority())
+        return error::lease_lost;
+    return votes.failed() > 0 ? error::quorum_unreachable : error::node_rejected;
+}
+
+}  // namespace
+
+asio::awaitable<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl)
+{
+    co_await asio::this_coro::throw_if_cancelled(false);
+    co_await asio::this_coro::reset_cancellation_state(asio::enable_partial_cancellation());
+
+    client_impl& client = *held->client();
+    if (!core::valid_ttl(ttl, client.config().node_timeout))
+        co_return error::invalid_argument;
+    if (!client.running())
+        co_return error::not_running;
+
+    const core::instant before = client.now();
+    if (held->over_at(before))
+        co_return error::lease_lost;
+    if (held->beyond_limit(core::shifted(before, ttl)))
+        co_return error::hold_limit_reached;
+
+    const round& granted = held->granted_by();
+    const auto asked = client.ask(verb::extend, granted.key(), granted.attempt_id(), ttl);
+    if (const error_code ec = co_await client.decided(asked))
+        co_return ec;
+
+    const core::instant now = client.now();
+    const core::tally& votes = asked->tally();
+    if (votes.by_votes() == core::verdict::granted)
+    {
+        // The quorum must have been seen before the old deadline: after it the lease had expired,
+        // and an expired lease is never revived.
+        const auto until = core::valid_until(asked->started(), ttl, client.config().clock_drift);
+        co_return held->prolong(now, until) ? error_code() : error::lease_lost;
+    }
+    if (votes.denied_by_majority())
+        held->end();
+    co_return held->over_at(now) ? error::lease_lost : to_error(votes);
+}
+
+}  // namespace redlock::detail

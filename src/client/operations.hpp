@@ -1,0 +1,50 @@
+#ifndef REDLOCK_SRC_CLIENT_OPERATIONS_HPP
+#define REDLOCK_SRC_CLIENT_OPERATIONS_HPP
+
+#include <redlock/lease.hpp>
+#include <redlock/options.hpp>
+
+#include "client/client_impl.hpp"
+#include "client/hold.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+/// The operations of a client and of its leases, each one a coroutine that runs on the strand.
+namespace redlock::detail {
+
+/// Runs the client until it is cancelled.
+[[nodiscard]] asio::awaitable<error_code> run(std::shared_ptr<client_impl> self);
+
+/// Waits for a quorum of ready nodes.
+[[nodiscard]] asio::awaitable<error_code> wait_ready(std::shared_ptr<client_impl> self);
+
+/// Acquires `resource`, in as many rounds as `options.wait` allows.
+[[nodiscard]] asio::awaitable<result<lease>> acquire(
+    std::shared_ptr<client_impl> self,
+    std::string resource,
+    acquire_options options
+);
+
+/// As `acquire` with one round; a contended resource yields an empty lease.
+[[nodiscard]] asio::awaitable<result<lease>> try_acquire(
+    std::shared_ptr<client_impl> self,
+    std::string resource,
+    acquire_options options
+);
+
+/// Prolongs `held` to `ttl` from now.
+[[nodiscard]] asio::awaitable<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl);
+
+/// Releases `held`, which the caller has ended. `first`: it had not been ended before.
+[[nodiscard]] asio::awaitable<result<release_outcome>> release(
+    std::shared_ptr<hold> held,
+    bool first
+);
+
+}  // namespace redlock::detail
+
+#endif

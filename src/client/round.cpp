@@ -1,0 +1,95 @@
+#include "client/round.hpp"
+
+#include <utility>
+
+namespace redlock::detail {
+
+round::round(
+    verb what,
+    std::string key,
+    std::string attempt_id,
+    milliseconds ttl,
+    std::size_t node_count,
+    core::instant started,
+    std::shared_ptr<turn> turn
+)
+    : question(what, std::move(key), std::move(attempt_id), ttl),
+      suspension(std::move(turn)),
+      started_(started),
+      tally_(node_count),
+      releases_(node_count),
+      ballots_(node_count),
+      unanswered_(node_count)
+{
+}
+
+void round::on_reply(std::size_t node, const reply& answer) noexcept
+{
+    // Votes are counted by node: whatever a node says after its first ballot does not count.
+    if (ballots_[node].vote)
+        return;
+
+    const bool was_decided = decided();
+    count(node, answer);
+    if (unanswered_ == 0)
+        round_hook::unlink();
+    if (decided() && !was_decided)
+    {
+        deadline::forget();
+        wake({});
+    }
+}
+
+void round::skip(std::size_t node) noexcept
+{
+    reply nothing_there;
+    nothing_there.vote = vote::denied;
+    nothing_there.why = reason::gone;
+    on_reply(node, nothing_there);
+}
+
+bool round::decided() const noexcept
+{
+    switch (what())
+    {
+    case verb::acquire:
+    case verb::extend: return tally_.by_votes() != core::verdict::undecided;
+    case verb::release: return releases_.decided();
+    case verb::holder: return unanswered_ == 0;
+    }
+    return true;
+}
+
+node_set round::deniers() const noexcept
+{
+    node_set result;
+    for (std::size_t node = 0; node < ballots_.size(); ++node)
+        result.set(node, ballots_[node].vote == vote::denied);
+    return result;
+}
+
+void round::on_deadline()
+{
+    reply late;
+    late.why = reason::timeout;
+    for (std::size_t node = 0; node < ballots_.size(); ++node)
+        on_reply(node, late);
+}
+
+void round::count(std::size_t node, const reply& answer)
+{
+    ballot& kept = ballots_[node];
+    kept.vote = answer.vote;
+    kept.why = answer.why;
+    kept.code = answer.code;
+    kept.text = answer.text;
+    kept.held_for = answer.held_for;
+    if (clock_)
+        kept.round_trip = clock_->now().steady - started_.steady;
+
+    tally_.on_vote(answer.vote);
+    releases_.on_vote(answer.vote);
+    --unanswered_;
+}
+
+}  // namespace redlock::detail

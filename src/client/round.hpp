@@ -1,0 +1,107 @@
+#ifndef REDLOCK_SRC_CLIENT_ROUND_HPP
+#define REDLOCK_SRC_CLIENT_ROUND_HPP
+
+#include <redlock/diagnostics.hpp>
+
+#include "client/deadlines.hpp"
+#include "client/suspension.hpp"
+#include "core/instant.hpp"
+#include "core/release_count.hpp"
+#include "core/tally.hpp"
+#include "node/node.hpp"
+
+#include <boost/container/small_vector.hpp>
+#include <boost/intrusive/list.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace redlock::detail {
+
+class round;
+
+using round_hook = boost::intrusive::list_base_hook<
+    boost::intrusive::tag<round>,
+    boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+
+/// What one node answered, as kept by a round.
+struct ballot
+{
+    std::optional<redlock::vote> vote;
+    redlock::reason why = redlock::reason::none;
+    error_code code;
+    std::string text;
+    std::optional<milliseconds> held_for;
+    std::optional<core::nanoseconds> round_trip;
+};
+
+/** Asking every node once.
+
+    Collects one ballot from each node it was put to, and wakes whoever waits for it as soon as
+    enough of them are in. What is enough depends on the verb: a verdict of the tally (acquire,
+    extend), a quorum of confirmations (release), or every answer (holder). At the deadline the
+    nodes that did not answer count as failed; their late answers are only noted.
+
+    Used on the strand only. Kept alive by its coroutine and by the nodes that owe an answer.
+*/
+class round final : public question, public suspension, public deadline, public round_hook
+{
+public:
+    /// Rounds that still wait for a node's answer.
+    using list = boost::intrusive::list<
+        round,
+        boost::intrusive::base_hook<round_hook>,
+        boost::intrusive::constant_time_size<false>>;
+
+    round(
+        verb what,
+        std::string key,
+        std::string attempt_id,
+        milliseconds ttl,
+        std::size_t node_count,
+        core::instant started,
+        std::shared_ptr<turn> turn
+    );
+
+    /// Makes the round read the clock at each answer.
+    void time_answers(const time_source& clock) noexcept { clock_ = &clock; }
+
+    // question
+    void on_reply(std::size_t node, const reply& answer) noexcept override;
+    bool wanted() const noexcept override { return !abandoned_; }
+
+    /// Leaves out a node: it does not hold our key, for it was never asked to.
+    void skip(std::size_t node) noexcept;
+
+    /// The round is over for its owner. What was not written yet is not written any more.
+    void abandon() noexcept { abandoned_ = true; }
+
+    /// Whether enough ballots are in.
+    [[nodiscard]] bool decided() const noexcept;
+
+    [[nodiscard]] core::instant started() const noexcept { return started_; }
+    [[nodiscard]] const core::tally& tally() const noexcept { return tally_; }
+    [[nodiscard]] const core::release_count& releases() const noexcept { return releases_; }
+    [[nodiscard]] const ballot& of(std::size_t node) const noexcept { return ballots_[node]; }
+    [[nodiscard]] std::size_t node_count() const noexcept { return ballots_.size(); }
+
+    /// The nodes that denied.
+    [[nodiscard]] node_set deniers() const noexcept;
+
+private:
+    void on_deadline() override;
+    void count(std::size_t node, const reply& answer);
+
+    core::instant started_;
+    core::tally tally_;
+    core::release_count releases_;
+    boost::container::small_vector<ballot, 5> ballots_;
+    std::size_t unanswered_;
+    const time_source* clock_ = nullptr;
+    bool abandoned_ = false;
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,152 @@
+#include "client/client_impl.hpp"
+#include "client/pause.hpp"
+#include "core/quorum.hpp"
+
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace redlock::detail {
+
+std::string client_impl::key_of(std::string_view resource) const
+{
+    std::string key;
+    key.reserve(config_.key_prefix.size() + resource.size());
+    return key.append(config_.key_prefix).append(resource);
+}
+
+std::shared_ptr<round> client_impl::make_round(
+    verb what,
+    std::string key,
+    std::string id,
+    milliseconds ttl
+)
+{
+    // The time is taken before anything is sent: validity counts from here.
+    return std::make_shared<round>(
+        what, std::move(key), std::move(id), ttl, nodes_.size(), now(), turn_
+    );
+}
+
+void client_impl::put(std::size_t node, const std::shared_ptr<round>& asked)
+{
+    if (const auto answer = nodes_[node]->ask(asked))
+        asked->on_reply(node, *answer);
+}
+
+std::shared_ptr<round> client_impl::ask(
+    verb what,
+    std::string key,
+    std::string id,
+    milliseconds ttl,
+    bool timed
+)
+{
+    const auto asked = make_round(what, std::move(key), std::move(id), ttl);
+    if (timed)
+        asked->time_answers(*time_);
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
+        put(node, asked);
+    watch(*asked);
+    return asked;
+}
+
+std::shared_ptr<round> client_impl::release(round& attempt)
+{
+    attempt.abandon();
+    const auto asked =
+        make_round(verb::release, attempt.key(), attempt.attempt_id(), attempt.ttl());
+    releases_.push_back(*asked);
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
+    {
+        // Everywhere the attempt was sent to, whatever that node answered or failed to answer: the
+        // command may have run, or may run later. Nowhere else.
+        if (attempt.sent().test(node))
+            put(node, asked);
+        else
+            asked->skip(node);
+    }
+    watch(*asked);
+    return asked;
+}
+
+void client_impl::release_in_background(std::shared_ptr<hold> held) noexcept
+{
+    try
+    {
+        const strand_type& strand = held->client()->strand();
+        asio::post(strand, [held = std::move(held)]() {
+            if (held->end() && held->client()->connected())
+                held->client()->release(held->granted_by());
+        });
+    }
+    catch (...)
+    {
+        // Out of memory. The ttl releases the resource.
+    }
+}
+
+std::shared_ptr<round> client_impl::ask_holders(const round& lost)
+{
+    const auto asked = make_round(verb::holder, lost.key(), {}, lost.ttl());
+    const node_set deniers = lost.deniers();
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
+    {
+        if (deniers.test(node))
+            put(node, asked);
+        else
+            asked->skip(node);
+    }
+    watch(*asked);
+    return asked;
+}
+
+void client_impl::watch(round& asked)
+{
+    if (!asked.decided())
+        deadlines_->add(asked, core::shifted(asked.started(), config_.node_timeout).steady);
+}
+
+asio::awaitable<error_code> client_impl::decided(std::shared_ptr<round> asked)
+{
+    const error_code ec = std::get<0>(co_await asked->async_wait(waiting_, as_tuple));
+    if (!ec)
+        round_time_.add(now().steady - asked->started().steady);
+    co_return ec;
+}
+
+core::nanoseconds client_impl::first_delay() const noexcept
+{
+    if (config_.retry.first_delay > milliseconds(0))
+        return config_.retry.first_delay;
+    // Comparably longer than a round, so that a competitor can finish his; and never nothing.
+    return std::max<core::nanoseconds>(4 * round_time_.value(), milliseconds(1));
+}
+
+void client_impl::write_report(
+    diagnostics& report,
+    const round& asked,
+    const round* holders
+) const
+{
+    report.quorum = core::quorum_size(nodes_.size());
+    report.votes.clear();
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
+    {
+        const ballot& from = asked.of(node);
+        node_vote& to = report.votes.emplace_back();
+        to.node = nodes_[node]->status().node;
+        to.vote = from.vote;
+        to.reason = from.why;
+        to.code = from.code;
+        to.text = from.text;
+        if (holders)
+            to.held_for = holders->of(node).held_for;
+        if (from.round_trip)
+            to.round_trip = std::chrono::duration_cast<std::chrono::microseconds>(*from.round_trip);
+    }
+}
+
+}  // namespace redlock::detail

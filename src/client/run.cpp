@@ -1,0 +1,206 @@
+#include "client/client_service.hpp"
+#include "client/operations.hpp"
+#include "client/pause.hpp"
+#include "core/quorum.hpp"
+
+#include <boost/asio/execution/blocking.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/require.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace redlock::detail {
+
+client_impl::client_impl(asio::any_io_executor executor, client_config config, client_parts parts)
+    : executor_(std::move(executor)),
+      posting_executor_(asio::require(executor_, asio::execution::blocking.never)),
+      strand_(std::move(parts.strand)),
+      config_(std::move(config)),
+      turn_(std::move(parts.end_of_turn)),
+      time_(std::move(parts.time)),
+      deadlines_(std::make_shared<deadlines>(time_)),
+      nodes_(std::move(parts.nodes)),
+      service_(client_service::of(executor_))
+{
+    for (const auto& node : nodes_)
+        status_.push_back(node->status());
+    service_.add(*this);
+}
+
+client_impl::~client_impl()
+{
+    service_.remove(*this);
+}
+
+std::vector<node_status> client_impl::nodes() const
+{
+    const std::lock_guard lock(status_mutex_);
+    return status_;
+}
+
+void client_impl::cancel() noexcept
+{
+    try
+    {
+        asio::post(strand_, [self = shared_from_this()]() { self->begin_stop(); });
+    }
+    catch (...)
+    {
+        // Out of memory. The client lives on, which is what a failed cancel() leaves.
+    }
+}
+
+void client_impl::begin_stop()
+{
+    if (state_ == state::idle)
+        state_ = state::stopped;
+    if (state_ == state::running)
+        state_ = state::stopping;
+    wake_all(waiting_, asio::error::operation_aborted);
+    wake_all(run_waiting_, {});
+}
+
+void client_impl::wake_all(suspension::list& waiting, error_code outcome)
+{
+    for (suspension& each : waiting)
+        each.wake(outcome);
+}
+
+void client_impl::on_node_change()
+{
+    {
+        const std::lock_guard lock(status_mutex_);
+        for (std::size_t node = 0; node < nodes_.size(); ++node)
+            status_[node] = nodes_[node]->status();
+    }
+    wake_all(ready_waiting_, {});
+}
+
+std::size_t client_impl::ready_nodes() const
+{
+    return static_cast<std::size_t>(std::ranges::count_if(
+        nodes_, [](const auto& node) { return node->status().state == node_state::ready; }
+    ));
+}
+
+asio::awaitable<error_code> client_impl::until_running(time_point limit)
+{
+    pause start(turn_);
+    if (state_ == state::idle && now().steady < limit)
+    {
+        deadlines_->add(start, limit);
+        const error_code ec = std::get<0>(co_await start.async_wait(waiting_, as_tuple));
+        if (ec)
+            co_return ec;
+    }
+    co_return state_ == state::running ? error_code() : error::not_running;
+}
+
+asio::awaitable<error_code> client_impl::sleep_until(time_point at)
+{
+    pause sleep(turn_);
+    deadlines_->add(sleep, at);
+    const error_code ec = std::get<0>(co_await sleep.async_wait(waiting_, as_tuple));
+    co_return ec;
+}
+
+asio::awaitable<error_code> client_impl::wait_ready()
+{
+    while (state_ == state::idle || state_ == state::running)
+    {
+        if (ready_nodes() >= core::quorum_size(nodes_.size()))
+            co_return error_code();
+
+        pause change(turn_);
+        const error_code ec = std::get<0>(co_await change.async_wait(ready_waiting_, as_tuple));
+        if (ec)
+            co_return ec;
+    }
+    co_return error::not_running;
+}
+
+asio::awaitable<error_code> client_impl::run()
+{
+    if (state_ != state::idle)
+        co_return state_ == state::stopped ? error::not_running : error::already_running;
+
+    state_ = state::running;
+    running_nodes_ = nodes_.size();
+    for (const auto& node : nodes_)
+    {
+        node->start(
+            [self = weak_from_this()]() {
+                if (const auto client = self.lock())
+                    client->on_node_change();
+            },
+            [self = weak_from_this()]() {
+                const auto client = self.lock();
+                if (client && --client->running_nodes_ == 0)
+                    client->wake_all(client->run_waiting_, {});
+            }
+        );
+    }
+    wake_all(waiting_, {});
+
+    pause stop(turn_);
+    const error_code outcome = std::get<0>(co_await stop.async_wait(run_waiting_, as_tuple));
+    begin_stop();
+    co_await let_releases_out();
+    co_await stop_nodes();
+    state_ = state::stopped;
+    wake_all(waiting_, asio::error::operation_aborted);
+    wake_all(ready_waiting_, {});
+    co_return outcome;
+}
+
+asio::awaitable<void> client_impl::let_releases_out()
+{
+    // A release tells nobody when its last answer is in, and this happens once in a client's life:
+    // so look every millisecond. Operations that were aborted just now release in this turn.
+    const time_point limit = core::shifted(now(), config_.node_timeout).steady;
+    do
+    {
+        pause moment(turn_);
+        deadlines_->add(moment, core::shifted(now(), milliseconds(1)).steady);
+        co_await moment.async_wait(run_waiting_, as_tuple);
+    } while (!releases_.empty() && now().steady < limit);
+}
+
+asio::awaitable<void> client_impl::stop_nodes()
+{
+    for (const auto& node : nodes_)
+        node->stop();
+    while (running_nodes_ > 0)
+    {
+        pause stopped(turn_);
+        co_await stopped.async_wait(run_waiting_, as_tuple);
+    }
+    time_->cancel();
+}
+
+void client_impl::shut_down() noexcept
+{
+    for (suspension::list* waiting : {&waiting_, &ready_waiting_, &run_waiting_})
+    {
+        while (!waiting->empty())
+            waiting->front().drop();
+    }
+}
+
+asio::awaitable<error_code> run(std::shared_ptr<client_impl> self)
+{
+    co_await asio::this_coro::throw_if_cancelled(false);
+    co_await asio::this_coro::reset_cancellation_state(asio::enable_partial_cancellation());
+    co_return co_await self->run();
+}
+
+asio::awaitable<error_code> wait_ready(std::shared_ptr<client_impl> self)
+{
+    co_await asio::this_coro::throw_if_cancelled(false);
+    co_await asio::this_coro::reset_cancellation_state(asio::enable_partial_cancellation());
+    co_return co_await self->wait_ready();
+}
+
+}  // namespace redlock::detail

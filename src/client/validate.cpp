@@ -1,0 +1,91 @@
+#include "client/validate.hpp"
+
+#include "core/limits.hpp"
+
+#include <set>
+#include <stdexcept>
+#include <string>
+
+namespace redlock::detail {
+
+namespace {
+
+[[noreturn]] void reject(const std::string& what)
+{
+    throw std::invalid_argument("redlock: " + what);
+}
+
+void check_range(
+    const char* field,
+    milliseconds value,
+    milliseconds lowest,
+    milliseconds highest
+)
+{
+    if (value >= lowest && value <= highest)
+        return;
+    reject(
+        std::string(field) + " is " + std::to_string(value.count()) + " ms, must be " +
+        std::to_string(lowest.count()) + " to " + std::to_string(highest.count()) + " ms"
+    );
+}
+
+void check_node(const node_config& node)
+{
+    if (node.unix_socket.empty() && node.host.empty())
+        reject("a node has neither host nor unix_socket");
+    if (node.unix_socket.empty() && node.port == 0)
+        reject("node '" + node.name() + "': port is 0, must be 1 to 65535");
+    if (!node.unix_socket.empty() && node.tls)
+        reject("node '" + node.name() + "': TLS over a unix socket is not supported");
+    if (node.tls && node.tls->cert_file.empty() != node.tls->key_file.empty())
+        reject("node '" + node.name() + "': tls.cert_file and tls.key_file go together");
+}
+
+void check_nodes(const std::vector<node_config>& nodes)
+{
+    if (nodes.empty() || nodes.size() > core::max_nodes)
+    {
+        reject(
+            "the list of nodes has " + std::to_string(nodes.size()) + " entries, must have 1 to " +
+            std::to_string(core::max_nodes)
+        );
+    }
+    std::set<std::string> names;
+    for (const node_config& node : nodes)
+    {
+        check_node(node);
+        // Twice the same node is a fake quorum: one server would vote twice. The database does not
+        // count, for two databases of one server fail together.
+        if (!names.insert(node.name()).second)
+            reject("node '" + node.name() + "' is listed twice");
+    }
+}
+
+}  // namespace
+
+void validate(const client_config& config)
+{
+    using namespace std::chrono_literals;
+
+    check_nodes(config.nodes);
+    check_range(
+        "node_timeout", config.node_timeout, core::min_node_timeout, core::max_node_timeout
+    );
+    check_range("retry.first_delay", config.retry.first_delay, 0ms, core::max_retry_delay);
+    check_range(
+        "retry.max_delay", config.retry.max_delay, core::min_retry_delay, core::max_retry_delay
+    );
+    // Written so that NaN fails.
+    if (!(config.clock_drift >= 0 && config.clock_drift <= core::max_clock_drift))
+        reject("clock_drift is " + std::to_string(config.clock_drift) + ", must be 0 to 0.5");
+    if (config.key_prefix.size() > core::max_prefix_size)
+    {
+        reject(
+            "key_prefix has " + std::to_string(config.key_prefix.size()) +
+            " bytes, must have at most " + std::to_string(core::max_prefix_size)
+        );
+    }
+}
+
+}  // namespace redlock::detail

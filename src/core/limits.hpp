@@ -1,0 +1,56 @@
+#ifndef REDLOCK_SRC_CORE_LIMITS_HPP
+#define REDLOCK_SRC_CORE_LIMITS_HPP
+
+#include <redlock/options.hpp>
+#include <redlock/time.hpp>
+
+#include <cstddef>
+#include <string_view>
+
+/// Every limit of the public interface in one place. docs/configuration.md has the same table.
+namespace redlock::core {
+
+using namespace std::chrono_literals;
+
+inline constexpr std::size_t max_resource_size = 512;
+inline constexpr std::size_t max_prefix_size = 128;
+inline constexpr std::size_t max_nodes = 15;
+inline constexpr double max_clock_drift = 0.5;
+inline constexpr milliseconds min_ttl = 10ms;
+inline constexpr milliseconds max_ttl = 24h;
+inline constexpr milliseconds min_node_timeout = 1ms;
+inline constexpr milliseconds max_node_timeout = 1min;
+inline constexpr milliseconds min_retry_delay = 1ms;
+inline constexpr milliseconds max_retry_delay = 1min;
+
+/// Commands of one node that may wait for an answer. A frozen node costs this much memory and no
+/// more; further commands fail at once.
+inline constexpr std::size_t max_unanswered = 8192;
+
+/// Releases kept for one node that cannot take them now. The oldest is dropped first: its key is
+/// the closest to expiring by itself.
+inline constexpr std::size_t max_pending_releases = 8192;
+
+[[nodiscard]] constexpr bool valid_resource(std::string_view resource) noexcept
+{
+    return !resource.empty() && resource.size() <= max_resource_size;
+}
+
+/// A ttl that leaves something after the node timeout; what is left after the drift is checked
+/// with it, for a ttl that the drift uses up can never be granted in time.
+[[nodiscard]] constexpr bool valid_ttl(milliseconds ttl, milliseconds node_timeout) noexcept
+{
+    return ttl >= min_ttl && ttl <= max_ttl && ttl > node_timeout;
+}
+
+[[nodiscard]] constexpr bool valid_options(
+    const acquire_options& options,
+    milliseconds node_timeout
+) noexcept
+{
+    return valid_ttl(options.ttl, node_timeout) && options.wait >= 0ms && options.hold_max >= 1ms;
+}
+
+}  // namespace redlock::core
+
+#endif

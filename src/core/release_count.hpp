@@ -1,0 +1,58 @@
+#ifndef REDLOCK_SRC_CORE_RELEASE_COUNT_HPP
+#define REDLOCK_SRC_CORE_RELEASE_COUNT_HPP
+
+#include <redlock/vote.hpp>
+
+#include "core/quorum.hpp"
+
+#include <cstddef>
+
+namespace redlock::core {
+
+/** Counts what the nodes answered to a release.
+
+    Granted means that our key was deleted, denied that it was not there. Both confirm that the
+    node does not hold the resource for us any more.
+*/
+class release_count
+{
+public:
+    explicit release_count(std::size_t node_count) noexcept : node_count_(node_count) {}
+
+    /// Counts one node's answer. Call it at most once for each node.
+    void on_vote(vote value) noexcept
+    {
+        switch (value)
+        {
+        case vote::granted: ++deleted_; break;
+        case vote::denied: ++absent_; break;
+        case vote::refused:
+        case vote::failed: ++unknown_; break;
+        }
+    }
+
+    /// Whether a quorum does not hold the resource for us any more.
+    [[nodiscard]] bool confirmed() const noexcept
+    {
+        return deleted_ + absent_ >= quorum_size(node_count_);
+    }
+
+    /// Whether waiting for more answers is pointless.
+    [[nodiscard]] bool decided() const noexcept
+    {
+        return confirmed() || unknown_ > spare_nodes(node_count_);
+    }
+
+    /// Whether our key was found and deleted anywhere.
+    [[nodiscard]] bool any_deleted() const noexcept { return deleted_ > 0; }
+
+private:
+    std::size_t node_count_;
+    std::size_t deleted_ = 0;
+    std::size_t absent_ = 0;
+    std::size_t unknown_ = 0;
+};
+
+}  // namespace redlock::core
+
+#endif

@@ -1,0 +1,31 @@
+#ifndef REDLOCK_SRC_CORE_VALIDITY_HPP
+#define REDLOCK_SRC_CORE_VALIDITY_HPP
+
+#include "core/instant.hpp"
+
+namespace redlock::core {
+
+/** The part of a ttl that is not used, because the clocks of client and nodes differ in rate.
+
+    drift = ttl * rate + 2 ms, rounded up. The 2 ms are the margin of the algorithm's text for the
+    precision of Redis expiry (1 ms) and the smallest drift (1 ms).
+*/
+[[nodiscard]] constexpr nanoseconds clock_drift(milliseconds ttl, double rate) noexcept
+{
+    const double share = static_cast<double>(to_nanoseconds(ttl).count()) * rate;
+    return nanoseconds(static_cast<nanoseconds::rep>(share) + 1) + milliseconds(2);
+}
+
+/** The deadline of a lease whose first command was queued at `started`.
+
+    The elapsed time needs no term of its own: the deadline counts from before the first send, so
+    every delay since then has shortened what is left.
+*/
+[[nodiscard]] constexpr instant valid_until(instant started, milliseconds ttl, double rate) noexcept
+{
+    return shifted(started, to_nanoseconds(ttl) - clock_drift(ttl, rate));
+}
+
+}  // namespace redlock::core
+
+#endif

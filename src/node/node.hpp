@@ -1,0 +1,122 @@
+#ifndef REDLOCK_SRC_NODE_NODE_HPP
+#define REDLOCK_SRC_NODE_NODE_HPP
+
+#include <redlock/client.hpp>
+#include <redlock/diagnostics.hpp>
+#include <redlock/vote.hpp>
+
+#include "node/strand.hpp"
+
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace redlock::detail {
+
+/// What a node is asked to do with a key.
+enum class verb : std::uint8_t
+{
+    acquire,  ///< Set the key to our attempt id if it does not exist. Granted or denied.
+    extend,   ///< Prolong the key's ttl if it is ours and shorter. Granted or denied.
+    release,  ///< Delete the key if it is ours. Granted: deleted. Denied: not there, or not ours.
+    holder,   ///< Tell how long the key has left. Granted, with `reply::held_for`.
+};
+
+/// What a node said.
+struct reply
+{
+    redlock::vote vote = redlock::vote::failed;
+    redlock::reason why = redlock::reason::none;
+    error_code code;                       ///< The network's error behind a failure.
+    std::string_view text;                 ///< The server's words. Valid during the call only.
+    std::optional<milliseconds> held_for;  ///< `forever` for a key without a ttl.
+};
+
+/// One bit for each node of the configuration.
+using node_set = std::bitset<16>;
+
+/** One question, put to several nodes with the same bytes, and the place where the answers go.
+
+    Shared with the nodes that have not answered yet: a node that answers late, or never, still
+    finds its question.
+*/
+class question
+{
+public:
+    question(verb what, std::string key, std::string attempt_id, milliseconds ttl)
+        : what_(what), key_(std::move(key)), attempt_id_(std::move(attempt_id)), ttl_(ttl)
+    {
+    }
+
+    question(const question&) = delete;
+    question& operator=(const question&) = delete;
+
+    [[nodiscard]] verb what() const noexcept { return what_; }
+    [[nodiscard]] const std::string& key() const noexcept { return key_; }
+    [[nodiscard]] const std::string& attempt_id() const noexcept { return attempt_id_; }
+    [[nodiscard]] milliseconds ttl() const noexcept { return ttl_; }
+
+    /** Takes the answer of one node.
+
+        May be called while Boost.Redis parses the node's replies. So it records, and puts
+        everything else off to the end of the turn.
+    */
+    virtual void on_reply(std::size_t node, const reply& answer) noexcept = 0;
+
+    /// Whether an answer still matters. A question that was not written yet need not be, if not.
+    [[nodiscard]] virtual bool wanted() const noexcept = 0;
+
+    /// A node says that it is about to write the question: from now on it may have an effect there.
+    void mark_sent(std::size_t node) noexcept { sent_.set(node); }
+
+    /// The nodes on which the question may have had an effect.
+    [[nodiscard]] const node_set& sent() const noexcept { return sent_; }
+
+protected:
+    ~question() = default;
+
+private:
+    verb what_;
+    std::string key_;
+    std::string attempt_id_;
+    milliseconds ttl_;
+    node_set sent_;
+};
+
+/** One independent master, as the client sees it.
+
+    Answers for itself only: it knows nothing of quorums and repeats nothing on its own, except a
+    release that the connection swallowed. All functions are called on the client's strand.
+*/
+class node
+{
+public:
+    virtual ~node() = default;
+
+    /// Connects, and keeps connected until `stop()`. `on_change` is called when the status changes,
+    /// `on_stopped` once, when nothing of the session runs any more.
+    virtual void start(std::function<void()> on_change, std::function<void()> on_stopped) = 0;
+
+    /// Ends the session. Unanswered questions fail.
+    virtual void stop() noexcept = 0;
+
+    /** Puts a question.
+
+        @return Nothing if the answer will come through `question::on_reply`, exactly once. A reply
+        if the node cannot take the question: then it was never sent and nothing else will come.
+        A release is the exception: the node keeps it and sends it once it is connected again.
+    */
+    [[nodiscard]] virtual std::optional<reply> ask(std::shared_ptr<question> asked) = 0;
+
+    [[nodiscard]] virtual node_status status() const = 0;
+};
+
+}  // namespace redlock::detail
+
+#endif

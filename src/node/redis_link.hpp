@@ -1,0 +1,66 @@
+#ifndef REDLOCK_SRC_NODE_REDIS_LINK_HPP
+#define REDLOCK_SRC_NODE_REDIS_LINK_HPP
+
+#include <redlock/config.hpp>
+
+#include "node/node.hpp"
+#include "node/strand.hpp"
+#include "node/turn.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace redlock::detail {
+
+/// Why a link ended.
+struct link_end
+{
+    error_code code;      ///< The network's error. Empty if the server refused us.
+    std::string refused;  ///< Why the server, or our own TLS files, refuse us. Empty: they do not.
+};
+
+/// What a link tells its node. Called on the strand, never from within a call of the node.
+struct link_events
+{
+    std::function<void()> on_ready;             ///< Connected and vetted; at most once.
+    std::function<void(link_end)> on_end;       ///< Over; exactly once, also if never ready.
+    /// A release got no answer: it may not have arrived.
+    std::function<void(std::shared_ptr<question>)> on_lost_release;
+};
+
+/** One connection to one node, from connecting to its loss, and never reused.
+
+    A new connection gets a new link. So no command that was accepted for one connection can be
+    written on another, and no reply of one can be counted on another: there is nothing they share.
+*/
+class redis_link
+{
+public:
+    virtual ~redis_link() = default;
+
+    /// Connects, and vets the node with the first commands on the wire.
+    virtual void start(link_events events) = 0;
+
+    /// Writes a question with the others of this turn. Only when ready, and not over.
+    virtual void ask(std::shared_ptr<question> asked) = 0;
+
+    /// Questions that have no answer yet.
+    [[nodiscard]] virtual std::size_t unanswered() const noexcept = 0;
+
+    /// Ends the connection. `on_end` follows.
+    virtual void close() noexcept = 0;
+};
+
+/// @param index Position of the node in the configuration, handed to `question::on_reply`.
+[[nodiscard]] std::shared_ptr<redis_link> make_redis_link(
+    const strand_type& strand,
+    std::shared_ptr<turn> end_of_turn,
+    std::size_t index,
+    const node_config& config
+);
+
+}  // namespace redlock::detail
+
+#endif

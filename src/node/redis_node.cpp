@@ -1,0 +1,288 @@
+#include "node/redis_node.hpp"
+
+#include "core/backoff.hpp"
+#include "core/limits.hpp"
+#include "node/redis_link.hpp"
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/post.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redlock::detail {
+
+namespace {
+
+using namespace std::chrono_literals;
+using steady_clock = std::chrono::steady_clock;
+
+/// Bounds of the random pause before a node is tried again. The first ones are short, so that a
+/// restarted node is back soon; the cap keeps a dead one from costing anything.
+constexpr core::nanoseconds first_pause = 50ms;
+constexpr core::nanoseconds longest_pause = 2s;
+
+/// A release that the node has not confirmed.
+struct pending_release
+{
+    std::shared_ptr<question> asked;
+    time_point until;  ///< From then on the key has expired by itself.
+};
+
+/** The session with one server.
+
+    | state | how it gets there | a question |
+    |---|---|---|
+    | connecting | started | waits for the connection |
+    | ready | connected and vetted | is written |
+    | down | refused, lost, silent | fails at once, so that a dead node costs no time |
+    | rejected | answered the vetting with an error | is refused at once |
+
+    From down and rejected a new link is tried after a pause.
+*/
+class redis_node final : public node, public std::enable_shared_from_this<redis_node>
+{
+public:
+    redis_node(
+        const strand_type& strand,
+        std::shared_ptr<turn> end_of_turn,
+        std::size_t index,
+        const node_config& config,
+        std::function<void(log_level, std::string_view)> log
+    )
+        : strand_(strand),
+          turn_(std::move(end_of_turn)),
+          index_(index),
+          config_(config),
+          log_(std::move(log)),
+          pause_(strand),
+          pauses_(first_pause, longest_pause),
+          jitter_(std::random_device()()),
+          status_{config.name(), node_state::connecting, {}}
+    {
+    }
+
+    void start(std::function<void()> on_change, std::function<void()> on_stopped) override
+    {
+        on_change_ = std::move(on_change);
+        on_stopped_ = std::move(on_stopped);
+        connect();
+    }
+
+    void stop() noexcept override
+    {
+        stopping_ = true;
+        pause_.cancel();
+        if (link_)
+            link_->close();
+    }
+
+    std::optional<reply> ask(std::shared_ptr<question> asked) override
+    {
+        switch (status_.state)
+        {
+        case node_state::connecting: return wait_for_connection(std::move(asked));
+        case node_state::ready: return write(std::move(asked));
+        case node_state::down:
+        case node_state::rejected: break;
+        }
+        if (asked->what() == verb::release)
+            keep(std::move(asked));
+        return absent();
+    }
+
+    node_status status() const override { return status_; }
+
+private:
+    void connect()
+    {
+        link_ = make_redis_link(strand_, turn_, index_, config_);
+        const auto self = shared_from_this();
+        link_->start({
+            [self]() { self->on_ready(); },
+            [self](link_end why) { self->on_end(std::move(why)); },
+            [self](std::shared_ptr<question> lost) { self->on_lost_release(std::move(lost)); },
+        });
+    }
+
+    void on_ready()
+    {
+        pauses_.reset();
+        change(node_state::ready, {});
+        for (const auto& asked : std::exchange(waiting_, {}))
+        {
+            if (asked->wanted())
+                link_->ask(asked);
+        }
+        for (auto& release : std::exchange(pending_releases_, {}))
+        {
+            if (steady_clock::now() < release.until)
+                link_->ask(std::move(release.asked));
+        }
+    }
+
+    void on_end(link_end why)
+    {
+        link_ = nullptr;
+        end_code_ = why.code;
+        if (why.refused.empty())
+            change(node_state::down, why.code.message());
+        else
+            change(node_state::rejected, std::move(why.refused));
+
+        const reply answer = absent();
+        for (const auto& asked : std::exchange(waiting_, {}))
+            asked->on_reply(index_, answer);
+        if (stopping_)
+            return stopped();
+
+        pause_.expires_after(pauses_.next(jitter_()));
+        pause_.async_wait([self = shared_from_this()](error_code) {
+            if (self->stopping_)
+                self->stopped();
+            else
+                self->connect();
+        });
+    }
+
+    void on_lost_release(std::shared_ptr<question> lost)
+    {
+        if (status_.state == node_state::ready)
+            link_->ask(std::move(lost));
+        else
+            keep(std::move(lost));
+    }
+
+    void stopped()
+    {
+        on_change_ = nullptr;
+        if (const auto tell = std::exchange(on_stopped_, nullptr))
+            tell();
+    }
+
+    std::optional<reply> wait_for_connection(std::shared_ptr<question> asked)
+    {
+        if (waiting_.size() >= core::max_unanswered)
+            return overloaded();
+        waiting_.push_back(std::move(asked));
+        return std::nullopt;
+    }
+
+    std::optional<reply> write(std::shared_ptr<question> asked)
+    {
+        if (link_->unanswered() < core::max_unanswered)
+        {
+            link_->ask(std::move(asked));
+            return std::nullopt;
+        }
+        if (asked->what() == verb::release)
+            keep(std::move(asked));
+        return overloaded();
+    }
+
+    /// Keeps a release for the next connection. The oldest makes room: its key expires first.
+    void keep(std::shared_ptr<question> asked)
+    {
+        if (pending_releases_.size() == core::max_pending_releases)
+            pending_releases_.pop_front();
+        // Counted from now and not from the acquisition, for its SET may still be under way.
+        const time_point until = steady_clock::now() + asked->ttl();
+        pending_releases_.push_back({std::move(asked), until});
+    }
+
+    /// The answer of a node that is not there.
+    reply absent() const
+    {
+        reply answer;
+        answer.code = end_code_;
+        answer.text = status_.because;
+        if (status_.state == node_state::rejected)
+        {
+            answer.vote = vote::refused;
+            answer.why = reason::rejected;
+        }
+        else
+        {
+            answer.why = reason::down;
+        }
+        return answer;
+    }
+
+    static reply overloaded()
+    {
+        reply answer;
+        answer.why = reason::overloaded;
+        return answer;
+    }
+
+    /// Logs a change of state, or of the reason for it, once.
+    void change(node_state state, std::string because)
+    {
+        if (status_.state == state && status_.because == because)
+            return;
+        status_.state = state;
+        status_.because = std::move(because);
+        if (log_ && !stopping_)
+            log_(level_of(state), describe());
+        if (on_change_)
+            on_change_();
+    }
+
+    static log_level level_of(node_state state) noexcept
+    {
+        switch (state)
+        {
+        case node_state::connecting:
+        case node_state::ready: break;
+        case node_state::down: return log_level::warning;
+        case node_state::rejected: return log_level::error;
+        }
+        return log_level::info;
+    }
+
+    std::string describe() const
+    {
+        std::string line = "node " + status_.node + " is " + to_string(status_.state);
+        return status_.because.empty() ? line : line + ": " + status_.because;
+    }
+
+    strand_type strand_;
+    std::shared_ptr<turn> turn_;
+    std::size_t index_;
+    node_config config_;
+    std::function<void(log_level, std::string_view)> log_;
+    asio::basic_waitable_timer<steady_clock, asio::wait_traits<steady_clock>, strand_type> pause_;
+    core::backoff pauses_;
+    std::minstd_rand jitter_;
+
+    std::function<void()> on_change_;
+    std::function<void()> on_stopped_;
+    node_status status_;
+    error_code end_code_;
+    std::shared_ptr<redis_link> link_;
+    std::vector<std::shared_ptr<question>> waiting_;  ///< For the first connection.
+    std::deque<pending_release> pending_releases_;
+    bool stopping_ = false;
+};
+
+}  // namespace
+
+std::shared_ptr<node> make_redis_node(
+    const strand_type& strand,
+    std::shared_ptr<turn> end_of_turn,
+    std::size_t index,
+    const node_config& config,
+    std::function<void(log_level, std::string_view)> log
+)
+{
+    return std::make_shared<redis_node>(
+        strand, std::move(end_of_turn), index, config, std::move(log)
+    );
+}
+
+}  // namespace redlock::detail

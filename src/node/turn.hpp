@@ -1,0 +1,51 @@
+#ifndef REDLOCK_SRC_NODE_TURN_HPP
+#define REDLOCK_SRC_NODE_TURN_HPP
+
+#include "node/strand.hpp"
+
+#include <boost/intrusive/list.hpp>
+
+#include <memory>
+
+namespace redlock::detail {
+
+/// Work put off to the end of the current turn. Destroying it takes it out of the queue.
+class turn_task : public boost::intrusive::list_base_hook<
+                      boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
+{
+public:
+    /// Does the work. Called on the strand, with the task out of the queue; may destroy the task.
+    virtual void on_turn_end() = 0;
+
+protected:
+    ~turn_task() = default;
+};
+
+/** The end of the current turn of the event loop.
+
+    Two things wait for it. Commands: those that one turn produces share one write per node. And
+    coroutines whose round was decided: votes are counted while Boost.Redis parses the replies, and
+    nothing may resume, cancel or throw from in there.
+
+    One posted handler serves them all, in the order in which they came, including what they put
+    off in turn. Used on the strand only.
+*/
+class turn : public std::enable_shared_from_this<turn>
+{
+public:
+    explicit turn(strand_type strand);
+
+    /// Puts `task` off to the end of this turn. Does nothing if it is put off already.
+    void defer(turn_task& task);
+
+private:
+    void end();
+
+    strand_type strand_;
+    boost::intrusive::list<turn_task, boost::intrusive::constant_time_size<false>> tasks_;
+    bool posted_ = false;
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,533 @@
+// How fast can a client do Redlock's work on this machine?
+//
+// This client knows nothing but the work: one thread, one epoll, one connection per node and a
+// table of tasks. It uses no library and no coroutine, so that its numbers are the cost of the
+// system calls and of the servers, and the distance of the library to them is the library's own.
+//
+// A task repeats a pair. It sends SET NX PX with a fresh id to every node, and goes on with the
+// third OK of five; it sends the compare-and-delete to every node, and goes on with the third 1.
+// The replies that come later are checked and counted, and nobody waits for them. The next SET of
+// a task can overtake nothing, because each connection answers in order: a node that has not yet
+// deleted the key has not yet read the SET either. So every node grants every time.
+//
+// Commands that are due in one turn of the loop leave in one write per node. Everything is
+// allocated before the clock starts, except when a queue outgrows its first size.
+
+#include "limit.hpp"
+
+#include "posix.hpp"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <initializer_list>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bench {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+constexpr std::size_t id_size = 40;
+constexpr std::size_t input_size = 65536;
+constexpr std::size_t first_output_size = 1048576;
+constexpr std::size_t first_queue_size = 16384;
+constexpr int patience_ms = 5000;
+
+constexpr std::string_view release_script =
+    "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) "
+    "else return 0 end";
+
+// A reply at the front of the input. The size is zero while the reply is incomplete.
+struct reply
+{
+    std::size_t size{0};
+    char type{0};
+    std::string_view text{};
+};
+
+reply parse_bulk(std::string_view input, std::string_view header, std::size_t header_size)
+{
+    int text_size = 0;
+    const char* const header_end = header.data() + header.size();
+    if (std::from_chars(header.data(), header_end, text_size).ec != std::errc())
+        throw std::runtime_error("a bulk reply without a size");
+    if (text_size < 0)
+        return {.size = header_size, .type = '_', .text = {}};
+
+    const auto payload_size = static_cast<std::size_t>(text_size);
+    const std::size_t size = header_size + payload_size + 2;
+    if (input.size() < size)
+        return {};
+    return {.size = size, .type = '$', .text = input.substr(header_size, payload_size)};
+}
+
+reply parse(std::string_view input)
+{
+    const std::size_t line_end = input.find("\r\n");
+    if (line_end == input.npos)
+        return {};
+
+    const std::string_view line = input.substr(1, line_end - 1);
+    switch (input.front())
+    {
+    case '+':
+    case '-':
+    case ':':
+    case '_': return {.size = line_end + 2, .type = input.front(), .text = line};
+    case '$': return parse_bulk(input, line, line_end + 2);
+    default: throw std::runtime_error("a reply of an unexpected type");
+    }
+}
+
+std::string make_command(std::initializer_list<std::string_view> arguments)
+{
+    std::string command = "*";
+    command += std::to_string(arguments.size());
+    command += "\r\n";
+    for (const std::string_view argument : arguments)
+    {
+        command += '$';
+        command += std::to_string(argument.size());
+        command += "\r\n";
+        command += argument;
+        command += "\r\n";
+    }
+    return command;
+}
+
+// Sixteen hexadecimal digits at a time, from a xorshift generator (Vigna's xorshift64*).
+class id_generator
+{
+public:
+    id_generator()
+    {
+        std::random_device device;
+        state_ = (std::uint64_t{device()} << 32) | device() | 1U;
+    }
+
+    void write(char* target)
+    {
+        write_digits(target, 16);
+        write_digits(target + 16, 16);
+        write_digits(target + 32, id_size - 32);
+    }
+
+private:
+    void write_digits(char* target, int count)
+    {
+        state_ ^= state_ >> 12;
+        state_ ^= state_ << 25;
+        state_ ^= state_ >> 27;
+        std::uint64_t bits = state_ * 0x2545F4914F6CDD1DULL;
+        for (int digit = 0; digit < count; ++digit, bits >>= 4)
+            target[digit] = "0123456789abcdef"[bits & 15U];
+    }
+
+    std::uint64_t state_;
+};
+
+// A command that a node has yet to answer. A task's step is even while it acquires and odd while
+// it releases, and grows by one with each quorum, so that it also tells late replies from others.
+struct ticket
+{
+    std::uint32_t task;
+    std::uint32_t step;
+};
+
+// First in, first out, in a ring whose size is a power of two.
+class ticket_queue
+{
+public:
+    void push(ticket added)
+    {
+        if (tail_ - head_ == slots_.size())
+            grow();
+        slots_[tail_++ & (slots_.size() - 1)] = added;
+    }
+
+    ticket pop()
+    {
+        assert(!empty());
+        return slots_[head_++ & (slots_.size() - 1)];
+    }
+
+    [[nodiscard]] ticket front() const { return slots_[head_ & (slots_.size() - 1)]; }
+    [[nodiscard]] bool empty() const { return head_ == tail_; }
+
+private:
+    void grow()
+    {
+        std::vector<ticket> larger(slots_.size() * 2);
+        for (std::size_t index = head_; index != tail_; ++index)
+            larger[index & (larger.size() - 1)] = slots_[index & (slots_.size() - 1)];
+        slots_.swap(larger);
+    }
+
+    std::vector<ticket> slots_ = std::vector<ticket>(first_queue_size);
+    std::size_t head_{0};
+    std::size_t tail_{0};
+};
+
+static_assert(std::has_single_bit(first_queue_size));
+
+// A connection, what is to be written to it, and what has been read from it.
+class connection
+{
+public:
+    explicit connection(std::uint16_t port)
+        : socket_(connect_to(port)), output_(first_output_size), input_(input_size)
+    {
+    }
+
+    [[nodiscard]] int fd() const { return socket_.get(); }
+
+    void append(std::string_view command)
+    {
+        if (output_end_ + command.size() > output_.size())
+            make_room();
+        std::memcpy(output_.data() + output_end_, command.data(), command.size());
+        output_end_ += command.size();
+    }
+
+    // Writes once. What does not fit into the socket stays.
+    void flush()
+    {
+        const std::size_t pending = output_end_ - output_begin_;
+        const char* const begin = output_.data() + output_begin_;
+        const ssize_t written = ::send(fd(), begin, pending, MSG_NOSIGNAL);
+        if (written < 0 && errno != EAGAIN)
+            throw_errno("send");
+        if (written > 0)
+            output_begin_ += static_cast<std::size_t>(written);
+        if (output_begin_ == output_end_)
+            output_begin_ = output_end_ = 0;
+    }
+
+    [[nodiscard]] bool has_output() const { return output_end_ != 0; }
+
+    // Reads once, and returns everything that has not been consumed.
+    std::string_view receive()
+    {
+        char* const begin = input_.data() + input_end_;
+        const ssize_t received = ::recv(fd(), begin, input_.size() - input_end_, 0);
+        if (received == 0)
+            throw std::runtime_error("a node closed the connection");
+        if (received < 0 && errno != EAGAIN)
+            throw_errno("recv");
+        if (received > 0)
+            input_end_ += static_cast<std::size_t>(received);
+        return {input_.data(), input_end_};
+    }
+
+    void consume(std::size_t size)
+    {
+        input_end_ -= size;
+        if (input_end_ != 0)
+            std::memmove(input_.data(), input_.data() + size, input_end_);
+    }
+
+    void set_blocking() { set_flags(0); }
+    void set_non_blocking() { set_flags(O_NONBLOCK); }
+
+    // Sends a command and waits for its reply. For use while the socket blocks.
+    std::string call(std::string_view command)
+    {
+        append(command);
+        flush();
+        if (has_output())
+            throw std::runtime_error("a node does not read");
+        for (;;)  // Each turn reads at least a byte or throws when the socket's limit is over.
+        {
+            const std::string_view input = receive();
+            if (input.empty())
+                throw std::runtime_error("a node does not answer");
+            const reply answer = parse(input);
+            if (answer.size == 0)
+                continue;
+            std::string text(answer.text);
+            if (answer.type == '-')
+                throw std::runtime_error("a node refused a command: " + text);
+            consume(answer.size);
+            return text;
+        }
+    }
+
+    ticket_queue unanswered;
+    bool awaits_room{false};  // The socket was full, and epoll tells when it is not.
+
+private:
+    void make_room()
+    {
+        const std::size_t pending = output_end_ - output_begin_;
+        std::memmove(output_.data(), output_.data() + output_begin_, pending);
+        output_begin_ = 0;
+        output_end_ = pending;
+        output_.resize(output_.size() * 2);
+    }
+
+    void set_flags(int flags) { checked(::fcntl(fd(), F_SETFL, flags), "fcntl"); }
+
+    unique_fd socket_;
+    std::vector<char> output_;
+    std::size_t output_begin_{0};
+    std::size_t output_end_{0};
+    std::vector<char> input_;
+    std::size_t input_end_{0};
+};
+
+// One user of a lock. The commands are built once; each pair writes its id into them.
+struct task
+{
+    std::string key;
+    std::string acquire;
+    std::string release;
+    std::size_t acquire_id_at{0};
+    std::size_t release_id_at{0};
+    std::uint32_t step{0};
+    std::uint32_t successes{0};
+    std::uint32_t answers{0};
+    clock::time_point started{};
+};
+
+task make_task(std::size_t index, const std::string& script_hash)
+{
+    // Unlike a real id in that no digit of it occurs elsewhere, so that its place can be found.
+    const std::string placeholder(id_size, '?');
+    std::array<char, 32> key{};
+    std::snprintf(key.data(), key.size(), "bench:%08zx", index);
+
+    task made;
+    made.key = key.data();
+    made.acquire = make_command({"SET", made.key, placeholder, "NX", "PX", "10000"});
+    made.release = make_command({"EVALSHA", script_hash, "1", made.key, placeholder});
+    made.acquire_id_at = made.acquire.find(placeholder);
+    made.release_id_at = made.release.find(placeholder);
+    return made;
+}
+
+class limit_client
+{
+public:
+    limit_client(std::span<const std::uint16_t> ports, std::size_t concurrency, std::size_t pairs)
+        : quorum_(static_cast<std::uint32_t>(ports.size() / 2 + 1)), pairs_(pairs)
+    {
+        assert(!ports.empty() && concurrency >= 1 && concurrency <= pairs);
+        nodes_.reserve(ports.size());
+        for (const std::uint16_t port : ports)
+            nodes_.emplace_back(port);
+
+        std::string script_hash;
+        for (connection& node : nodes_)
+            script_hash = node.call(make_command({"SCRIPT", "LOAD", release_script}));
+
+        tasks_.reserve(concurrency);
+        for (std::size_t index = 0; index < concurrency; ++index)
+            tasks_.push_back(make_task(index, script_hash));
+        latencies_us_.reserve(pairs);
+        watch_sockets();
+    }
+
+    result run()
+    {
+        const stopwatch watch;
+        const clock::time_point now = clock::now();
+        for (task& each : tasks_)
+            start_pair(each, now);
+        flush_all();
+        while (latencies_us_.size() < pairs_)
+            turn();
+        const cost spent = watch.elapsed();
+
+        // The replies that no pair waited for. The keys are gone only after them.
+        while (!all_answered())
+            turn();
+        count_remaining_keys();
+        return make_result(spent, std::move(latencies_us_), errors_);
+    }
+
+private:
+    void watch_sockets()
+    {
+        for (std::size_t index = 0; index < nodes_.size(); ++index)
+        {
+            nodes_[index].set_non_blocking();
+            control(EPOLL_CTL_ADD, index, EPOLLIN);
+        }
+    }
+
+    void control(int operation, std::size_t index, std::uint32_t events)
+    {
+        epoll_event event{};
+        event.events = events;
+        event.data.u64 = index;
+        checked(::epoll_ctl(epoll_.get(), operation, nodes_[index].fd(), &event), "epoll_ctl");
+    }
+
+    // Waits, reads every node that is ready, advances the tasks, and writes what has become due.
+    void turn()
+    {
+        std::array<epoll_event, 16> events;
+        const int room = static_cast<int>(events.size());
+        const int count = ::epoll_wait(epoll_.get(), events.data(), room, patience_ms);
+        if (count < 0 && errno != EINTR)
+            throw_errno("epoll_wait");
+        if (count == 0)
+            throw std::runtime_error("the nodes do not answer");
+
+        for (int index = 0; index < count; ++index)
+        {
+            const epoll_event& event = events[static_cast<std::size_t>(index)];
+            if ((event.events & ~std::uint32_t{EPOLLOUT}) != 0)
+                read_replies(nodes_[event.data.u64]);
+        }
+        flush_all();
+    }
+
+    void read_replies(connection& node)
+    {
+        const std::string_view input = node.receive();
+        std::size_t consumed = 0;
+        while (consumed < input.size())
+        {
+            if (node.unanswered.empty())
+                throw std::runtime_error("a node answered a question that nobody asked");
+            const std::string_view rest = input.substr(consumed);
+            const bool acquires = node.unanswered.front().step % 2 == 0;
+            const std::string_view expected = acquires ? "+OK\r\n" : ":1\r\n";
+            const bool success = rest.starts_with(expected);
+            const std::size_t size = success ? expected.size() : parse(rest).size;
+            if (size == 0)
+                break;
+            consumed += size;
+            on_reply(node.unanswered.pop(), success);
+        }
+        node.consume(consumed);
+    }
+
+    void on_reply(ticket answered, bool success)
+    {
+        if (!success)
+            ++errors_;
+        task& asker = tasks_[answered.task];
+        if (answered.step != asker.step)
+        {
+            ++late_replies_;
+            return;
+        }
+
+        // After the last answer the task goes on in any case, or an error would stop it for ever.
+        if (success)
+            ++asker.successes;
+        ++asker.answers;
+        if (asker.successes == quorum_ || asker.answers == nodes_.size())
+            advance(asker);
+    }
+
+    void advance(task& asker)
+    {
+        asker.step += 1;
+        if (asker.step % 2 == 1)
+        {
+            send_to_all(asker, asker.release);
+            return;
+        }
+
+        const clock::time_point now = clock::now();
+        const std::chrono::duration<float, std::micro> latency = now - asker.started;
+        latencies_us_.push_back(latency.count());
+        if (started_pairs_ < pairs_)
+            start_pair(asker, now);
+    }
+
+    void start_pair(task& asker, clock::time_point now)
+    {
+        ++started_pairs_;
+        asker.started = now;
+        char* const id = asker.acquire.data() + asker.acquire_id_at;
+        ids_.write(id);
+        std::memcpy(asker.release.data() + asker.release_id_at, id, id_size);
+        send_to_all(asker, asker.acquire);
+    }
+
+    void send_to_all(task& asker, const std::string& command)
+    {
+        asker.successes = 0;
+        asker.answers = 0;
+        const auto index = static_cast<std::uint32_t>(&asker - tasks_.data());
+        for (connection& node : nodes_)
+        {
+            node.append(command);
+            node.unanswered.push({.task = index, .step = asker.step});
+        }
+    }
+
+    void flush_all()
+    {
+        for (std::size_t index = 0; index < nodes_.size(); ++index)
+        {
+            connection& node = nodes_[index];
+            if (!node.has_output())
+                continue;
+            node.flush();
+            if (node.awaits_room != node.has_output())  // A full socket is rare.
+            {
+                node.awaits_room = node.has_output();
+                control(EPOLL_CTL_MOD, index, node.awaits_room ? EPOLLIN | EPOLLOUT : EPOLLIN);
+            }
+        }
+    }
+
+    [[nodiscard]] bool all_answered() const
+    {
+        for (const connection& node : nodes_)
+            if (!node.unanswered.empty())
+                return false;
+        return true;
+    }
+
+    void count_remaining_keys()
+    {
+        for (connection& node : nodes_)
+        {
+            node.set_blocking();
+            for (const task& each : tasks_)
+                if (node.call(make_command({"EXISTS", each.key})) != "0")
+                    ++errors_;
+        }
+    }
+
+    unique_fd epoll_{checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")};
+    std::vector<connection> nodes_;
+    std::vector<task> tasks_;
+    id_generator ids_;
+    std::uint32_t quorum_;
+    std::size_t pairs_;
+    std::size_t started_pairs_{0};
+    std::vector<float> latencies_us_;
+    std::uint64_t late_replies_{0};
+    std::uint64_t errors_{0};
+};
+
+}  // namespace
+
+result run_limit(std::span<const std::uint16_t> ports, std::size_t concurrency, std::size_t pairs)
+{
+    limit_client client(ports, concurrency, pairs);
+    return client.run();
+}
+
+}  // namespace bench

@@ -1,0 +1,27 @@
+#ifndef REDLOCK_BENCH_LIMIT_HPP
+#define REDLOCK_BENCH_LIMIT_HPP
+
+#include "result.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace bench {
+
+/** Measures acquire and release pairs of a client without any library: the yardstick.
+
+    @param ports Redis servers on 127.0.0.1, at least one.
+    @param concurrency Tasks that run pairs at the same time, each on a key of its own, at least 1.
+    @param pairs Pairs in total, at least `concurrency`.
+    @throws std::runtime_error If a server fails, misbehaves or stays silent.
+*/
+[[nodiscard]] result run_limit(
+    std::span<const std::uint16_t> ports,
+    std::size_t concurrency,
+    std::size_t pairs
+);
+
+}  // namespace bench
+
+#endif

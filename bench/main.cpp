@@ -1,0 +1,236 @@
+// Compares what the library does in a second with what a bare client does on the same servers.
+
+#include "isolated.hpp"
+#include "limit.hpp"
+#include "nodes.hpp"
+#include "pairs.hpp"
+#include "result.hpp"
+
+#include <getopt.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+constexpr std::size_t node_count = 5;
+
+constexpr const char* usage_text =
+    "usage: redlock_bench [options]\n"
+    "\n"
+    "Runs acquire and release pairs on five Redis servers of its own. Prints a table to the\n"
+    "standard error stream and one JSON object per line to the standard output.\n"
+    "\n"
+    "  --quick          a tenth of the pairs and 3 rounds\n"
+    "  --only NAME      measure only `limit` or only `redlock`\n"
+    "  --concurrency N  tasks at the same time; may be repeated (default 1, 16, 256)\n"
+    "  --rounds N       measurements of each kind; the median is printed (default 5)\n"
+    "  --pairs N        pairs per measurement (default: enough for a second or two)\n"
+    "  --help           print this text\n";
+
+struct implementation
+{
+    std::string_view name;
+    bench::run_function run;
+};
+
+constexpr std::array implementations{
+    implementation{"limit", &bench::run_limit},
+    implementation{"redlock", &bench::run_redlock},
+};
+
+enum class scale : std::uint8_t
+{
+    full,
+    quick,
+};
+
+struct options
+{
+    scale size{scale::full};
+    std::string only;
+    std::vector<std::size_t> concurrencies;
+    std::optional<std::size_t> rounds;
+    std::optional<std::size_t> pairs;
+};
+
+[[noreturn]] void exit_with_usage(std::FILE* stream, int status)
+{
+    std::fputs(usage_text, stream);
+    std::exit(status);
+}
+
+std::size_t parse_count(const char* text)
+{
+    std::size_t count = 0;
+    const char* const end = text + std::strlen(text);
+    const auto [stopped, failure] = std::from_chars(text, end, count);
+    if (failure != std::errc() || stopped != end || count == 0)
+        exit_with_usage(stderr, 2);
+    return count;
+}
+
+std::string parse_name(std::string_view text)
+{
+    for (const implementation& known : implementations)
+        if (known.name == text)
+            return std::string(text);
+    exit_with_usage(stderr, 2);
+}
+
+options parse_options(int argc, char** argv)
+{
+    static constexpr std::array<option, 7> known{{
+        {"quick", no_argument, nullptr, 'q'},
+        {"only", required_argument, nullptr, 'o'},
+        {"concurrency", required_argument, nullptr, 'c'},
+        {"rounds", required_argument, nullptr, 'r'},
+        {"pairs", required_argument, nullptr, 'p'},
+        {"help", no_argument, nullptr, 'h'},
+        {nullptr, 0, nullptr, 0},
+    }};
+
+    options chosen;
+    for (int name = 0; (name = ::getopt_long(argc, argv, "", known.data(), nullptr)) != -1;)
+    {
+        switch (name)
+        {
+        case 'q': chosen.size = scale::quick; break;
+        case 'o': chosen.only = parse_name(optarg); break;
+        case 'c': chosen.concurrencies.push_back(parse_count(optarg)); break;
+        case 'r': chosen.rounds = parse_count(optarg); break;
+        case 'p': chosen.pairs = parse_count(optarg); break;
+        case 'h': exit_with_usage(stdout, 0);
+        default: exit_with_usage(stderr, 2);
+        }
+    }
+    if (optind != argc)
+        exit_with_usage(stderr, 2);
+    if (chosen.concurrencies.empty())
+        chosen.concurrencies = {1, 16, 256};
+    return chosen;
+}
+
+// A second or two of work for the bare client.
+std::size_t default_pairs(std::size_t concurrency)
+{
+    if (concurrency < 4)
+        return 20'000;
+    if (concurrency < 64)
+        return 60'000;
+    return 150'000;
+}
+
+std::size_t choose_pairs(const options& chosen, std::size_t concurrency)
+{
+    const std::size_t divisor = chosen.size == scale::quick ? 10 : 1;
+    const std::size_t pairs = chosen.pairs.value_or(default_pairs(concurrency) / divisor);
+    return std::max(pairs, concurrency);
+}
+
+std::vector<implementation> choose_implementations(const options& chosen)
+{
+    std::vector<implementation> selected;
+    for (const implementation& candidate : implementations)
+        if (chosen.only.empty() || candidate.name == chosen.only)
+            selected.push_back(candidate);
+    return selected;
+}
+
+// The results of each implementation, in the order of the rounds.
+using results = std::vector<std::vector<bench::result>>;
+
+// Interleaves the implementations, so that a disturbance of the machine meets all of them, and
+// alternates the first one, so that none profits from its place.
+results measure(
+    const std::vector<implementation>& selected,
+    const bench::nodes& servers,
+    const options& chosen,
+    std::size_t concurrency
+)
+{
+    const std::size_t pairs = choose_pairs(chosen, concurrency);
+    const std::size_t warm_up_pairs = std::max(pairs / 10, concurrency);
+    for (const implementation& warmed : selected)
+        (void)bench::run_isolated(warmed.run, servers.ports(), concurrency, warm_up_pairs);
+
+    results found(selected.size());
+    const std::size_t rounds = chosen.rounds.value_or(chosen.size == scale::quick ? 3 : 5);
+    for (std::size_t round = 0; round < rounds; ++round)
+    {
+        for (std::size_t turn = 0; turn < selected.size(); ++turn)
+        {
+            const std::size_t index = (round + turn) % selected.size();
+            const bench::run_function run = selected[index].run;
+            found[index].push_back(bench::run_isolated(run, servers.ports(), concurrency, pairs));
+        }
+    }
+    return found;
+}
+
+// Each round has a ratio of its own, because its measurements shared the state of the machine.
+double ratio_to_first(const results& found)
+{
+    std::vector<double> ratios;
+    for (std::size_t round = 0; round < found[0].size(); ++round)
+        ratios.push_back(found[1][round].pairs_per_s() / found[0][round].pairs_per_s());
+    return bench::median(ratios);
+}
+
+bench::report run(const options& chosen)
+{
+    const bench::nodes servers(node_count);
+    const std::vector<implementation> selected = choose_implementations(chosen);
+
+    bench::report found;
+    for (const std::size_t concurrency : chosen.concurrencies)
+    {
+        const results measured = measure(selected, servers, chosen, concurrency);
+        for (std::size_t index = 0; index < selected.size(); ++index)
+        {
+            found.rows.push_back({
+                .impl = std::string(selected[index].name),
+                .concurrency = concurrency,
+                .summary = bench::summarize(measured[index]),
+            });
+        }
+        if (selected.size() == 2)
+            found.ratios.push_back({concurrency, ratio_to_first(measured)});
+    }
+    return found;
+}
+
+bool has_errors(const bench::report& found)
+{
+    const auto failed = [](const bench::row& line) { return line.summary.errors != 0; };
+    return std::any_of(found.rows.begin(), found.rows.end(), failed);
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    try
+    {
+        const bench::report found = run(parse_options(argc, argv));
+        std::fputs(bench::to_table(found).c_str(), stderr);
+        std::fputs(bench::to_json_lines(found).c_str(), stdout);
+        return has_errors(found) ? 1 : 0;
+    }
+    catch (const std::exception& failure)
+    {
+        std::fprintf(stderr, "redlock_bench: %s\n", failure.what());
+        return 1;
+    }
+}

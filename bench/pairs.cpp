@@ -1,0 +1,103 @@
+#include "pairs.hpp"
+
+#include <redlock.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace bench {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace {
+
+redlock::client_config make_config(std::span<const std::uint16_t> ports)
+{
+    redlock::client_config config;
+    for (const std::uint16_t port : ports)
+    {
+        redlock::node_config& node = config.nodes.emplace_back();
+        node.port = port;
+    }
+    // A loaded machine may be late; the yardstick has no timeout either.
+    config.node_timeout = 2s;
+    return config;
+}
+
+/// The state that the tasks of one measurement share.
+struct run
+{
+    redlock::client locks;
+    std::size_t running;
+    std::vector<float> latencies_us;
+    std::uint64_t errors = 0;
+    std::optional<stopwatch> watch;
+    std::optional<cost> spent;
+};
+
+asio::awaitable<void> work(run& shared, std::size_t task, std::size_t pairs)
+{
+    using clock = std::chrono::steady_clock;
+
+    const std::string resource = "pair:" + std::to_string(task);
+    for (std::size_t pair = 0; pair < pairs; ++pair)
+    {
+        const auto started = clock::now();
+        auto acquired =
+            co_await shared.locks.async_acquire(resource, 10s, asio::as_tuple(asio::deferred));
+        auto& [failure, held] = acquired;
+        if (!failure)
+        {
+            auto released = co_await held.async_release(asio::as_tuple(asio::deferred));
+            auto& [ec, outcome] = released;
+            shared.errors += ec || outcome != redlock::release_outcome::released;
+        }
+        shared.errors += failure.failed();
+        const std::chrono::duration<float, std::micro> latency = clock::now() - started;
+        shared.latencies_us.push_back(latency.count());
+    }
+    if (--shared.running == 0)
+    {
+        shared.spent = shared.watch->elapsed();
+        shared.locks.cancel();
+    }
+}
+
+asio::awaitable<void> start_all(run& shared, std::size_t concurrency, std::size_t pairs)
+{
+    co_await shared.locks.async_wait_ready();
+    shared.watch.emplace();
+    const auto executor = co_await asio::this_coro::executor;
+    for (std::size_t task = 0; task < concurrency; ++task)
+    {
+        const std::size_t share = pairs / concurrency + (task < pairs % concurrency);
+        asio::co_spawn(executor, work(shared, task, share), asio::detached);
+    }
+}
+
+}  // namespace
+
+result run_redlock(
+    std::span<const std::uint16_t> ports,
+    std::size_t concurrency,
+    std::size_t pairs
+)
+{
+    asio::io_context context{1};
+    run shared{redlock::client(context, make_config(ports)), concurrency, {}, 0, {}, {}};
+    shared.latencies_us.reserve(pairs);
+    shared.locks.async_run(asio::detached);
+    asio::co_spawn(context, start_all(shared, concurrency, pairs), asio::detached);
+    context.run();
+    return make_result(*shared.spent, std::move(shared.latencies_us), shared.errors);
+}
+
+}  // namespace bench

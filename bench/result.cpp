@@ -1,0 +1,170 @@
+#include "result.hpp"
+
+#include <sys/resource.h>
+#include <sys/time.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstdarg>
+#include <cstdio>
+#include <utility>
+
+namespace bench {
+namespace {
+
+double to_seconds(const timeval& time)
+{
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+double cpu_seconds()
+{
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return to_seconds(usage.ru_utime) + to_seconds(usage.ru_stime);
+}
+
+// The value below which `percent` of the sorted values lie.
+double percentile(const std::vector<float>& sorted, std::size_t percent)
+{
+    if (sorted.empty())
+        return 0;
+    return static_cast<double>(sorted[sorted.size() * percent / 100]);
+}
+
+template <class Member>
+double median_of(std::span<const result> rounds, Member member)
+{
+    std::vector<double> values;
+    for (const result& round : rounds)
+        values.push_back(static_cast<double>(round.*member));
+    return median(std::move(values));
+}
+
+[[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...)
+{
+    std::array<char, 256> line{};
+    std::va_list values;
+    va_start(values, pattern);
+    const int size = std::vsnprintf(line.data(), line.size(), pattern, values);
+    va_end(values);
+    assert(size >= 0 && static_cast<std::size_t>(size) < line.size());
+    return std::string(line.data(), static_cast<std::size_t>(size));
+}
+
+}  // namespace
+
+stopwatch::stopwatch() : started_(std::chrono::steady_clock::now()), cpu_started_(cpu_seconds()) {}
+
+cost stopwatch::elapsed() const
+{
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started_;
+    return {.seconds = wall.count(), .cpu_seconds = cpu_seconds() - cpu_started_};
+}
+
+result make_result(const cost& spent, std::vector<float> latencies_us, std::uint64_t errors)
+{
+    std::sort(latencies_us.begin(), latencies_us.end());
+    const std::size_t pairs = latencies_us.size();
+    const double divisor = static_cast<double>(std::max<std::size_t>(pairs, 1));
+    return {
+        .pairs = pairs,
+        .seconds = spent.seconds,
+        .p50_us = percentile(latencies_us, 50),
+        .p99_us = percentile(latencies_us, 99),
+        .cpu_us_per_pair = spent.cpu_seconds * 1e6 / divisor,
+        .errors = errors,
+    };
+}
+
+double median(std::vector<double> values)
+{
+    if (values.empty())
+        return 0;
+    std::sort(values.begin(), values.end());
+    const std::size_t middle = values.size() / 2;
+    if (values.size() % 2 == 1)
+        return values[middle];
+    return (values[middle - 1] + values[middle]) / 2;
+}
+
+result summarize(std::span<const result> rounds)
+{
+    if (rounds.empty())
+        return {};
+    result summary{
+        .pairs = rounds.front().pairs,
+        .seconds = median_of(rounds, &result::seconds),
+        .p50_us = median_of(rounds, &result::p50_us),
+        .p99_us = median_of(rounds, &result::p99_us),
+        .cpu_us_per_pair = median_of(rounds, &result::cpu_us_per_pair),
+    };
+    for (const result& round : rounds)
+        summary.errors += round.errors;
+    return summary;
+}
+
+std::string to_table(const report& found)
+{
+    std::string table = format(
+        "%11s  %-8s %10s %10s %10s %12s %7s\n",
+        "concurrency",
+        "impl",
+        "pairs/s",
+        "p50 us",
+        "p99 us",
+        "cpu us/pair",
+        "errors"
+    );
+    for (const row& line : found.rows)
+    {
+        table += format(
+            "%11zu  %-8s %10.0f %10.1f %10.1f %12.2f %7llu\n",
+            line.concurrency,
+            line.impl.c_str(),
+            line.summary.pairs_per_s(),
+            line.summary.p50_us,
+            line.summary.p99_us,
+            line.summary.cpu_us_per_pair,
+            static_cast<unsigned long long>(line.summary.errors)
+        );
+    }
+    for (const ratio_row& line : found.ratios)
+        table += format("%11zu  redlock / limit: %.3f\n", line.concurrency, line.ratio_to_limit);
+    return table;
+}
+
+std::string to_json_lines(const report& found)
+{
+    std::string lines;
+    for (const row& line : found.rows)
+    {
+        lines += format(
+            R"({"bench":"pairs","impl":"%s","mode":"plain","concurrency":%zu,"pairs_per_s":%.0f,)",
+            line.impl.c_str(),
+            line.concurrency,
+            line.summary.pairs_per_s()
+        );
+        lines += format(
+            R"("p50_us":%.1f,"p99_us":%.1f,"cpu_us_per_pair":%.2f,"errors":%llu})",
+            line.summary.p50_us,
+            line.summary.p99_us,
+            line.summary.cpu_us_per_pair,
+            static_cast<unsigned long long>(line.summary.errors)
+        );
+        lines += '\n';
+    }
+    for (const ratio_row& line : found.ratios)
+    {
+        lines += format(
+            R"({"bench":"pairs","ratio_to_limit":%.3f,"mode":"plain","concurrency":%zu})",
+            line.ratio_to_limit,
+            line.concurrency
+        );
+        lines += '\n';
+    }
+    return lines;
+}
+
+}  // namespace bench

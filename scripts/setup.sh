@@ -1,0 +1,176 @@
+#!/usr/bin/env bash
+# Makes this machine able to build and test redlock. On Debian 12 and 13 it installs what is
+# missing, elsewhere it says what is needed.
+#
+#   scripts/setup.sh [FEATURE...]      features: valkey
+#
+# Steps are told on stderr; a second run has none. The only line on stdout is the directory to hand
+# to CMake as -DREDLOCK_BOOST_INCLUDE_DIR. Other scripts source this file and call `setup`.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+deps=$root/.deps
+boost_minimum=109100
+boost_package=libboost1.92-dev
+
+say() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; }
+fail() { say "$*"; exit 1; }
+
+# Runs a command and shows what it printed only if it fails.
+quietly() {
+    local output
+    output=$("$@" 2>&1) || { printf '%s\n' "$output" >&2; return 1; }
+}
+
+os_field() { sed -nE "s/^$1=\"?([^\"]*)\"?$/\1/p" /etc/os-release 2>/dev/null || true; }
+on_debian() { [[ $(os_field ID) == debian ]]; }
+
+missing_packages() {
+    local pair feature
+    for pair in g++:g++ cmake:cmake ninja:ninja-build openssl:openssl python3:python3-minimal; do
+        command -v "${pair%:*}" >/dev/null || echo "${pair#*:}"
+    done
+    have_server redis || echo redis-tools
+    if on_debian && [[ ! -e /usr/include/openssl/ssl.h ]]; then
+        echo libssl-dev
+    fi
+    for feature; do
+        case $feature in
+        valkey)
+            have_server valkey && continue
+            if on_debian && [[ $(os_field VERSION_ID) == 12 ]]; then
+                say "Debian 12 has no valkey, going on without it"
+            else
+                echo valkey-tools
+            fi
+            ;;
+        *) fail "unknown feature '$feature', there is: valkey" ;;
+        esac
+    done
+}
+
+install_packages() {
+    local missing
+    missing=$(missing_packages "$@" | xargs)
+    [[ -n $missing ]] || return 0
+    if ! on_debian; then
+        say "not Debian: please install what its packages $missing hold"
+        return 0
+    fi
+    local as_root=(env DEBIAN_FRONTEND=noninteractive)
+    if ((EUID != 0)); then
+        command -v sudo >/dev/null || fail "neither root nor sudo, please install: $missing"
+        as_root=(sudo "${as_root[@]}")
+    fi
+    say "installing $missing"
+    # A source that does not answer matters only if one of these packages is there.
+    quietly "${as_root[@]}" apt-get update || say "going on with the package lists there are"
+    # A fresh machine may still be busy with its first automatic upgrade: wait for its lock.
+    # shellcheck disable=SC2086  # One word for each package.
+    quietly "${as_root[@]}" apt-get -o DPkg::Lock::Timeout=300 \
+        install --yes --no-install-recommends $missing
+}
+
+# The Debian packages redis-server and valkey-server start a service, so they are not installed. The
+# tools packages hold the same program: it decides by the name it is called by what it is.
+check_program() { echo "/usr/bin/$1-check-rdb"; }
+have_server() { command -v "$1-server" >/dev/null || [[ -x $(check_program "$1") ]]; }
+
+link_server() {
+    if have_server "$1" && ! command -v "$1-server" >/dev/null; then
+        say "linking .deps/bin/$1-server to $(check_program "$1")"
+        mkdir -p "$deps/bin"
+        ln -sf "$(check_program "$1")" "$deps/bin/$1-server"
+    fi
+}
+
+has_boost() {
+    local version
+    version=$(sed -nE 's/^#define BOOST_VERSION ([0-9]+).*/\1/p' "$1/boost/version.hpp" 2>&1) ||
+        return 1
+    ((version >= boost_minimum))
+}
+
+# Sets REDLOCK_BOOST_INCLUDE_DIR.
+find_boost() {
+    local prefix dir prefixes=${BOOST_ROOT:-}:${CMAKE_PREFIX_PATH:-}:/usr/local:/usr:$deps/boost/usr
+    IFS=: read -r -a prefixes <<<"$prefixes"
+    for prefix in "${prefixes[@]}"; do
+        for dir in "$prefix/include" "$prefix"; do
+            if [[ -n $prefix ]] && has_boost "$dir"; then
+                REDLOCK_BOOST_INCLUDE_DIR=$(cd "$dir" && pwd)
+                return 0
+            fi
+        done
+        # Whoever set it wants to know why another one is taken.
+        [[ -z $prefix || $prefix != "${BOOST_ROOT:-}" ]] || say "no Boost >= 1.91 in $BOOST_ROOT"
+    done
+    return 1
+}
+
+# Addresses of the main archive, as apt understands the sources of this machine. A foreign archive
+# may name its suites like Debian: the caller has to be ready for a failure with any of them.
+debian_mirrors() {
+    # shellcheck disable=SC2016  # apt expands these, not the shell.
+    apt-get indextargets --no-release-info --format '$(RELEASE) $(COMPONENT) $(REPO_URI)' \
+        'Created-By: Packages' |
+        sed -nE "s/^($(os_field VERSION_CODENAME)|(old)?stable|testing) main //p" | uniq
+}
+
+# Downloads the Boost headers into .deps/apt, without a trace in the package lists of the machine.
+download_boost() {
+    local mirror=$1 suite=$2 apt=$deps/apt
+    local options=(
+        -o "Dir::Etc::SourceList=$apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
+        -o "Dir::State::Lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o Acquire::Languages=none
+        # Root would download as the user _apt, who may not look into this directory.
+        -o APT::Sandbox::User=root
+    )
+    local keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+    rm -rf "$apt"
+    mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+    echo "deb [signed-by=$keyring] $mirror $suite main" >"$apt/sources.list"
+    apt-get "${options[@]}" update && cd "$apt" && apt-get "${options[@]}" download "$boost_package"
+}
+
+fetch_boost() {
+    on_debian || fail "Boost >= 1.91 is needed: take it from vcpkg or Conan, or set BOOST_ROOT"
+    local mirror suite suites output=
+    suites=$(printf '%s\n' "$(os_field VERSION_CODENAME)-backports" trixie-backports | uniq)
+    for mirror in $(debian_mirrors); do
+        for suite in $suites; do
+            output+=$(download_boost "$mirror" "$suite" 2>&1) || continue
+            say "unpacking $boost_package of $suite into .deps/boost"
+            rm -rf "$deps/boost" "$deps/boost.part"
+            dpkg -x "$deps/apt/$boost_package"_*.deb "$deps/boost.part"
+            mv "$deps/boost.part" "$deps/boost"
+            rm -rf "$deps/apt"
+            return 0
+        done
+    done
+    printf '%s\n' "$output" >&2
+    fail "no $boost_package to be had: set BOOST_ROOT to a Boost >= 1.91"
+}
+
+setup() {
+    export PATH=$deps/bin:$PATH REDLOCK_BOOST_INCLUDE_DIR
+    install_packages "$@"
+    link_server redis
+    link_server valkey
+    if ! find_boost; then
+        fetch_boost
+        find_boost || fail "$boost_package holds no Boost >= 1.91"
+    fi
+}
+
+# Compiling coroutines on Boost.Asio takes much memory: with little of it, more jobs only swap.
+build_jobs() {
+    local available
+    available=$(sed -nE 's/^MemAvailable: *([0-9]+) kB/\1/p' /proc/meminfo 2>/dev/null || true)
+    if ((${available:-0} < 8 * 1024 * 1024 && $(nproc) > 2)); then echo 2; else nproc; fi
+}
+
+if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
+    setup "$@"
+    echo "$REDLOCK_BOOST_INCLUDE_DIR"
+fi

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Builds redlock and runs its tests. See --help.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+
+usage() {
+    cat <<'EOF'
+usage: scripts/test.sh [--asan | --tsan] [--label NAME]... [--without NAME]... [--compiler CXX]
+
+Installs what is missing (Debian), builds redlock with warnings as errors and runs its tests.
+
+  --asan           with the address and undefined behaviour sanitizers, in build/asan
+  --tsan           with the thread sanitizer, in build/tsan
+  --label NAME     only tests with this label: unit, integration, thread, standalone, package, tidy
+  --without NAME   no tests with this label
+  --compiler CXX   with this compiler, in a build directory of its own
+EOF
+}
+
+preset=ci
+compiler=
+labels=
+excluded=
+while (($#)); do
+    case $1 in
+    --asan | --tsan)
+        [[ $preset == ci || $preset == "${1#--}" ]] || fail "--asan and --tsan exclude each other"
+        preset=${1#--}
+        ;;
+    --label | --without | --compiler)
+        (($# >= 2)) || fail "$1 needs a value"
+        case $1 in
+        --label) labels+="${labels:+|}$2" ;;
+        --without) excluded+="${excluded:+|}$2" ;;
+        --compiler) compiler=$2 ;;
+        esac
+        shift
+        ;;
+    --help) usage; exit 0 ;;
+    *) fail "unknown option '$1', see --help" ;;
+    esac
+    shift
+done
+
+setup
+[[ -z $compiler ]] || command -v "$compiler" >/dev/null || fail "there is no compiler '$compiler'"
+
+build=$root/build/${preset/#ci/test}${compiler:+-${compiler##*/}}
+cd "$root"
+cmake --preset "$preset" -B "$build" -DREDLOCK_BOOST_INCLUDE_DIR="$REDLOCK_BOOST_INCLUDE_DIR" \
+    ${compiler:+-DCMAKE_CXX_COMPILER="$compiler"}
+cmake --build "$build" --parallel "$(build_jobs)"
+
+# What the environment says comes last and wins.
+export ASAN_OPTIONS=strict_string_checks=1:check_initialization_order=1:${ASAN_OPTIONS:-}
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:${UBSAN_OPTIONS:-}
+export TSAN_OPTIONS=second_deadlock_stack=1:${TSAN_OPTIONS:-}
+
+# The thread sanitizer of GCC 12 does not start where the kernel randomises 32 bits of an address.
+run=()
+if [[ $preset == tsan ]] && setarch -R true 2>/dev/null; then
+    run=(setarch -R)
+fi
+"${run[@]}" ctest --test-dir "$build" --output-on-failure --no-tests=error --timeout 600 \
+    ${labels:+--label-regex "^($labels)\$"} ${excluded:+--label-exclude "^($excluded)\$"}

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""The rules of style that a machine can hold.
+
+Prints `file:line: message` for each breach and exits with 1 if there is one. It looks at the files
+that git knows and at new ones that git does not ignore. Before you trust a check that you add,
+plant a breach and see it named.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CODE = {".cpp", ".hpp", ".lua", ".py", ".sh", ".cmake"}
+MAX_COLUMNS = 100
+MAX_FUNCTION_LINES = 70
+
+# Boost.Redis is slow to compile and not ours: one file depends on it, and users' files never do.
+BOOST_REDIS = {
+    "boost/redis.hpp": "src/node/redis_link.cpp",
+    "boost/redis/connection.hpp": "src/node/redis_link.cpp",
+    "boost/redis/src.hpp": "src/boost_redis.cpp",
+}
+
+NOT_CODE = re.compile(
+    r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|' r"'(?:\\.[^']*|[^'\\\n])'", re.S
+)
+DIRECTIVE = re.compile(r"^ *#(?:[^\n]*\\\n)*[^\n]*", re.M)
+SCOPE = re.compile(r"\b(namespace|class|struct|union|enum|extern)\b[^()]*$")
+
+
+def blank(match):
+    return re.sub(r"[^\n]", " ", match[0])
+
+
+def bare(text):
+    """C++ without comments and literals. Every line stays where it is."""
+    return NOT_CODE.sub(blank, text)
+
+
+def line(text, offset):
+    return text.count("\n", 0, offset) + 1
+
+
+def is_code(path):
+    return path.suffix in CODE or path.name == "CMakeLists.txt" or path.parts[0] == ".ci"
+
+
+def check_lines(path, text):
+    if not is_code(path) and path.suffix != ".md":
+        return
+    for number, content in enumerate(text.split("\n"), 1):
+        if "\t" in content:
+            yield path, number, "tab"
+        if content != content.rstrip():
+            yield path, number, "trailing blank"
+        if is_code(path) and len(content) > MAX_COLUMNS:  # Tables of a page may be wider.
+            yield path, number, f"{len(content)} columns, the limit is {MAX_COLUMNS}"
+
+
+def check_function_length(path, text):
+    """Measures outermost bodies, from brace to brace.
+
+    The words before a brace tell what it opens: a scope (namespace or type), a function, or an
+    initializer. Constructors with brace initializers have one "function" for each, which is right
+    for the last one, the body.
+    """
+    if path.suffix not in {".cpp", ".hpp"}:
+        return
+    code = DIRECTIVE.sub(blank, bare(text))
+    depth = head = start = 0  # Depth counts braces from the outermost function or initializer.
+    measured = False
+    for brace in re.finditer(r"[{};]", code):
+        if brace[0] == "{":
+            words = code[head : brace.start()].strip()
+            if depth == 0 and SCOPE.search(words):
+                head = brace.end()
+                continue
+            if depth == 0:
+                start, measured = brace.start(), words[:1] in ("", ",") or ")" in words
+            depth += 1
+        elif brace[0] == "}" and depth > 0:
+            depth -= 1
+            length = code.count("\n", start, brace.start()) + 1
+            if depth == 0 and measured and length > MAX_FUNCTION_LINES:
+                message = f"function of {length} lines, the limit is {MAX_FUNCTION_LINES}"
+                yield path, line(code, start), message
+        if depth == 0:
+            head = brace.end()
+
+
+def check_header_guard(path, text):
+    if path.suffix != ".hpp":
+        return
+    short = re.sub(r"^(include/redlock/|include/redlock(?=\.hpp))", "", path.as_posix())
+    guard = "REDLOCK_" + re.sub(r"\W", "_", short.lstrip(".")).upper()
+    if not re.search(rf"^#ifndef {guard}\n#define {guard}\n", text, re.M):
+        yield path, 1, f"header guard is not {guard}"
+
+
+def check_boost_redis(path, text):
+    if path.suffix not in {".cpp", ".hpp"}:
+        return
+    for found in re.finditer(r"^ *# *include *[<\"](boost/redis[^>\"]*)", text, re.M):
+        allowed = BOOST_REDIS.get(found[1], path.as_posix())
+        if path.as_posix() != allowed:
+            yield path, line(text, found.start()), f"<{found[1]}> belongs in {allowed} only"
+    if path.as_posix() == BOOST_REDIS["boost/redis/src.hpp"]:
+        if bare(text).strip() != "#include <boost/redis/src.hpp>":
+            yield path, 1, "must hold nothing but the include of <boost/redis/src.hpp>"
+
+
+def check_core_is_pure(path, text):
+    if not path.as_posix().startswith("src/core/"):
+        return
+    code = bare(text)
+    for found in re.finditer(r"\bnow\s*\(\s*\)|::now\b", code):
+        yield path, line(code, found.start()), "core reads no clock: pass the time in"
+    for found in re.finditer(r'^ *# *include *(<boost/(?!assert\.hpp)|"(?!core/))', text, re.M):
+        yield path, line(text, found.start()), "core includes only std, Boost.Assert and itself"
+
+
+def joined(files, folder):
+    return "\n".join(text for path, text in files.items() if path.parts[0] == folder)
+
+
+def check_public_headers(files):
+    umbrella = files.get(pathlib.Path("include/redlock.hpp"), "")
+    docs = joined(files, "docs")
+    for path in files:
+        if path.parent.as_posix() == "include/redlock":
+            if f"#include <redlock/{path.name}>" not in umbrella:
+                yield path, 1, "include/redlock.hpp does not include it"
+            if f"redlock/{path.name}" not in docs:
+                yield path, 1, "no page in docs/ mentions it"
+
+
+def check_errors(files):
+    header, page = pathlib.Path("include/redlock/error.hpp"), pathlib.Path("docs/errors.md")
+    code = bare(files.get(header, ""))
+    body = re.search(r"enum class error\b[^{]*{(.*?)}", code, re.S)
+    if not body:
+        yield header, 1, "no enum class error"
+        return
+    tests = joined(files, "test")
+    for found in re.finditer(r"(\w+)(?:\s*=[^,]*)?(?:,|\s*$)", body[1]):
+        name, where = found[1], line(code, body.start(1) + found.start())
+        if not re.search(rf"(`|\berror::){name}\b", files.get(page, "")):
+            yield header, where, f"{page} does not explain {name}"
+        if not re.search(rf"\berror::{name}\b", tests):
+            yield header, where, f"no test names error::{name}"
+
+
+def check_snippets(files):
+    del files  # The other script finds its pages itself.
+    command = [sys.executable, str(ROOT / "scripts/docs_snippets.py"), "--check"]
+    outcome = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    for finding in outcome.stdout.splitlines() if outcome.returncode else []:
+        where, number, message = (finding.split(":", 2) + ["", ""])[:3]
+        yield where, int(number) if number.isdigit() else 1, message.strip() or finding
+
+
+EACH_FILE = [
+    check_lines,
+    check_function_length,
+    check_header_guard,
+    check_boost_redis,
+    check_core_is_pure,
+]
+ALL_FILES = [check_public_headers, check_errors, check_snippets]
+
+
+def read_files():
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout
+    paths = sorted({pathlib.Path(name) for name in names.decode().split("\0") if name})
+    wanted = [path for path in paths if is_code(path) or path.suffix == ".md"]
+    return {path: (ROOT / path).read_text("utf-8") for path in wanted if (ROOT / path).is_file()}
+
+
+def main():
+    files = read_files()
+    findings = [found for path, text in files.items() for c in EACH_FILE for found in c(path, text)]
+    findings += [found for check in ALL_FILES for found in check(files)]
+    for path, number, message in findings:
+        print(f"{path}:{number}: {message}")
+    sys.exit(1 if findings else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+#ifndef REDLOCK_TEST_SUPPORT_MANUAL_TIME_HPP
+#define REDLOCK_TEST_SUPPORT_MANUAL_TIME_HPP
+
+#include "client/time_source.hpp"
+#include "core/instant.hpp"
+
+#include <boost/asio/any_completion_handler.hpp>
+
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "support/world.hpp"
+
+namespace redlock::test {
+
+/** Time that passes when the test says so.
+
+    There are three clocks: the world's, by which nodes expire their keys, and the client's pair.
+    They advance together, unless one of the pair is stopped, as the steady clock is while a machine
+    is suspended. What is due runs from a handler that is posted to the strand.
+*/
+class manual_time final : public detail::time_source, public world
+{
+public:
+    enum class clock
+    {
+        steady,
+        boot,
+    };
+
+    explicit manual_time(detail::strand_type strand);
+
+    // time_source
+    [[nodiscard]] core::instant now() const noexcept override { return now_; }
+    void async_wait_until(
+        time_point at,
+        boost::asio::any_completion_handler<void(boost::system::error_code)> handler
+    ) override;
+    void cancel() noexcept override;
+
+    // world
+    [[nodiscard]] nanoseconds elapsed() const override { return elapsed_; }
+    void at(nanoseconds when, std::function<void()> what) override;
+
+    /// Lets time pass at once, whatever should have happened meanwhile: like a process that was
+    /// stopped. `client_fixture::advance` goes from event to event.
+    void advance(nanoseconds by);
+
+    /// The world's time at which something happens next.
+    [[nodiscard]] std::optional<nanoseconds> next() const;
+
+    /// One clock of the client's pair stands still from now on.
+    void stop(clock which) { (which == clock::steady ? steady_runs_ : boot_runs_) = false; }
+
+    /// It goes on.
+    void resume(clock which) { (which == clock::steady ? steady_runs_ : boot_runs_) = true; }
+
+    /// Moves one clock of the client's pair and nothing else.
+    void jump(clock which, nanoseconds by);
+
+private:
+    void post_due();
+    void end_wait(boost::system::error_code outcome);
+
+    detail::strand_type strand_;
+    nanoseconds elapsed_{0};
+    core::instant now_;
+    bool steady_runs_ = true;
+    bool boot_runs_ = true;
+
+    std::multimap<nanoseconds, std::function<void()>> events_;
+    boost::asio::any_completion_handler<void(boost::system::error_code)> waiting_;
+    time_point waiting_until_;
+};
+
+}  // namespace redlock::test
+
+#endif

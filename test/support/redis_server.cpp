@@ -1,0 +1,290 @@
+#include "support/redis_server.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <system_error>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/eventually.hpp"
+
+namespace redlock::test {
+
+/// What came of starting the process.
+enum class redis_server::startup
+{
+    answering,
+    port_taken,  ///< Somebody else listens on the port: the process has ended.
+};
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// Asks a server program for its version. The answer is kept: tests start many servers.
+int major_version(const std::filesystem::path& program)
+{
+    static std::mutex mutex;
+    static std::map<std::filesystem::path, int> known;
+    const std::lock_guard lock(mutex);
+    if (const auto found = known.find(program); found != known.end())
+        return found->second;
+
+    std::FILE* const output = ::popen((shell_word(program.native()) + " --version").c_str(), "r");
+    if (output == nullptr)
+        throw_errno("popen");
+    int version = 0;
+    const int matched = std::fscanf(output, "%*[^=]=%d", &version);  // "… server v=7.0.15 …"
+    ::pclose(output);
+    if (matched != 1)
+        throw std::runtime_error("not a redis server: " + program.native());
+    return known[program] = version;
+}
+
+// Runs in the child of a process that may have threads: async-signal-safe calls only.
+[[noreturn]] void become_server(pid_t parent, int log, const char* program, char** arguments)
+{
+    // The parent may have died before the request took effect.
+    if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent)
+        ::_exit(127);
+
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+
+    // Asio's sockets survive exec. A server that held a copy of one would keep it open after the
+    // test has closed it.
+    const int input = ::open("/dev/null", O_RDONLY);
+    if (::dup2(input, 0) < 0 || ::dup2(log, 1) < 0 || ::dup2(log, 2) < 0)
+        ::_exit(127);
+    ::close_range(3, ~0U, 0);
+
+    ::execv(program, arguments);
+    ::_exit(127);
+}
+
+// Returns the state letter of a process, as in `ps`.
+char process_state(pid_t pid)
+{
+    const std::string line = read_file("/proc/" + std::to_string(pid) + "/stat");
+    const std::size_t name_end = line.rfind(") ");  // The name may contain anything.
+    return name_end == std::string::npos ? '\0' : line.at(name_end + 2);
+}
+
+}  // namespace
+
+bool available(std::string_view program)
+{
+    return !find_program(program).empty();
+}
+
+redis_server::redis_server(redis_server_options options)
+    : options_(std::move(options)), program_(find_program(options_.program))
+{
+    if (program_.empty())
+        throw std::runtime_error("no such program: " + options_.program);
+
+    for (int ports_left = 5; try_start() == startup::port_taken; --ports_left)
+    {
+        if (ports_left == 1)
+            throw std::runtime_error("found no free port: " + log());
+        std::filesystem::remove(log_path());
+        port_ = loopback_port();
+    }
+}
+
+redis_server::~redis_server()
+{
+    kill();
+}
+
+void redis_server::start()
+{
+    // A process that is ending, after SHUTDOWN for example, can be reaped a little later.
+    if (pid_ != 0 && !eventually([this] { return has_exited(); }, 1s))
+        throw std::logic_error("the server is running");
+    if (try_start() == startup::port_taken)
+        throw std::runtime_error("somebody else took the port: " + log());
+}
+
+void redis_server::kill()
+{
+    if (pid_ == 0)
+        return;
+    ::kill(pid_, SIGKILL);
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR)
+        continue;
+    pid_ = 0;
+}
+
+void redis_server::restart()
+{
+    kill();
+    start();
+}
+
+void redis_server::pause()
+{
+    if (pid_ == 0 || ::kill(pid_, SIGSTOP) != 0)
+        throw std::logic_error("the server is not running");
+    if (!eventually([this] { return process_state(pid_) == 'T'; }))
+        throw std::runtime_error("the server did not stop");
+}
+
+void redis_server::resume()
+{
+    if (pid_ == 0 || ::kill(pid_, SIGCONT) != 0)
+        throw std::logic_error("the server is not running");
+}
+
+std::string redis_server::url() const
+{
+    return (options_.tls ? "rediss://127.0.0.1:" : "redis://127.0.0.1:") + std::to_string(port());
+}
+
+std::filesystem::path redis_server::unix_socket_path() const
+{
+    return folder_.path() / "socket";
+}
+
+std::filesystem::path redis_server::log_path() const
+{
+    return folder_.path() / "log";
+}
+
+std::string redis_server::log() const
+{
+    return read_file(log_path());
+}
+
+resp_client redis_server::client() const
+{
+    return resp_client(unix_socket_path());
+}
+
+std::string redis_server::command(const std::vector<std::string>& arguments) const
+{
+    return client().command(arguments);
+}
+
+redis_server::startup redis_server::try_start()
+{
+    spawn();
+    const auto give_up = deadline_clock::now() + 20s;  // Sanitizers and busy machines are slow.
+    while (!answers())
+    {
+        if (has_exited())
+        {
+            const std::string said = log();
+            if (said.find("Address already in use") != std::string::npos)
+                return startup::port_taken;
+            throw std::runtime_error(options_.program + " ended at once: " + said);
+        }
+        if (deadline_clock::now() >= give_up)
+        {
+            kill();
+            throw std::runtime_error(options_.program + " does not answer: " + log());
+        }
+        ::poll(nullptr, 0, 2);
+    }
+    return startup::answering;
+}
+
+void redis_server::spawn()
+{
+    // Everything that allocates happens before the fork.
+    std::vector<std::string> words = arguments();
+    std::vector<char*> pointers;
+    for (std::string& word : words)
+        pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+
+    constexpr int append = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
+    const descriptor log(::open(log_path().c_str(), append, 0600));
+    if (!log.is_open())
+        throw_errno("open log");
+
+    const pid_t parent = ::getpid();
+    const pid_t child = ::fork();
+    if (child < 0)
+        throw_errno("fork");
+    if (child == 0)
+        become_server(parent, log.get(), program_.c_str(), pointers.data());
+    pid_ = child;
+}
+
+// Any reply is an answer, such as -NOAUTH or -LOADING. The unix socket tells that it is our process
+// and not somebody else's on the same port, and a server opens its port before it answers anybody.
+bool redis_server::answers() const
+{
+    try
+    {
+        command({"PING"});
+        return true;
+    }
+    catch (const std::system_error&)
+    {
+        return false;
+    }
+}
+
+bool redis_server::has_exited()
+{
+    if (::waitpid(pid_, nullptr, WNOHANG) != pid_)
+        return false;
+    pid_ = 0;
+    return true;
+}
+
+std::vector<std::string> redis_server::arguments() const
+{
+    const std::string number = std::to_string(port());
+    std::vector<std::string> words{options_.program};
+    const auto add = [&words](const std::vector<std::string>& more) {
+        words.insert(words.end(), more.begin(), more.end());
+    };
+    add({"--port", options_.tls ? "0" : number});
+    add({"--bind", "127.0.0.1"});
+    add({"--unixsocket", unix_socket_path()});
+    add({"--unixsocketperm", "700"});
+    add({"--dir", folder_.path()});
+    add({"--save", ""});
+    add({"--appendonly", "no"});
+    add({"--loglevel", "notice"});
+    add({"--logfile", log_path()});
+    if (major_version(program_) >= 7)
+        add({"--enable-debug-command", "local"});
+    if (options_.tls)
+    {
+        add({"--tls-port", number});
+        add({"--tls-cert-file", options_.tls->certificate});
+        add({"--tls-key-file", options_.tls->key});
+        add({"--tls-ca-cert-file", options_.tls->authority});
+    }
+    add(options_.extra);
+    return words;
+}
+
+redis_servers::redis_servers(std::size_t count, const redis_server_options& options)
+{
+    while (servers_.size() < count)
+        servers_.emplace_back(options);
+}
+
+std::vector<std::string> redis_servers::urls() const
+{
+    std::vector<std::string> all;
+    for (const redis_server& server : servers_)
+        all.push_back(server.url());
+    return all;
+}
+
+}  // namespace redlock::test

@@ -1,0 +1,136 @@
+#ifndef REDLOCK_TEST_SUPPORT_REDIS_SERVER_HPP
+#define REDLOCK_TEST_SUPPORT_REDIS_SERVER_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "support/posix.hpp"
+#include "support/resp_client.hpp"
+
+namespace redlock::test {
+
+/// Returns whether a program can be run. A name without a slash is looked up on the `PATH`.
+[[nodiscard]] bool available(std::string_view program);
+
+/// What a server needs to speak TLS, as paths of PEM files.
+struct redis_tls
+{
+    std::filesystem::path certificate;
+    std::filesystem::path key;
+    std::filesystem::path authority;  ///< Client certificates are checked against this CA.
+};
+
+struct redis_server_options
+{
+    /// A `redis-server` or `valkey-server`, looked up on the `PATH` unless it has a slash.
+    std::string program = "redis-server";
+
+    /// Arguments put after ours, such as `{"--requirepass", "secret"}`.
+    std::vector<std::string> extra{};
+
+    /// If set, the port speaks TLS only, and asks for a client certificate unless `extra` has
+    /// `{"--tls-auth-clients", "no"}`.
+    std::optional<redis_tls> tls{};
+};
+
+/** One real server process on a loopback port of its own.
+
+    The server keeps nothing on disk except its log, in a private folder that is removed with the
+    object. It always listens on a unix socket in that folder too, in plain text even with TLS;
+    `client()` and `command()` use it. The `DEBUG` command is enabled.
+
+    The port stays ours while the server is down: connections are then refused, and `start()` finds
+    it free.
+
+    The server is killed when the process dies, and also when the thread dies that started it: call
+    `start()` on a thread that outlives the server.
+*/
+class redis_server
+{
+public:
+    /// Starts the server and waits until it answers. Throws what the server said if it does not.
+    explicit redis_server(redis_server_options options = {});
+    redis_server(const redis_server&) = delete;
+    redis_server& operator=(const redis_server&) = delete;
+    ~redis_server();
+
+    /// Starts a server that was killed or ended by itself, on the same port, without data.
+    void start();
+
+    /// Kills the server, paused or not, and reaps it. No effect on one that was killed before.
+    void kill();
+
+    /// Kills the server and starts it.
+    void restart();
+
+    /// Stops the process with SIGSTOP, and returns when it has stopped. The kernel still accepts
+    /// connections for it.
+    void pause();
+
+    /// Undoes `pause()`.
+    void resume();
+
+    [[nodiscard]] std::uint16_t port() const noexcept { return port_.number(); }
+
+    /// Returns `redis://127.0.0.1:PORT`, or `rediss://…` with TLS.
+    [[nodiscard]] std::string url() const;
+
+    [[nodiscard]] std::filesystem::path unix_socket_path() const;
+
+    /// Returns the process id, 0 if the server was killed.
+    [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+
+    /// Returns what the server wrote to its log.
+    [[nodiscard]] std::string log() const;
+
+    /// Connects to the unix socket.
+    [[nodiscard]] resp_client client() const;
+
+    /// Sends one command on a connection of its own, see `resp_client::command`.
+    std::string command(const std::vector<std::string>& arguments) const;
+
+private:
+    enum class startup;
+
+    startup try_start();
+    void spawn();
+    bool answers() const;
+    bool has_exited();
+    std::vector<std::string> arguments() const;
+    std::filesystem::path log_path() const;
+
+    redis_server_options options_;
+    std::filesystem::path program_;
+    temp_folder folder_;
+    loopback_port port_;
+    pid_t pid_{0};
+};
+
+/// Several servers with the same options.
+class redis_servers
+{
+public:
+    explicit redis_servers(std::size_t count, const redis_server_options& options = {});
+
+    [[nodiscard]] std::size_t size() const noexcept { return servers_.size(); }
+    [[nodiscard]] redis_server& operator[](std::size_t index) { return servers_.at(index); }
+    [[nodiscard]] std::vector<std::string> urls() const;
+
+    [[nodiscard]] auto begin() noexcept { return servers_.begin(); }
+    [[nodiscard]] auto end() noexcept { return servers_.end(); }
+
+private:
+    std::deque<redis_server> servers_;
+};
+
+}  // namespace redlock::test
+
+#endif

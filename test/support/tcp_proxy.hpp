@@ -1,0 +1,100 @@
+#ifndef REDLOCK_TEST_SUPPORT_TCP_PROXY_HPP
+#define REDLOCK_TEST_SUPPORT_TCP_PROXY_HPP
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace redlock::test {
+
+/** A TCP proxy between a client and a server on this machine that misbehaves on command.
+
+    Requests are the bytes from the client to the server, replies those from the server. The end of
+    a stream is treated like the bytes before it: it is passed on, held, or swallowed, in order.
+    A connection that is reset on one side is reset on the other at once. So is a client whose
+    connection the server refuses.
+
+    Every function may be called on any thread. It has taken effect when it returns, for open
+    connections as well as for later ones.
+*/
+class tcp_proxy
+{
+public:
+    /// Listens on a loopback port of its own and connects each client to 127.0.0.1:`target`.
+    explicit tcp_proxy(std::uint16_t target);
+
+    /// Resets every connection.
+    ~tcp_proxy();
+
+    [[nodiscard]] std::uint16_t port() const noexcept;
+
+    /// Returns `redis://127.0.0.1:PORT`.
+    [[nodiscard]] std::string url() const;
+
+    /// Ends all that the functions below began, except `refuse()`. What was held is forwarded now,
+    /// what was swallowed stays lost.
+    void pass();
+
+    /// Keeps what the client sends.
+    void hold_requests();
+
+    /// Keeps what the server sends.
+    void hold_replies();
+
+    /// Swallows what the server sends, and what is held of it.
+    void drop_replies();
+
+    /// Swallows both directions and keeps the connections.
+    void blackhole();
+
+    /// Forwards every reply this much later than it came. Adds to what else is done to replies.
+    void delay_replies(std::chrono::milliseconds delay);
+
+    /** Forwards `count` more bytes of replies, counted over all connections, then resets all
+        connections, once.
+
+        Zero resets them when the next byte of a reply would be forwarded.
+    */
+    void reset_after_reply_bytes(std::size_t count);
+
+    /// Resets all connections, with RST on both sides.
+    void reset_all();
+
+    /// Stops to listen: connecting is refused. Open connections stay.
+    void refuse();
+
+    /// Listens again, on the same port.
+    void accept();
+
+    /// Bytes of one direction over all connections so far.
+    struct traffic
+    {
+        std::size_t received{0};   ///< Came to the proxy.
+        std::size_t forwarded{0};  ///< Went on to the other side.
+    };
+
+    [[nodiscard]] traffic request_bytes() const;
+    [[nodiscard]] traffic reply_bytes() const;
+
+    /// Returns the number of connections accepted so far.
+    [[nodiscard]] std::size_t connections() const;
+
+    /// Returns the number of connections that are open now.
+    [[nodiscard]] std::size_t open_connections() const;
+
+    /// Returns what the client sent on each connection, in the order in which they were accepted,
+    /// forwarded or not, up to the first MiB of each.
+    [[nodiscard]] std::vector<std::string> requests() const;
+
+private:
+    class relay;
+
+    std::unique_ptr<relay> relay_;
+};
+
+}  // namespace redlock::test
+
+#endif

@@ -1,0 +1,32 @@
+#ifndef REDLOCK_TEST_SUPPORT_WORLD_HPP
+#define REDLOCK_TEST_SUPPORT_WORLD_HPP
+
+#include <chrono>
+#include <functional>
+
+namespace redlock::test {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+/** The time of fake nodes, which goes on whatever happens to the clocks of a client.
+
+    Virtual in `manual_time`, real in `real_time`. Used on the client's strand, or while nothing
+    runs.
+*/
+class world
+{
+public:
+    virtual ~world() = default;
+
+    /// Time since the test began.
+    [[nodiscard]] virtual nanoseconds elapsed() const = 0;
+
+    /// Runs `what` on the strand at `when`, or soon if that has passed. Never from within the call;
+    /// what was put in first for the same time runs first.
+    virtual void at(nanoseconds when, std::function<void()> what) = 0;
+};
+
+}  // namespace redlock::test
+
+#endif

@@ -2,7 +2,7 @@
 
 add_library(redlock_warnings INTERFACE)
 target_compile_options(redlock_warnings INTERFACE
-    -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+    -Wall -Wextra -Wpedantic -Wshadow -Woverloaded-virtual
     $<$<BOOL:${REDLOCK_WERROR}>:-Werror>
 )
 

@@ -2,6 +2,7 @@
 #define REDLOCK_CLIENT_HPP
 
 #include <redlock/config.hpp>
+#include <redlock/detail/deliver.hpp>
 #include <redlock/error.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/options.hpp>
@@ -130,7 +131,10 @@ public:
     [[nodiscard]] auto async_run(Token&& token = Token())
     {
         return boost::asio::async_initiate<Token, void(error_code)>(
-            [impl = impl_](auto handler) { start_run(impl, std::move(handler)); }, token
+            [impl = impl_](auto handler) {
+                start_run(impl, deliver<void(error_code)>(std::move(handler), impl));
+            },
+            token
         );
     }
 
@@ -151,7 +155,10 @@ public:
     [[nodiscard]] auto async_wait_ready(Token&& token = Token())
     {
         return boost::asio::async_initiate<Token, void(error_code)>(
-            [impl = impl_](auto handler) { start_wait_ready(impl, std::move(handler)); }, token
+            [impl = impl_](auto handler) {
+                start_wait_ready(impl, deliver<void(error_code)>(std::move(handler), impl));
+            },
+            token
         );
     }
 
@@ -263,12 +270,22 @@ private:
     )
     {
         return boost::asio::async_initiate<Token, void(error_code, lease)>(
-            [impl = impl_, how](auto handler, std::string what, const acquire_options& given)
-            { start_acquire(impl, how, std::move(what), given, std::move(handler)); },
+            [impl = impl_, how](auto handler, std::string what, const acquire_options& given) {
+                auto erased = deliver<void(error_code, lease)>(std::move(handler), impl);
+                start_acquire(impl, how, std::move(what), given, std::move(erased));
+            },
             token,
             std::string(resource),
             options
         );
+    }
+
+    static const executor_type& executor_of(const detail::client_impl& impl) noexcept;
+
+    template <class Signature, class Handler>
+    static auto deliver(Handler handler, const std::shared_ptr<detail::client_impl>& impl)
+    {
+        return detail::deliver<Signature>(std::move(handler), executor_of(*impl));
     }
 
     static void start_run(

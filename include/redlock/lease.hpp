@@ -1,6 +1,7 @@
 #ifndef REDLOCK_LEASE_HPP
 #define REDLOCK_LEASE_HPP
 
+#include <redlock/detail/deliver.hpp>
 #include <redlock/error.hpp>
 #include <redlock/time.hpp>
 
@@ -116,8 +117,10 @@ public:
     )
     {
         return boost::asio::async_initiate<Token, void(error_code)>(
-            [hold = hold_](auto handler, milliseconds wanted)
-            { start_extend(hold, wanted, std::move(handler)); },
+            [hold = hold_](auto handler, milliseconds wanted) {
+                auto erased = deliver<void(error_code)>(std::move(handler), hold);
+                start_extend(hold, wanted, std::move(erased));
+            },
             token,
             saturate(ttl)
         );
@@ -128,7 +131,10 @@ public:
     [[nodiscard]] auto async_extend(Token&& token = Token())
     {
         return boost::asio::async_initiate<Token, void(error_code)>(
-            [hold = hold_](auto handler) { start_extend(hold, std::nullopt, std::move(handler)); },
+            [hold = hold_](auto handler) {
+                auto erased = deliver<void(error_code)>(std::move(handler), hold);
+                start_extend(hold, std::nullopt, std::move(erased));
+            },
             token
         );
     }
@@ -155,7 +161,10 @@ public:
     [[nodiscard]] auto async_release(Token&& token = Token())
     {
         return boost::asio::async_initiate<Token, void(error_code, release_outcome)>(
-            [hold = hold_](auto handler) { start_release(hold, std::move(handler)); },
+            [hold = hold_](auto handler) {
+                using signature = void(error_code, release_outcome);
+                start_release(hold, deliver<signature>(std::move(handler), hold));
+            },
             token
         );
     }
@@ -168,6 +177,15 @@ private:
     friend class detail::hold;
 
     explicit lease(std::shared_ptr<detail::hold> hold) noexcept;
+
+    /// The executor of the client. Of an empty lease, which has none, the system executor.
+    static boost::asio::any_io_executor executor_of(const std::shared_ptr<detail::hold>& hold);
+
+    template <class Signature, class Handler>
+    static auto deliver(Handler handler, const std::shared_ptr<detail::hold>& hold)
+    {
+        return detail::deliver<Signature>(std::move(handler), executor_of(hold));
+    }
 
     static void start_extend(
         std::shared_ptr<detail::hold> hold,

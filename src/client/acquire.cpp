@@ -4,8 +4,6 @@
 #include "core/quorum.hpp"
 #include "core/validity.hpp"
 
-#include <boost/asio/this_coro.hpp>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -35,8 +33,8 @@ std::optional<milliseconds> free_after(const round& lost, const round& holders)
     std::vector<milliseconds> held_for;
     for (std::size_t node = 0; node < holders.node_count(); ++node)
     {
-        if (holders.of(node).held_for)
-            held_for.push_back(*holders.of(node).held_for);
+        if (const auto left = holders.details_of(node).held_for)
+            held_for.push_back(*left);
     }
     const std::size_t quorum = core::quorum_size(lost.node_count());
     const std::size_t granted = std::min(lost.tally().granted(), quorum);
@@ -52,7 +50,7 @@ struct attempt_result
     bool interrupted = false;              ///< Cancelled: there is no next round.
 };
 
-asio::awaitable<attempt_result> attempt(
+task<attempt_result> try_once(
     std::shared_ptr<client_impl> self,
     const std::string& resource,
     const acquire_options& options,
@@ -62,10 +60,9 @@ asio::awaitable<attempt_result> attempt(
 {
     // A fresh id for every round: a delayed release of the last one must not match this one.
     const auto asked = self->ask(
-        verb::acquire, self->key_of(resource), self->new_attempt_id(), options.ttl,
-        options.report != nullptr
+        verb::acquire, self->new_attempt(resource), options.ttl, options.report != nullptr
     );
-    const error_code interrupted = co_await self->decided(asked);
+    const error_code interrupted = co_await self->decided(*asked);
 
     // The clock is read after the wait: replies that queued up while this process was stopped must
     // not make a lease that has already expired.
@@ -73,13 +70,14 @@ asio::awaitable<attempt_result> attempt(
     const core::instant valid_until =
         core::valid_until(asked->started(), options.ttl, self->config().clock_drift);
     const core::verdict verdict = asked->tally().at(now, valid_until);
+    self->note_duration(*asked, now);
 
     attempt_result result{interrupted, nullptr, std::nullopt, interrupted.failed()};
     if (!interrupted)
         result.outcome = to_error(verdict);
     if (!result.outcome)
     {
-        result.held = std::make_shared<hold>(self, resource, options, asked, valid_until);
+        result.held = std::make_shared<hold>(self, options, asked, valid_until);
     }
     else
     {
@@ -92,7 +90,7 @@ asio::awaitable<attempt_result> attempt(
     if (verdict == core::verdict::contended && !interrupted && (!last || options.report))
     {
         holders = self->ask_holders(*asked);
-        result.interrupted = (co_await self->decided(holders)).failed();
+        result.interrupted = (co_await self->decided(*holders)).failed();
         result.free_after = free_after(*asked, *holders);
     }
     if (options.report)
@@ -104,15 +102,13 @@ asio::awaitable<attempt_result> attempt(
 }
 
 /// Repeats rounds until one grants, `give_up` has passed or the operation is cancelled.
-asio::awaitable<result<lease>> acquire_until(
+task<result<lease>> acquire_until(
     std::shared_ptr<client_impl> self,
     std::string resource,
     acquire_options options,
     bool once
 )
 {
-    co_await asio::this_coro::throw_if_cancelled(false);
-    co_await asio::this_coro::reset_cancellation_state(asio::enable_partial_cancellation());
     if (!core::valid_resource(resource) ||
         !core::valid_options(options, self->config().node_timeout))
         co_return error::invalid_argument;
@@ -126,7 +122,7 @@ asio::awaitable<result<lease>> acquire_until(
     core::backoff delays(self->first_delay(), self->config().retry.max_delay);
     for (std::size_t rounds = 1;; ++rounds)
     {
-        auto outcome = co_await attempt(self, resource, options, rounds, once);
+        auto outcome = co_await try_once(self, resource, options, rounds, once);
         if (outcome.held)
             co_return hold::make_lease(std::move(outcome.held));
         if (outcome.interrupted)
@@ -150,7 +146,7 @@ asio::awaitable<result<lease>> acquire_until(
 
 }  // namespace
 
-asio::awaitable<result<lease>> acquire(
+task<result<lease>> acquire(
     std::shared_ptr<client_impl> self,
     std::string resource,
     acquire_options options
@@ -160,7 +156,7 @@ asio::awaitable<result<lease>> acquire(
     return acquire_until(std::move(self), std::move(resource), options, once);
 }
 
-asio::awaitable<result<lease>> try_acquire(
+task<result<lease>> try_acquire(
     std::shared_ptr<client_impl> self,
     std::string resource,
     acquire_options options

@@ -23,13 +23,13 @@ void fill_random(unsigned char* to, std::size_t size)
 
 }  // namespace
 
-std::string attempt_ids::next()
+attempt_id attempt_ids::next()
 {
     if (used_ == block_.size() || process_ != ::getpid())
         refill();
 
     static constexpr char digits[] = "0123456789abcdef";
-    std::string id(2 * id_size, '\0');
+    attempt_id id;
     for (std::size_t i = 0; i < id_size; ++i)
     {
         const unsigned byte = block_[used_++];

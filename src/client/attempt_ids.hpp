@@ -1,10 +1,11 @@
 #ifndef REDLOCK_SRC_CLIENT_ATTEMPT_IDS_HPP
 #define REDLOCK_SRC_CLIENT_ATTEMPT_IDS_HPP
 
+#include "node/node.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 namespace redlock::detail {
 
@@ -18,7 +19,7 @@ class attempt_ids
 {
 public:
     /// @throws boost::system::system_error if the generator has no entropy.
-    [[nodiscard]] std::string next();
+    [[nodiscard]] attempt_id next();
 
 private:
     static constexpr std::size_t id_size = 20;

@@ -20,15 +20,13 @@ std::shared_ptr<detail::client_impl> make_impl(
     detail::validate(config);
 
     const detail::strand_type strand(executor);
+    const auto end_of_turn = std::make_shared<detail::turn>(strand);
     detail::client_parts parts{
-        strand, std::make_shared<detail::turn>(strand), detail::make_system_time(strand), {}
+        strand,
+        end_of_turn,
+        detail::make_system_time(strand),
+        detail::make_redis_nodes(strand, end_of_turn, config.nodes, config.log),
     };
-    for (std::size_t index = 0; index < config.nodes.size(); ++index)
-    {
-        parts.nodes.push_back(detail::make_redis_node(
-            strand, parts.end_of_turn, index, config.nodes[index], config.log
-        ));
-    }
     return std::make_shared<detail::client_impl>(
         std::move(executor), std::move(config), std::move(parts)
     );
@@ -71,6 +69,11 @@ client::~client()
 client::executor_type client::get_executor() const noexcept
 {
     return impl_->executor();
+}
+
+const client::executor_type& client::executor_of(const detail::client_impl& impl) noexcept
+{
+    return impl.executor();
 }
 
 void client::cancel() noexcept

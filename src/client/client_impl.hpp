@@ -10,16 +10,17 @@
 #include "client/hold.hpp"
 #include "client/round.hpp"
 #include "client/suspension.hpp"
+#include "client/task.hpp"
 #include "client/time_source.hpp"
 #include "core/backoff.hpp"
 #include "core/smoothed.hpp"
 #include "node/node.hpp"
 #include "node/turn.hpp"
 
-#include <boost/asio/awaitable.hpp>
 #include <boost/system/result.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -63,12 +64,6 @@ public:
     [[nodiscard]] const asio::any_io_executor& executor() const noexcept { return executor_; }
     [[nodiscard]] const strand_type& strand() const noexcept { return strand_; }
 
-    /// The executor, in the form that never runs a function before `execute` returns.
-    [[nodiscard]] const asio::any_io_executor& posting_executor() const noexcept
-    {
-        return posting_executor_;
-    }
-
     [[nodiscard]] const client_config& config() const noexcept { return config_; }
     [[nodiscard]] core::instant now() const noexcept { return time_->now(); }
     [[nodiscard]] std::vector<node_status> nodes() const;
@@ -83,37 +78,43 @@ public:
     {
         return state_ == state::running || state_ == state::stopping;
     }
-    [[nodiscard]] asio::awaitable<error_code> run();
-    [[nodiscard]] asio::awaitable<error_code> wait_ready();
+    [[nodiscard]] task<error_code> run();
+    [[nodiscard]] task<error_code> wait_ready();
 
     /// Empty once the client runs; the error if it does not within `limit` or has stopped.
-    [[nodiscard]] asio::awaitable<error_code> until_running(time_point limit);
+    [[nodiscard]] task<error_code> until_running(time_point limit);
 
     /// Lets `at` pass. Fails with operation_aborted.
-    [[nodiscard]] asio::awaitable<error_code> sleep_until(time_point at);
+    [[nodiscard]] task<error_code> sleep_until(time_point at);
 
     // Rounds: rounds.cpp.
     [[nodiscard]] std::size_t node_count() const noexcept { return nodes_.size(); }
-    [[nodiscard]] std::string new_attempt_id() { return ids_.next(); }
-    [[nodiscard]] std::string key_of(std::string_view resource) const;
+
+    /// A fresh attempt id for the key of `resource`.
+    [[nodiscard]] std::shared_ptr<const attempt> new_attempt(std::string_view resource);
 
     /// Starts a round. `timed`: note when each node answered.
     [[nodiscard]] std::shared_ptr<round> ask(
         verb what,
-        std::string key,
-        std::string id,
+        std::shared_ptr<const attempt> about,
         milliseconds ttl,
         bool timed = false
     );
 
-    /// Starts a release of what `attempt` may have left behind: on every node that was sent it.
-    std::shared_ptr<round> release(round& attempt);
+    /// Starts to release what an attempt may have left behind: on every node that was sent it.
+    std::shared_ptr<round> release(round& left_behind);
 
     /// Asks the nodes that denied `lost` how long the holder has left.
     [[nodiscard]] std::shared_ptr<round> ask_holders(const round& lost);
 
     /// Waits until the round is decided. Fails with operation_aborted or not_running.
-    [[nodiscard]] asio::awaitable<error_code> decided(std::shared_ptr<round> asked);
+    [[nodiscard]] auto decided(round& asked) { return asked.wait(waiting_); }
+
+    /// Notes how long a round took, for the pace of retries.
+    void note_duration(const round& asked, core::instant now) noexcept
+    {
+        round_time_.add(now.steady - asked.started().steady);
+    }
 
     /// Upper bound of the first wait after a lost round.
     [[nodiscard]] core::nanoseconds first_delay() const noexcept;
@@ -135,21 +136,19 @@ private:
 
     std::shared_ptr<round> make_round(
         verb what,
-        std::string key,
-        std::string id,
+        std::shared_ptr<const attempt> about,
         milliseconds ttl
     );
     void put(std::size_t node, const std::shared_ptr<round>& asked);
     void watch(round& asked);
-    [[nodiscard]] asio::awaitable<void> let_releases_out();
-    [[nodiscard]] asio::awaitable<void> stop_nodes();
+    [[nodiscard]] task<error_code> let_releases_out();
+    [[nodiscard]] task<error_code> stop_nodes();
     void wake_all(suspension::list& waiting, error_code outcome);
     void begin_stop();
     void on_node_change();
     [[nodiscard]] std::size_t ready_nodes() const;
 
     asio::any_io_executor executor_;
-    asio::any_io_executor posting_executor_;
     strand_type strand_;
     const client_config config_;
     std::shared_ptr<turn> turn_;
@@ -157,6 +156,7 @@ private:
     std::shared_ptr<deadlines> deadlines_;
     std::vector<std::shared_ptr<node>> nodes_;
     attempt_ids ids_;
+    std::uint64_t last_serial_ = 0;  ///< Of the questions.
     core::smoothed round_time_;
 
     state state_ = state::idle;

@@ -2,8 +2,6 @@
 #include "core/limits.hpp"
 #include "core/validity.hpp"
 
-#include <boost/asio/this_coro.hpp>
-
 namespace redlock::detail {
 
 namespace {
@@ -19,11 +17,8 @@ error_code to_error(const core::tally& votes) noexcept
 
 }  // namespace
 
-asio::awaitable<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl)
+task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl)
 {
-    co_await asio::this_coro::throw_if_cancelled(false);
-    co_await asio::this_coro::reset_cancellation_state(asio::enable_partial_cancellation());
-
     client_impl& client = *held->client();
     if (!core::valid_ttl(ttl, client.config().node_timeout))
         co_return error::invalid_argument;
@@ -37,8 +32,8 @@ asio::awaitable<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl)
         co_return error::hold_limit_reached;
 
     const round& granted = held->granted_by();
-    const auto asked = client.ask(verb::extend, granted.key(), granted.attempt_id(), ttl);
-    if (const error_code ec = co_await client.decided(asked))
+    const auto asked = client.ask(verb::extend, granted.about(), ttl);
+    if (const error_code ec = co_await client.decided(*asked))
         co_return ec;
 
     const core::instant now = client.now();

@@ -7,13 +7,11 @@ namespace redlock::detail {
 
 hold::hold(
     std::shared_ptr<client_impl> client,
-    std::string resource,
     const acquire_options& options,
     std::shared_ptr<round> granted_by,
     core::instant valid_until
 )
     : client_(std::move(client)),
-      resource_(std::move(resource)),
       ttl_(options.ttl),
       granted_by_(std::move(granted_by)),
       limit_(core::shifted(granted_by_->started(), options.hold_max)),

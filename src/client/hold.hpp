@@ -7,10 +7,9 @@
 #include "client/round.hpp"
 #include "core/instant.hpp"
 
-#include <atomic>
 #include <memory>
 #include <mutex>
-#include <string>
+#include <string_view>
 
 namespace redlock::detail {
 
@@ -26,7 +25,6 @@ class hold
 public:
     hold(
         std::shared_ptr<client_impl> client,
-        std::string resource,
         const acquire_options& options,
         std::shared_ptr<round> granted_by,
         core::instant valid_until
@@ -35,7 +33,10 @@ public:
     [[nodiscard]] static lease make_lease(std::shared_ptr<hold> held) noexcept;
 
     [[nodiscard]] const std::shared_ptr<client_impl>& client() const noexcept { return client_; }
-    [[nodiscard]] const std::string& resource() const noexcept { return resource_; }
+    [[nodiscard]] std::string_view resource() const noexcept
+    {
+        return granted_by_->about()->resource();
+    }
     [[nodiscard]] milliseconds ttl() const noexcept { return ttl_; }
     [[nodiscard]] round& granted_by() const noexcept { return *granted_by_; }
 
@@ -54,7 +55,6 @@ public:
 
 private:
     std::shared_ptr<client_impl> client_;
-    std::string resource_;
     milliseconds ttl_;
     std::shared_ptr<round> granted_by_;
     core::instant limit_;  ///< Acquired plus hold_max.

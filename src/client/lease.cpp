@@ -3,9 +3,6 @@
 #include "client/operations.hpp"
 #include "client/spawn_op.hpp"
 
-#include <boost/asio/append.hpp>
-#include <boost/asio/associated_immediate_executor.hpp>
-#include <boost/asio/dispatch.hpp>
 #include <boost/asio/system_executor.hpp>
 
 #include <utility>
@@ -40,7 +37,7 @@ lease::~lease()
 
 std::string_view lease::resource() const noexcept
 {
-    return hold_ ? std::string_view(hold_->resource()) : std::string_view();
+    return hold_ ? hold_->resource() : std::string_view();
 }
 
 time_point lease::valid_until() const noexcept
@@ -68,20 +65,12 @@ void lease::abandon() noexcept
     hold_.reset();
 }
 
-namespace {
-
-/// Completes an operation on an empty lease: there is no client, and so no strand, to run it on.
-template <class Handler, class... Args>
-void complete_empty(Handler handler, Args... args)
+boost::asio::any_io_executor lease::executor_of(const std::shared_ptr<detail::hold>& hold)
 {
-    namespace asio = boost::asio;
-    const auto executor = asio::get_associated_immediate_executor(
-        handler, asio::any_io_executor(asio::system_executor())
-    );
-    asio::dispatch(executor, asio::append(std::move(handler), args...));
+    if (hold)
+        return hold->client()->executor();
+    return boost::asio::system_executor();
 }
-
-}  // namespace
 
 void lease::start_extend(
     std::shared_ptr<detail::hold> hold,
@@ -90,7 +79,7 @@ void lease::start_extend(
 )
 {
     if (!hold)
-        return complete_empty(std::move(handler), make_error_code(error::invalid_argument));
+        return std::move(handler)(error::invalid_argument);
 
     const milliseconds wanted = ttl.value_or(hold->ttl());
     detail::spawn_op(*hold->client(), detail::extend(hold, wanted), std::move(handler));
@@ -102,11 +91,7 @@ void lease::start_release(
 )
 {
     if (!hold)
-    {
-        return complete_empty(
-            std::move(handler), make_error_code(error::invalid_argument), release_outcome()
-        );
-    }
+        return std::move(handler)(error::invalid_argument, release_outcome());
     // From here on the lease is over, whatever becomes of the release.
     const bool first = hold->end();
     detail::spawn_op(*hold->client(), detail::release(hold, first), std::move(handler));

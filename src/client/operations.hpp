@@ -6,8 +6,7 @@
 
 #include "client/client_impl.hpp"
 #include "client/hold.hpp"
-
-#include <boost/asio/awaitable.hpp>
+#include "client/task.hpp"
 
 #include <memory>
 #include <optional>
@@ -17,30 +16,30 @@
 namespace redlock::detail {
 
 /// Runs the client until it is cancelled.
-[[nodiscard]] asio::awaitable<error_code> run(std::shared_ptr<client_impl> self);
+[[nodiscard]] task<error_code> run(std::shared_ptr<client_impl> self);
 
 /// Waits for a quorum of ready nodes.
-[[nodiscard]] asio::awaitable<error_code> wait_ready(std::shared_ptr<client_impl> self);
+[[nodiscard]] task<error_code> wait_ready(std::shared_ptr<client_impl> self);
 
 /// Acquires `resource`, in as many rounds as `options.wait` allows.
-[[nodiscard]] asio::awaitable<result<lease>> acquire(
+[[nodiscard]] task<result<lease>> acquire(
     std::shared_ptr<client_impl> self,
     std::string resource,
     acquire_options options
 );
 
 /// As `acquire` with one round; a contended resource yields an empty lease.
-[[nodiscard]] asio::awaitable<result<lease>> try_acquire(
+[[nodiscard]] task<result<lease>> try_acquire(
     std::shared_ptr<client_impl> self,
     std::string resource,
     acquire_options options
 );
 
 /// Prolongs `held` to `ttl` from now.
-[[nodiscard]] asio::awaitable<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl);
+[[nodiscard]] task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl);
 
 /// Releases `held`, which the caller has ended. `first`: it had not been ended before.
-[[nodiscard]] asio::awaitable<result<release_outcome>> release(
+[[nodiscard]] task<result<release_outcome>> release(
     std::shared_ptr<hold> held,
     bool first
 );

@@ -1,14 +1,9 @@
 #include "client/operations.hpp"
 
-#include <boost/asio/this_coro.hpp>
-
 namespace redlock::detail {
 
-asio::awaitable<result<release_outcome>> release(std::shared_ptr<hold> held, bool first)
+task<result<release_outcome>> release(std::shared_ptr<hold> held, bool first)
 {
-    co_await asio::this_coro::throw_if_cancelled(false);
-    co_await asio::this_coro::reset_cancellation_state(asio::enable_partial_cancellation());
-
     client_impl& client = *held->client();
     if (!first)
         co_return release_outcome::already_gone;
@@ -16,7 +11,7 @@ asio::awaitable<result<release_outcome>> release(std::shared_ptr<hold> held, boo
         co_return error::not_running;
 
     const auto asked = client.release(held->granted_by());
-    if (const error_code ec = co_await client.decided(asked))
+    if (const error_code ec = co_await client.decided(*asked))
         co_return ec;
 
     const core::release_count& count = asked->releases();

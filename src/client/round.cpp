@@ -5,20 +5,20 @@
 namespace redlock::detail {
 
 round::round(
+    std::uint64_t serial,
     verb what,
-    std::string key,
-    std::string attempt_id,
+    std::shared_ptr<const attempt> about,
     milliseconds ttl,
     std::size_t node_count,
     core::instant started,
     std::shared_ptr<turn> turn
 )
-    : question(what, std::move(key), std::move(attempt_id), ttl),
+    : question(serial, what, std::move(about), ttl),
       suspension(std::move(turn)),
       started_(started),
       tally_(node_count),
       releases_(node_count),
-      ballots_(node_count),
+      node_count_(node_count),
       unanswered_(node_count)
 {
 }
@@ -48,6 +48,11 @@ void round::skip(std::size_t node) noexcept
     on_reply(node, nothing_there);
 }
 
+ballot_details round::details_of(std::size_t node) const
+{
+    return details_ ? (*details_)[node] : ballot_details();
+}
+
 bool round::decided() const noexcept
 {
     switch (what())
@@ -63,7 +68,7 @@ bool round::decided() const noexcept
 node_set round::deniers() const noexcept
 {
     node_set result;
-    for (std::size_t node = 0; node < ballots_.size(); ++node)
+    for (std::size_t node = 0; node < node_count_; ++node)
         result.set(node, ballots_[node].vote == vote::denied);
     return result;
 }
@@ -72,7 +77,7 @@ void round::on_deadline()
 {
     reply late;
     late.why = reason::timeout;
-    for (std::size_t node = 0; node < ballots_.size(); ++node)
+    for (std::size_t node = 0; node < node_count_; ++node)
         on_reply(node, late);
 }
 
@@ -81,11 +86,17 @@ void round::count(std::size_t node, const reply& answer)
     ballot& kept = ballots_[node];
     kept.vote = answer.vote;
     kept.why = answer.why;
-    kept.code = answer.code;
-    kept.text = answer.text;
-    kept.held_for = answer.held_for;
-    if (clock_)
-        kept.round_trip = clock_->now().steady - started_.steady;
+    if (clock_ || answer.code || !answer.text.empty() || answer.held_for)
+    {
+        if (!details_)
+            details_ = std::make_unique<std::array<ballot_details, core::max_nodes>>();
+        ballot_details& more = (*details_)[node];
+        more.code = answer.code;
+        more.text = answer.text;
+        more.held_for = answer.held_for;
+        if (clock_)
+            more.round_trip = clock_->now().steady - started_.steady;
+    }
 
     tally_.on_vote(answer.vote);
     releases_.on_vote(answer.vote);

@@ -6,14 +6,17 @@
 #include "client/deadlines.hpp"
 #include "client/suspension.hpp"
 #include "core/instant.hpp"
+#include "core/limits.hpp"
 #include "core/release_count.hpp"
 #include "core/tally.hpp"
 #include "node/node.hpp"
 
-#include <boost/container/small_vector.hpp>
 #include <boost/intrusive/list.hpp>
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -30,6 +33,11 @@ struct ballot
 {
     std::optional<redlock::vote> vote;
     redlock::reason why = redlock::reason::none;
+};
+
+/// What a ballot needs only when something is wrong, or somebody asked for a report.
+struct ballot_details
+{
     error_code code;
     std::string text;
     std::optional<milliseconds> held_for;
@@ -55,9 +63,9 @@ public:
         boost::intrusive::constant_time_size<false>>;
 
     round(
+        std::uint64_t serial,
         verb what,
-        std::string key,
-        std::string attempt_id,
+        std::shared_ptr<const attempt> about,
         milliseconds ttl,
         std::size_t node_count,
         core::instant started,
@@ -84,7 +92,8 @@ public:
     [[nodiscard]] const core::tally& tally() const noexcept { return tally_; }
     [[nodiscard]] const core::release_count& releases() const noexcept { return releases_; }
     [[nodiscard]] const ballot& of(std::size_t node) const noexcept { return ballots_[node]; }
-    [[nodiscard]] std::size_t node_count() const noexcept { return ballots_.size(); }
+    [[nodiscard]] ballot_details details_of(std::size_t node) const;
+    [[nodiscard]] std::size_t node_count() const noexcept { return node_count_; }
 
     /// The nodes that denied.
     [[nodiscard]] node_set deniers() const noexcept;
@@ -96,7 +105,9 @@ private:
     core::instant started_;
     core::tally tally_;
     core::release_count releases_;
-    boost::container::small_vector<ballot, 5> ballots_;
+    std::array<ballot, core::max_nodes> ballots_;
+    std::unique_ptr<std::array<ballot_details, core::max_nodes>> details_;
+    std::size_t node_count_;
     std::size_t unanswered_;
     const time_source* clock_ = nullptr;
     bool abandoned_ = false;

@@ -10,23 +10,25 @@
 
 namespace redlock::detail {
 
-std::string client_impl::key_of(std::string_view resource) const
+std::shared_ptr<const attempt> client_impl::new_attempt(std::string_view resource)
 {
     std::string key;
     key.reserve(config_.key_prefix.size() + resource.size());
-    return key.append(config_.key_prefix).append(resource);
+    key.append(config_.key_prefix).append(resource);
+    return std::make_shared<attempt>(
+        attempt{std::move(key), config_.key_prefix.size(), ids_.next()}
+    );
 }
 
 std::shared_ptr<round> client_impl::make_round(
     verb what,
-    std::string key,
-    std::string id,
+    std::shared_ptr<const attempt> about,
     milliseconds ttl
 )
 {
     // The time is taken before anything is sent: validity counts from here.
     return std::make_shared<round>(
-        what, std::move(key), std::move(id), ttl, nodes_.size(), now(), turn_
+        ++last_serial_, what, std::move(about), ttl, nodes_.size(), now(), turn_
     );
 }
 
@@ -38,13 +40,12 @@ void client_impl::put(std::size_t node, const std::shared_ptr<round>& asked)
 
 std::shared_ptr<round> client_impl::ask(
     verb what,
-    std::string key,
-    std::string id,
+    std::shared_ptr<const attempt> about,
     milliseconds ttl,
     bool timed
 )
 {
-    const auto asked = make_round(what, std::move(key), std::move(id), ttl);
+    const auto asked = make_round(what, std::move(about), ttl);
     if (timed)
         asked->time_answers(*time_);
     for (std::size_t node = 0; node < nodes_.size(); ++node)
@@ -53,17 +54,16 @@ std::shared_ptr<round> client_impl::ask(
     return asked;
 }
 
-std::shared_ptr<round> client_impl::release(round& attempt)
+std::shared_ptr<round> client_impl::release(round& left_behind)
 {
-    attempt.abandon();
-    const auto asked =
-        make_round(verb::release, attempt.key(), attempt.attempt_id(), attempt.ttl());
+    left_behind.abandon();
+    const auto asked = make_round(verb::release, left_behind.about(), left_behind.ttl());
     releases_.push_back(*asked);
     for (std::size_t node = 0; node < nodes_.size(); ++node)
     {
         // Everywhere the attempt was sent to, whatever that node answered or failed to answer: the
         // command may have run, or may run later. Nowhere else.
-        if (attempt.sent().test(node))
+        if (left_behind.sent().test(node))
             put(node, asked);
         else
             asked->skip(node);
@@ -90,7 +90,7 @@ void client_impl::release_in_background(std::shared_ptr<hold> held) noexcept
 
 std::shared_ptr<round> client_impl::ask_holders(const round& lost)
 {
-    const auto asked = make_round(verb::holder, lost.key(), {}, lost.ttl());
+    const auto asked = make_round(verb::holder, lost.about(), lost.ttl());
     const node_set deniers = lost.deniers();
     for (std::size_t node = 0; node < nodes_.size(); ++node)
     {
@@ -107,14 +107,6 @@ void client_impl::watch(round& asked)
 {
     if (!asked.decided())
         deadlines_->add(asked, core::shifted(asked.started(), config_.node_timeout).steady);
-}
-
-asio::awaitable<error_code> client_impl::decided(std::shared_ptr<round> asked)
-{
-    const error_code ec = std::get<0>(co_await asked->async_wait(waiting_, as_tuple));
-    if (!ec)
-        round_time_.add(now().steady - asked->started().steady);
-    co_return ec;
 }
 
 core::nanoseconds client_impl::first_delay() const noexcept
@@ -136,16 +128,17 @@ void client_impl::write_report(
     for (std::size_t node = 0; node < nodes_.size(); ++node)
     {
         const ballot& from = asked.of(node);
+        ballot_details more = asked.details_of(node);
         node_vote& to = report.votes.emplace_back();
         to.node = nodes_[node]->status().node;
         to.vote = from.vote;
         to.reason = from.why;
-        to.code = from.code;
-        to.text = from.text;
+        to.code = more.code;
+        to.text = std::move(more.text);
         if (holders)
-            to.held_for = holders->of(node).held_for;
-        if (from.round_trip)
-            to.round_trip = std::chrono::duration_cast<std::chrono::microseconds>(*from.round_trip);
+            to.held_for = holders->details_of(node).held_for;
+        if (more.round_trip)
+            to.round_trip = std::chrono::duration_cast<std::chrono::microseconds>(*more.round_trip);
     }
 }
 

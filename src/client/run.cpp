@@ -3,10 +3,7 @@
 #include "client/pause.hpp"
 #include "core/quorum.hpp"
 
-#include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/require.hpp>
-#include <boost/asio/this_coro.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -15,7 +12,6 @@ namespace redlock::detail {
 
 client_impl::client_impl(asio::any_io_executor executor, client_config config, client_parts parts)
     : executor_(std::move(executor)),
-      posting_executor_(asio::require(executor_, asio::execution::blocking.never)),
       strand_(std::move(parts.strand)),
       config_(std::move(config)),
       turn_(std::move(parts.end_of_turn)),
@@ -85,28 +81,28 @@ std::size_t client_impl::ready_nodes() const
     ));
 }
 
-asio::awaitable<error_code> client_impl::until_running(time_point limit)
+task<error_code> client_impl::until_running(time_point limit)
 {
     pause start(turn_);
     if (state_ == state::idle && now().steady < limit)
     {
         deadlines_->add(start, limit);
-        const error_code ec = std::get<0>(co_await start.async_wait(waiting_, as_tuple));
+        const error_code ec = co_await start.wait(waiting_);
         if (ec)
             co_return ec;
     }
     co_return state_ == state::running ? error_code() : error::not_running;
 }
 
-asio::awaitable<error_code> client_impl::sleep_until(time_point at)
+task<error_code> client_impl::sleep_until(time_point at)
 {
     pause sleep(turn_);
     deadlines_->add(sleep, at);
-    const error_code ec = std::get<0>(co_await sleep.async_wait(waiting_, as_tuple));
+    const error_code ec = co_await sleep.wait(waiting_);
     co_return ec;
 }
 
-asio::awaitable<error_code> client_impl::wait_ready()
+task<error_code> client_impl::wait_ready()
 {
     while (state_ == state::idle || state_ == state::running)
     {
@@ -114,14 +110,14 @@ asio::awaitable<error_code> client_impl::wait_ready()
             co_return error_code();
 
         pause change(turn_);
-        const error_code ec = std::get<0>(co_await change.async_wait(ready_waiting_, as_tuple));
+        const error_code ec = co_await change.wait(ready_waiting_);
         if (ec)
             co_return ec;
     }
     co_return error::not_running;
 }
 
-asio::awaitable<error_code> client_impl::run()
+task<error_code> client_impl::run()
 {
     if (state_ != state::idle)
         co_return state_ == state::stopped ? error::not_running : error::already_running;
@@ -145,7 +141,7 @@ asio::awaitable<error_code> client_impl::run()
     wake_all(waiting_, {});
 
     pause stop(turn_);
-    const error_code outcome = std::get<0>(co_await stop.async_wait(run_waiting_, as_tuple));
+    const error_code outcome = co_await stop.wait(run_waiting_);
     begin_stop();
     co_await let_releases_out();
     co_await stop_nodes();
@@ -155,7 +151,7 @@ asio::awaitable<error_code> client_impl::run()
     co_return outcome;
 }
 
-asio::awaitable<void> client_impl::let_releases_out()
+task<error_code> client_impl::let_releases_out()
 {
     // A release tells nobody when its last answer is in, and this happens once in a client's life:
     // so look every millisecond. Operations that were aborted just now release in this turn.
@@ -164,20 +160,22 @@ asio::awaitable<void> client_impl::let_releases_out()
     {
         pause moment(turn_);
         deadlines_->add(moment, core::shifted(now(), milliseconds(1)).steady);
-        co_await moment.async_wait(run_waiting_, as_tuple);
+        co_await moment.wait(run_waiting_);
     } while (!releases_.empty() && now().steady < limit);
+    co_return error_code();
 }
 
-asio::awaitable<void> client_impl::stop_nodes()
+task<error_code> client_impl::stop_nodes()
 {
     for (const auto& node : nodes_)
         node->stop();
     while (running_nodes_ > 0)
     {
         pause stopped(turn_);
-        co_await stopped.async_wait(run_waiting_, as_tuple);
+        co_await stopped.wait(run_waiting_);
     }
     time_->cancel();
+    co_return error_code();
 }
 
 void client_impl::shut_down() noexcept
@@ -189,17 +187,13 @@ void client_impl::shut_down() noexcept
     }
 }
 
-asio::awaitable<error_code> run(std::shared_ptr<client_impl> self)
+task<error_code> run(std::shared_ptr<client_impl> self)
 {
-    co_await asio::this_coro::throw_if_cancelled(false);
-    co_await asio::this_coro::reset_cancellation_state(asio::enable_partial_cancellation());
     co_return co_await self->run();
 }
 
-asio::awaitable<error_code> wait_ready(std::shared_ptr<client_impl> self)
+task<error_code> wait_ready(std::shared_ptr<client_impl> self)
 {
-    co_await asio::this_coro::throw_if_cancelled(false);
-    co_await asio::this_coro::reset_cancellation_state(asio::enable_partial_cancellation());
     co_return co_await self->wait_ready();
 }
 

@@ -4,25 +4,24 @@
 #include <redlock/error.hpp>
 
 #include "client/client_impl.hpp"
+#include "client/task.hpp"
 
 #include <boost/asio/any_completion_handler.hpp>
-#include <boost/asio/append.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/associated_executor.hpp>
-#include <boost/asio/awaitable.hpp>
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/bind_executor.hpp>
-#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <exception>
+#include <memory>
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace redlock::detail {
 
-/// The code for what a coroutine threw. Operational errors do not travel as exceptions in here: this
+/// The code for what an operation threw. Operational errors do not travel as exceptions in here: this
 /// is memory that ran out, or a random generator without entropy.
 [[nodiscard]] inline error_code to_error_code(const std::exception_ptr& failure)
 {
@@ -40,72 +39,68 @@ namespace redlock::detail {
     }
 }
 
-/** Runs `body` on the strand and hands its outcome to `complete`, outside the strand.
-
-    The completion handler of `co_spawn` is bound to an executor for two reasons. It then dispatches
-    cancellation to the strand; without one the signal would run on whichever thread emits it and
-    race with the body. And that executor posts: user code, which may block, never runs on the
-    strand.
-*/
-template <class Outcome, class Slot, class Complete>
-void spawn_on_strand(
-    const client_impl& client,
-    asio::awaitable<Outcome> body,
-    Slot slot,
-    Complete complete
-)
+/// Calls a completion handler with an outcome.
+inline void complete(asio::any_completion_handler<void(error_code)> handler, error_code outcome)
 {
-    auto finish = [complete = std::move(complete)](
-                      std::exception_ptr failure, Outcome outcome
-                  ) mutable {
-        if (failure)
-            outcome = to_error_code(failure);
-        complete(std::move(outcome));
-    };
-    asio::co_spawn(
-        client.strand(),
-        std::move(body),
-        asio::bind_cancellation_slot(
-            slot, asio::bind_executor(client.posting_executor(), std::move(finish))
-        )
-    );
+    std::move(handler)(outcome);
 }
 
-/// An operation that has no result but its error code.
-inline void spawn_op(
-    const client_impl& client,
-    asio::awaitable<error_code> body,
-    asio::any_completion_handler<void(error_code)> handler
-)
-{
-    const auto slot = asio::get_associated_cancellation_slot(handler);
-    const auto executor = asio::get_associated_executor(handler, client.executor());
-    spawn_on_strand(
-        client, std::move(body), slot,
-        [executor, handler = std::move(handler)](error_code outcome) mutable {
-            asio::dispatch(executor, asio::append(std::move(handler), outcome));
-        }
-    );
-}
-
-/// An operation with a result.
 template <class T>
-void spawn_op(
-    const client_impl& client,
-    asio::awaitable<result<T>> body,
-    asio::any_completion_handler<void(error_code, T)> handler
+void complete(asio::any_completion_handler<void(error_code, T)> handler, result<T> outcome)
+{
+    if (outcome)
+        std::move(handler)(error_code(), std::move(*outcome));
+    else
+        std::move(handler)(outcome.error(), T());
+}
+
+/// Lets the slot cancel an operation from any thread. @return Null if the slot is not connected.
+inline std::shared_ptr<canceller> connect(
+    const strand_type& strand,
+    asio::cancellation_slot slot
 )
 {
-    const auto slot = asio::get_associated_cancellation_slot(handler);
-    const auto executor = asio::get_associated_executor(handler, client.executor());
-    spawn_on_strand(
-        client, std::move(body), slot,
-        [executor, handler = std::move(handler)](result<T> outcome) mutable {
-            const error_code ec = outcome ? error_code() : outcome.error();
-            T value = outcome ? std::move(*outcome) : T();
-            asio::dispatch(executor, asio::append(std::move(handler), ec, std::move(value)));
-        }
-    );
+    if (!slot.is_connected())
+        return nullptr;
+    auto connected = std::make_shared<canceller>();
+    slot.assign([strand, connected](asio::cancellation_type type) {
+        using asio::cancellation_type;
+        const auto wanted = cancellation_type::terminal | cancellation_type::partial;
+        if ((type & wanted) != cancellation_type::none)
+            asio::dispatch(strand, [connected]() { connected->cancel(); });
+    });
+    return connected;
+}
+
+/// The outermost coroutine of every operation.
+template <class Outcome, class Handler>
+operation carry_out(
+    task<Outcome> body,
+    Handler handler,
+    std::shared_ptr<canceller> cancelled_by
+)
+{
+    co_await use_canceller{cancelled_by.get()};
+    std::optional<Outcome> outcome;
+    try
+    {
+        outcome.emplace(co_await body);
+    }
+    catch (...)
+    {
+        outcome.emplace(to_error_code(std::current_exception()));
+    }
+    complete(std::move(handler), std::move(*outcome));
+}
+
+/// Runs `body` on the client's strand and completes `handler` with its outcome.
+template <class Outcome, class Handler>
+void spawn_op(const client_impl& client, task<Outcome> body, Handler handler)
+{
+    const strand_type& strand = client.strand();
+    auto cancelled_by = connect(strand, asio::get_associated_cancellation_slot(handler));
+    auto work = carry_out(std::move(body), std::move(handler), std::move(cancelled_by));
+    asio::post(strand, [work = std::move(work)]() mutable { work.start(); });
 }
 
 }  // namespace redlock::detail

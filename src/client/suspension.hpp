@@ -3,32 +3,22 @@
 
 #include <redlock/error.hpp>
 
+#include "client/task.hpp"
 #include "node/turn.hpp"
 
-#include <boost/asio/any_completion_handler.hpp>
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/async_result.hpp>
-#include <boost/asio/cancellation_type.hpp>
-#include <boost/asio/deferred.hpp>
-#include <boost/asio/error.hpp>
 #include <boost/intrusive/list.hpp>
 
+#include <coroutine>
 #include <memory>
 #include <utility>
 
 namespace redlock::detail {
 
-/// Errors are data in here: every wait of a coroutine is `std::get<0>(co_await ...)`, never a throw.
-inline constexpr asio::as_tuple_t<asio::deferred_t> as_tuple{asio::deferred};
-
-class suspension;
-
 using suspension_hook = boost::intrusive::list_base_hook<
     boost::intrusive::tag<suspension>,
     boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
-/** A point at which one coroutine of a client waits.
+/** A point at which one operation of a client waits.
 
     It goes on with the error code that the first `wake()` brings: the event itself, cancellation of
     the operation, or the end of the client. It is resumed at the end of the turn, never from within
@@ -37,7 +27,7 @@ using suspension_hook = boost::intrusive::list_base_hook<
 class suspension : public suspension_hook, public turn_task
 {
 public:
-    /// The points at which the coroutines of a client wait.
+    /// The points at which the operations of a client wait.
     using list = boost::intrusive::list<
         suspension,
         boost::intrusive::base_hook<suspension_hook>,
@@ -48,81 +38,42 @@ public:
     suspension(const suspension&) = delete;
     suspension& operator=(const suspension&) = delete;
 
-    /// Waits for `wake()`. While it does, it is in `waiting`.
-    template <class Token>
-    auto async_wait(list& waiting, const Token& token)
-    {
-        return asio::async_initiate<const Token, void(error_code)>(
-            [](auto handler, suspension* self, list* among)
-            { self->start(std::move(handler), *among); },
-            token,
-            this,
-            &waiting
-        );
-    }
+    /// Waits for `wake()` and returns its code. Until then the suspension is in `waiting`.
+    [[nodiscard]] auto wait(list& waiting) noexcept { return awaiter{*this, waiting}; }
 
     /// Ends the wait, or the next one.
-    void wake(error_code outcome)
-    {
-        if (woken_)
-            return;
-        woken_ = true;
-        outcome_ = outcome;
-        if (handler_)
-            turn_->defer(*this);
-    }
+    void wake(error_code outcome);
 
-    /// Whether a wake-up was given.
-    [[nodiscard]] bool woken() const noexcept { return woken_; }
-
-    /// Destroys the waiting coroutine. For the end of the execution context.
-    void drop() noexcept
-    {
-        auto dropped = take_handler();
-        turn_task::unlink();
-    }
+    /// Destroys the operation that waits here. For the end of the execution context.
+    void drop() noexcept;
 
 protected:
     ~suspension() = default;
 
 private:
-    using handler_type = asio::any_completion_handler<void(error_code)>;
-
-    void start(handler_type handler, list& waiting)
+    struct awaiter
     {
-        auto slot = asio::get_associated_cancellation_slot(handler);
-        if (slot.is_connected())
+        suspension& self;
+        list& waiting;
+
+        bool await_ready() const noexcept { return false; }
+
+        template <class Promise>
+        void await_suspend(std::coroutine_handle<Promise> waiter) const
         {
-            slot.assign([this](asio::cancellation_type type) {
-                using asio::cancellation_type;
-                if ((type & (cancellation_type::terminal | cancellation_type::partial)) !=
-                    cancellation_type::none)
-                    wake(asio::error::operation_aborted);
-            });
+            self.start(waiter, *waiter.promise().frame, waiting);
         }
-        handler_ = std::move(handler);
-        waiting.push_back(*this);
-        if (woken_)
-            turn_->defer(*this);
-    }
 
-    handler_type take_handler()
-    {
-        if (handler_)
-            asio::get_associated_cancellation_slot(handler_).clear();
-        suspension_hook::unlink();
-        return std::exchange(handler_, nullptr);
-    }
+        error_code await_resume() const noexcept { return std::exchange(self.outcome_, {}); }
+    };
 
-    void on_turn_end() override
-    {
-        woken_ = false;
-        // The coroutine may destroy this object: nothing of it is touched after the call.
-        take_handler()(std::exchange(outcome_, {}));
-    }
+    void start(std::coroutine_handle<> waiter, operation_frame& frame, list& waiting);
+    operation_frame* stop_waiting() noexcept;
+    void on_turn_end() override;
 
     std::shared_ptr<turn> turn_;
-    handler_type handler_;
+    std::coroutine_handle<> waiter_;
+    operation_frame* frame_ = nullptr;  ///< Of the operation that waits. Null: nobody does.
     error_code outcome_;
     bool woken_ = false;
 };

@@ -7,6 +7,7 @@
 
 #include "node/strand.hpp"
 
+#include <array>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,22 @@ enum class verb : std::uint8_t
     extend,   ///< Prolong the key's ttl if it is ours and shorter. Granted or denied.
     release,  ///< Delete the key if it is ours. Granted: deleted. Denied: not there, or not ours.
     holder,   ///< Tell how long the key has left. Granted, with `reply::held_for`.
+};
+
+/// The unique value of one round: 20 random bytes in hexadecimal.
+using attempt_id = std::array<char, 40>;
+
+/// A resource and the value that one round sets its key to. Shared by all questions about it.
+struct attempt
+{
+    std::string key;
+    std::size_t prefix_size;  ///< How much of the key is not the resource.
+    attempt_id id;
+
+    [[nodiscard]] std::string_view resource() const noexcept
+    {
+        return std::string_view(key).substr(prefix_size);
+    }
 };
 
 /// What a node said.
@@ -49,17 +66,28 @@ using node_set = std::bitset<16>;
 class question
 {
 public:
-    question(verb what, std::string key, std::string attempt_id, milliseconds ttl)
-        : what_(what), key_(std::move(key)), attempt_id_(std::move(attempt_id)), ttl_(ttl)
+    /// @param serial Unlike that of every other question of the client.
+    question(
+        std::uint64_t serial,
+        verb what,
+        std::shared_ptr<const attempt> about,
+        milliseconds ttl
+    )
+        : serial_(serial), what_(what), about_(std::move(about)), ttl_(ttl)
     {
     }
 
     question(const question&) = delete;
     question& operator=(const question&) = delete;
 
+    [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
     [[nodiscard]] verb what() const noexcept { return what_; }
-    [[nodiscard]] const std::string& key() const noexcept { return key_; }
-    [[nodiscard]] const std::string& attempt_id() const noexcept { return attempt_id_; }
+    [[nodiscard]] const std::shared_ptr<const attempt>& about() const noexcept { return about_; }
+    [[nodiscard]] std::string_view key() const noexcept { return about_->key; }
+    [[nodiscard]] std::string_view id() const noexcept
+    {
+        return {about_->id.data(), about_->id.size()};
+    }
     [[nodiscard]] milliseconds ttl() const noexcept { return ttl_; }
 
     /** Takes the answer of one node.
@@ -82,9 +110,9 @@ protected:
     ~question() = default;
 
 private:
+    std::uint64_t serial_;
     verb what_;
-    std::string key_;
-    std::string attempt_id_;
+    std::shared_ptr<const attempt> about_;
     milliseconds ttl_;
     node_set sent_;
 };

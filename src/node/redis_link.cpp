@@ -148,20 +148,44 @@ void push_command(redis::request& to, const question& asked, bool whole_script)
 {
     const auto push_script = [&](const script& which, auto... args) {
         if (whole_script)
-            to.push("EVAL", which.text, "1", asked.key(), asked.attempt_id(), args...);
+            to.push("EVAL", which.text, "1", asked.key(), asked.id(), args...);
         else
-            to.push("EVALSHA", which.sha, "1", asked.key(), asked.attempt_id(), args...);
+            to.push("EVALSHA", which.sha, "1", asked.key(), asked.id(), args...);
     };
     switch (asked.what())
     {
     case verb::acquire:
-        to.push("SET", asked.key(), asked.attempt_id(), "NX", "PX", asked.ttl().count());
+        to.push("SET", asked.key(), asked.id(), "NX", "PX", asked.ttl().count());
         break;
     case verb::extend: push_script(extend_script, asked.ttl().count()); break;
     case verb::release: push_script(release_script); break;
     case verb::holder: to.push("PTTL", asked.key()); break;
     }
 }
+
+}  // namespace
+
+/// A question is put to one node after the other, so the last one is all that needs keeping.
+class command_encoder
+{
+public:
+    const redis::request& operator()(const question& asked)
+    {
+        if (asked.serial() != serial_)
+        {
+            encoded_.clear();
+            push_command(encoded_, asked, false);
+            serial_ = asked.serial();
+        }
+        return encoded_;
+    }
+
+private:
+    redis::request encoded_;
+    std::uint64_t serial_ = 0;
+};
+
+namespace {
 
 class redis_link_impl final : public redis_link,
                               public turn_task,
@@ -171,10 +195,12 @@ public:
     redis_link_impl(
         const strand_type& strand,
         std::shared_ptr<turn> end_of_turn,
+        std::shared_ptr<command_encoder> encoder,
         std::size_t index,
         const node_config& config
     )
         : index_(index),
+          encoder_(std::move(encoder)),
           turn_(std::move(end_of_turn)),
           tls_(make_tls_context(config)),
           connection_(
@@ -227,11 +253,11 @@ public:
 private:
     void vet()
     {
-        const auto adapter = [this](auto event, const redis::resp3::node_view& node, auto&) {
+        const auto adapter = [this](auto event, const redis::resp3::node_view& part, auto&) {
             if (event != redis::any_adapter::parse_event::node)
                 return;
             reply_shape shape;
-            read_node(shape, node);
+            read_node(shape, part);
             if (shape.what == reply_shape::kind::error && end_.refused.empty())
                 end_.refused = shape.text;
         };
@@ -268,7 +294,10 @@ private:
     {
         if (!open_batch_)
             open_batch_ = take_batch();
-        push_command(open_batch_->request, *asked, whole_script);
+        if (whole_script)
+            push_command(open_batch_->request, *asked, true);
+        else
+            open_batch_->request.append((*encoder_)(*asked));
         open_batch_->commands.push_back({std::move(asked), whole_script});
         turn_->defer(*this);
     }
@@ -287,8 +316,8 @@ private:
 
         // The batch outlives the adapter: Boost.Redis drops the adapter before it completes.
         const auto adapter = [this, to = written.get()](
-                                 auto event, const redis::resp3::node_view& node, auto&
-                             ) { on_parse(*to, event, node); };
+                                 auto event, const redis::resp3::node_view& part, auto&
+                             ) { on_parse(*to, event, part); };
         redis::request& request = written->request;
         connection_.async_exec(
             request,
@@ -302,13 +331,13 @@ private:
     void on_parse(
         batch& to,
         redis::any_adapter::parse_event event,
-        const redis::resp3::node_view& node
+        const redis::resp3::node_view& part
     )
     {
         switch (event)
         {
         case redis::any_adapter::parse_event::init: to.shape.what = {}; break;
-        case redis::any_adapter::parse_event::node: read_node(to.shape, node); break;
+        case redis::any_adapter::parse_event::node: read_node(to.shape, part); break;
         case redis::any_adapter::parse_event::done:
             deliver(std::move(to.commands[to.answered++]), to.shape);
             break;
@@ -376,6 +405,7 @@ private:
     }
 
     std::size_t index_;
+    std::shared_ptr<command_encoder> encoder_;
     std::shared_ptr<turn> turn_;
     tls_context tls_;
     redis::connection connection_;
@@ -395,14 +425,22 @@ private:
 
 }  // namespace
 
+std::shared_ptr<command_encoder> make_command_encoder()
+{
+    return std::make_shared<command_encoder>();
+}
+
 std::shared_ptr<redis_link> make_redis_link(
     const strand_type& strand,
     std::shared_ptr<turn> end_of_turn,
+    std::shared_ptr<command_encoder> encoder,
     std::size_t index,
     const node_config& config
 )
 {
-    return std::make_shared<redis_link_impl>(strand, std::move(end_of_turn), index, config);
+    return std::make_shared<redis_link_impl>(
+        strand, std::move(end_of_turn), std::move(encoder), index, config
+    );
 }
 
 }  // namespace redlock::detail

@@ -53,10 +53,16 @@ public:
     virtual void close() noexcept = 0;
 };
 
+/// Turns questions into the bytes of commands, once for all nodes of a client.
+class command_encoder;
+
+[[nodiscard]] std::shared_ptr<command_encoder> make_command_encoder();
+
 /// @param index Position of the node in the configuration, handed to `question::on_reply`.
 [[nodiscard]] std::shared_ptr<redis_link> make_redis_link(
     const strand_type& strand,
     std::shared_ptr<turn> end_of_turn,
+    std::shared_ptr<command_encoder> encoder,
     std::size_t index,
     const node_config& config
 );

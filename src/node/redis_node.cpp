@@ -51,12 +51,14 @@ public:
     redis_node(
         const strand_type& strand,
         std::shared_ptr<turn> end_of_turn,
+        std::shared_ptr<command_encoder> encoder,
         std::size_t index,
         const node_config& config,
         std::function<void(log_level, std::string_view)> log
     )
         : strand_(strand),
           turn_(std::move(end_of_turn)),
+          encoder_(std::move(encoder)),
           index_(index),
           config_(config),
           log_(std::move(log)),
@@ -101,7 +103,7 @@ public:
 private:
     void connect()
     {
-        link_ = make_redis_link(strand_, turn_, index_, config_);
+        link_ = make_redis_link(strand_, turn_, encoder_, index_, config_);
         const auto self = shared_from_this();
         link_->start({
             [self]() { self->on_ready(); },
@@ -253,6 +255,7 @@ private:
 
     strand_type strand_;
     std::shared_ptr<turn> turn_;
+    std::shared_ptr<command_encoder> encoder_;
     std::size_t index_;
     node_config config_;
     std::function<void(log_level, std::string_view)> log_;
@@ -272,17 +275,23 @@ private:
 
 }  // namespace
 
-std::shared_ptr<node> make_redis_node(
+std::vector<std::shared_ptr<node>> make_redis_nodes(
     const strand_type& strand,
-    std::shared_ptr<turn> end_of_turn,
-    std::size_t index,
-    const node_config& config,
-    std::function<void(log_level, std::string_view)> log
+    const std::shared_ptr<turn>& end_of_turn,
+    const std::vector<node_config>& configs,
+    const std::function<void(log_level, std::string_view)>& log
 )
 {
-    return std::make_shared<redis_node>(
-        strand, std::move(end_of_turn), index, config, std::move(log)
-    );
+    const auto encoder = make_command_encoder();
+    std::vector<std::shared_ptr<node>> nodes;
+    for (const node_config& config : configs)
+    {
+        const std::size_t index = nodes.size();
+        nodes.push_back(
+            std::make_shared<redis_node>(strand, end_of_turn, encoder, index, config, log)
+        );
+    }
+    return nodes;
 }
 
 }  // namespace redlock::detail

@@ -7,21 +7,19 @@
 #include "node/strand.hpp"
 #include "node/turn.hpp"
 
-#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 namespace redlock::detail {
 
-/// A node that is a real Redis or Valkey server.
-/// @param index Position of the node in the configuration, handed to `question::on_reply`.
-[[nodiscard]] std::shared_ptr<node> make_redis_node(
+/// Nodes that are real Redis or Valkey servers, in the order of `configs`.
+[[nodiscard]] std::vector<std::shared_ptr<node>> make_redis_nodes(
     const strand_type& strand,
-    std::shared_ptr<turn> end_of_turn,
-    std::size_t index,
-    const node_config& config,
-    std::function<void(log_level, std::string_view)> log
+    const std::shared_ptr<turn>& end_of_turn,
+    const std::vector<node_config>& configs,
+    const std::function<void(log_level, std::string_view)>& log
 );
 
 }  // namespace redlock::detail

@@ -1,0 +1,84 @@
+#ifndef REDLOCK_DETAIL_DELIVER_HPP
+#define REDLOCK_DETAIL_DELIVER_HPP
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_allocator.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/execution/blocking.hpp>
+#include <boost/asio/execution/executor.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/prefer.hpp>
+#include <boost/asio/require.hpp>
+
+#include <utility>
+
+namespace redlock::detail {
+
+/** Calls a completion handler on its executor, from anywhere, and never in place.
+
+    User code may block, and must never block the client's strand. The executor counts the operation
+    as outstanding work, so that its context does not run out of work before the handler is called.
+    The cancellation slot is cleared where the handler runs, because its signal belongs to whoever
+    runs there.
+*/
+template <class Handler, class Executor>
+class delivery
+{
+public:
+    using allocator_type = boost::asio::associated_allocator_t<Handler>;
+    using cancellation_slot_type = boost::asio::associated_cancellation_slot_t<Handler>;
+
+    delivery(Handler handler, Executor executor)
+        : handler_(std::move(handler)), executor_(std::move(executor))
+    {
+    }
+
+    allocator_type get_allocator() const noexcept
+    {
+        return boost::asio::get_associated_allocator(handler_);
+    }
+
+    cancellation_slot_type get_cancellation_slot() const noexcept
+    {
+        return boost::asio::get_associated_cancellation_slot(handler_);
+    }
+
+    template <class... Args>
+    void operator()(Args... args)
+    {
+        executor_.execute(
+            [handler = std::move(handler_), ... args = std::move(args)]() mutable {
+                boost::asio::get_associated_cancellation_slot(handler).clear();
+                std::move(handler)(std::move(args)...);
+            }
+        );
+    }
+
+private:
+    Handler handler_;
+    Executor executor_;
+};
+
+/// Erases a handler that runs on its associated executor, by default on `fallback`.
+template <class Signature, class Handler>
+boost::asio::any_completion_handler<Signature> deliver(
+    Handler handler,
+    const boost::asio::any_io_executor& fallback
+)
+{
+    namespace asio = boost::asio;
+
+    auto executor = asio::prefer(
+        asio::require(
+            asio::get_associated_executor(handler, fallback), asio::execution::blocking.never
+        ),
+        asio::execution::outstanding_work.tracked
+    );
+    return delivery<Handler, decltype(executor)>(std::move(handler), std::move(executor));
+}
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,66 @@
+#include "client/suspension.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/assert.hpp>
+
+namespace redlock::detail {
+
+void canceller::cancel()
+{
+    if (waiting_)
+        waiting_->wake(boost::asio::error::operation_aborted);
+    else
+        requested_ = true;
+}
+
+void suspension::wake(error_code outcome)
+{
+    if (woken_)
+        return;
+    woken_ = true;
+    outcome_ = outcome;
+    if (frame_)
+        turn_->defer(*this);
+}
+
+void suspension::drop() noexcept
+{
+    turn_task::unlink();
+    if (const operation_frame* dropped = stop_waiting())
+        dropped->outermost.destroy();
+}
+
+void suspension::start(std::coroutine_handle<> waiter, operation_frame& frame, list& waiting)
+{
+    BOOST_ASSERT(!frame_);
+
+    waiter_ = waiter;
+    frame_ = &frame;
+    waiting.push_back(*this);
+    if (canceller* const cancelled_by = frame.cancelled_by)
+    {
+        cancelled_by->waiting_ = this;
+        if (std::exchange(cancelled_by->requested_, false))
+            wake(boost::asio::error::operation_aborted);
+    }
+    if (woken_)
+        turn_->defer(*this);
+}
+
+operation_frame* suspension::stop_waiting() noexcept
+{
+    suspension_hook::unlink();
+    if (frame_ && frame_->cancelled_by)
+        frame_->cancelled_by->waiting_ = nullptr;
+    return std::exchange(frame_, nullptr);
+}
+
+void suspension::on_turn_end()
+{
+    woken_ = false;
+    stop_waiting();
+    // The operation may destroy this object: nothing of it is touched after the call.
+    std::exchange(waiter_, nullptr).resume();
+}
+
+}  // namespace redlock::detail

@@ -41,64 +41,23 @@ std::optional<milliseconds> free_after(const round& lost, const round& holders)
     return core::free_after(std::move(held_for), quorum - granted);
 }
 
-/// One round and what follows from it.
-struct attempt_result
-{
-    error_code outcome;                    ///< Empty: granted.
-    std::shared_ptr<hold> held;            ///< Only if granted.
-    std::optional<milliseconds> free_after;  ///< When the holder is expected to be gone.
-    bool interrupted = false;              ///< Cancelled: there is no next round.
-};
-
-task<attempt_result> try_once(
-    std::shared_ptr<client_impl> self,
-    const std::string& resource,
-    const acquire_options& options,
-    std::size_t rounds,
-    bool last
+/// When to ask again, after a round that was lost at `now`.
+time_point next_round(
+    core::instant now,
+    core::nanoseconds delay,
+    std::optional<milliseconds> free_after,
+    time_point give_up
 )
 {
-    // A fresh id for every round: a delayed release of the last one must not match this one.
-    const auto asked = self->ask(
-        verb::acquire, self->new_attempt(resource), options.ttl, options.report != nullptr
-    );
-    const error_code interrupted = co_await self->decided(*asked);
-
-    // The clock is read after the wait: replies that queued up while this process was stopped must
-    // not make a lease that has already expired.
-    const core::instant now = self->now();
-    const core::instant valid_until =
-        core::valid_until(asked->started(), options.ttl, self->config().clock_drift);
-    const core::verdict verdict = asked->tally().at(now, valid_until);
-    self->note_duration(*asked, now);
-
-    attempt_result result{interrupted, nullptr, std::nullopt, interrupted.failed()};
-    if (!interrupted)
-        result.outcome = to_error(verdict);
-    if (!result.outcome)
+    if (free_after)
     {
-        result.held = std::make_shared<hold>(self, options, asked, valid_until);
+        // As soon as the keys are gone (a ttl ends up to 1 ms after its count says 0), and not all
+        // waiters at the same instant: so it only caps the delay, and with some jitter.
+        const auto gone = core::to_nanoseconds(*free_after) + milliseconds(2);
+        delay = std::min(delay, gone + delay / 8);
     }
-    else
-    {
-        // A lost round can leave our key on a minority of nodes and on every node that timed out.
-        // Undo it before waiting, or others queue behind a resource that nobody holds.
-        self->release(*asked);
-    }
-
-    std::shared_ptr<round> holders;
-    if (verdict == core::verdict::contended && !interrupted && (!last || options.report))
-    {
-        holders = self->ask_holders(*asked);
-        result.interrupted = (co_await self->decided(*holders)).failed();
-        result.free_after = free_after(*asked, *holders);
-    }
-    if (options.report)
-    {
-        self->write_report(*options.report, *asked, holders.get());
-        options.report->rounds = rounds;
-    }
-    co_return result;
+    // Not beyond the end of the wait: there is one last round then.
+    return std::min(core::shifted(now, delay).steady, give_up);
 }
 
 /// Repeats rounds until one grants, `give_up` has passed or the operation is cancelled.
@@ -116,29 +75,53 @@ task<result<lease>> acquire_until(
         *options.report = {};
 
     const time_point give_up = core::shifted(self->now(), options.wait).steady;
-    if (const error_code ec = co_await self->until_running(give_up))
-        co_return ec;
+    if (!self->running())
+    {
+        if (const error_code ec = co_await self->until_running(give_up))
+            co_return ec;
+    }
 
     core::backoff delays(self->first_delay(), self->config().retry.max_delay);
     for (std::size_t rounds = 1;; ++rounds)
     {
-        auto outcome = co_await try_once(self, resource, options, rounds, once);
-        if (outcome.held)
-            co_return hold::make_lease(std::move(outcome.held));
-        if (outcome.interrupted)
-            co_return asio::error::operation_aborted;
+        // A fresh id for every round: a delayed release of the last one must not match this one.
+        const auto asked = self->ask(
+            verb::acquire, self->new_attempt(resource), options.ttl, options.report != nullptr
+        );
+        error_code interrupted = co_await self->decided(*asked);
 
-        core::nanoseconds delay = delays.next(random_bits());
-        if (outcome.free_after)
+        // The clock is read after the wait: replies that queued up while this process was stopped
+        // must not make a lease that has already expired.
+        const core::instant now = self->now();
+        const core::instant valid_until =
+            core::valid_until(asked->started(), options.ttl, self->config().clock_drift);
+        const core::verdict verdict = asked->tally().at(now, valid_until);
+        self->note_duration(*asked, now);
+        const bool granted = !interrupted && verdict == core::verdict::granted;
+
+        // A lost round can leave our key on a minority of nodes and on every node that timed out.
+        // Undo it before waiting, or others queue behind a resource that nobody holds.
+        if (!granted)
+            self->release(*asked, options.ttl);
+
+        std::shared_ptr<round> holders;
+        if (!interrupted && verdict == core::verdict::contended && (!once || options.report))
         {
-            // Not before the keys are gone (a ttl ends up to 1 ms after its count says 0), and all
-            // waiters not at the same instant: so it only caps the delay, and with some jitter.
-            const auto gone = core::to_nanoseconds(*outcome.free_after) + milliseconds(2);
-            delay = std::min(delay, gone + delay / 8);
+            holders = self->ask_holders(*asked);
+            interrupted = co_await self->decided(*holders);
         }
-        const time_point next = core::shifted(self->now(), delay).steady;
-        if (once || next >= give_up)
-            co_return outcome.outcome;
+        if (options.report)
+            self->write_report(*options.report, rounds, *asked, holders.get());
+        if (granted)
+            co_return hold::make_lease(std::make_shared<hold>(self, options, asked, valid_until));
+        if (interrupted)
+            co_return interrupted;
+
+        const core::instant lost_at = self->now();
+        if (once || lost_at.steady >= give_up)
+            co_return to_error(verdict);
+        const auto free = holders ? free_after(*asked, *holders) : std::nullopt;
+        const auto next = next_round(lost_at, delays.next(random_bits()), free, give_up);
         if (const error_code ec = co_await self->sleep_until(next))
             co_return ec;
     }

@@ -19,8 +19,8 @@ std::shared_ptr<detail::client_impl> make_impl(
 {
     detail::validate(config);
 
-    const detail::strand_type strand(executor);
-    const auto end_of_turn = std::make_shared<detail::turn>(strand);
+    const detail::strand_type strand = detail::make_strand(executor);
+    const auto end_of_turn = std::make_shared<detail::turn>(executor, strand);
     detail::client_parts parts{
         strand,
         end_of_turn,
@@ -55,8 +55,7 @@ client::client(std::shared_ptr<detail::client_impl> impl) noexcept : impl_(std::
 
 client& client::operator=(client&& other) noexcept
 {
-    client ended(std::move(*this));
-    impl_ = std::move(other.impl_);
+    auto ended = client(std::exchange(impl_, std::move(other.impl_)));
     return *this;
 }
 

@@ -101,8 +101,9 @@ public:
         bool timed = false
     );
 
-    /// Starts to release what an attempt may have left behind: on every node that was sent it.
-    std::shared_ptr<round> release(round& left_behind);
+    /// Starts to release what an attempt may have left behind, on every node that was sent it.
+    /// `ttl`: how long its keys may live from now.
+    std::shared_ptr<round> release(round& left_behind, milliseconds ttl);
 
     /// Asks the nodes that denied `lost` how long the holder has left.
     [[nodiscard]] std::shared_ptr<round> ask_holders(const round& lost);
@@ -119,8 +120,14 @@ public:
     /// Upper bound of the first wait after a lost round.
     [[nodiscard]] core::nanoseconds first_delay() const noexcept;
 
-    /// Writes the account of `asked`, with what `holders` (may be null) added.
-    void write_report(diagnostics& report, const round& asked, const round* holders) const;
+    /// Writes the account of `asked`, the last of so many rounds, with what the holders' nodes said
+    /// added (null: they were not asked).
+    void write_report(
+        diagnostics& report,
+        std::size_t rounds,
+        const round& asked,
+        const round* holders
+    ) const;
 
     /// The execution context is going away: destroys what waits in this client.
     void shut_down() noexcept;

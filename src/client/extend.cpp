@@ -31,6 +31,7 @@ task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl)
     if (held->beyond_limit(core::shifted(before, ttl)))
         co_return error::hold_limit_reached;
 
+    held->note_ttl(ttl);
     const round& granted = held->granted_by();
     const auto asked = client.ask(verb::extend, granted.about(), ttl);
     if (const error_code ec = co_await client.decided(*asked))

@@ -13,6 +13,7 @@ hold::hold(
 )
     : client_(std::move(client)),
       ttl_(options.ttl),
+      longest_ttl_(options.ttl),
       granted_by_(std::move(granted_by)),
       limit_(core::shifted(granted_by_->started(), options.hold_max)),
       valid_until_(valid_until)

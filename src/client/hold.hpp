@@ -7,6 +7,7 @@
 #include "client/round.hpp"
 #include "core/instant.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -18,7 +19,7 @@ class client_impl;
 /** What a lease stands for: a resource that a quorum granted, until a deadline.
 
     The deadline and the end are published under a mutex, for a lease may be asked from any thread.
-    Everything else never changes, except the round, which belongs to the strand.
+    Everything else never changes, except the round and the longest ttl, which belong to the strand.
 */
 class hold
 {
@@ -40,6 +41,10 @@ public:
     [[nodiscard]] milliseconds ttl() const noexcept { return ttl_; }
     [[nodiscard]] round& granted_by() const noexcept { return *granted_by_; }
 
+    /// The longest ttl that was asked for: how long the keys may outlive an extension.
+    [[nodiscard]] milliseconds longest_ttl() const noexcept { return longest_ttl_; }
+    void note_ttl(milliseconds ttl) noexcept { longest_ttl_ = std::max(longest_ttl_, ttl); }
+
     /// Whether an extension to `until` would exceed `hold_max`.
     [[nodiscard]] bool beyond_limit(core::instant until) const noexcept;
 
@@ -56,6 +61,7 @@ public:
 private:
     std::shared_ptr<client_impl> client_;
     milliseconds ttl_;
+    milliseconds longest_ttl_;
     std::shared_ptr<round> granted_by_;
     core::instant limit_;  ///< Acquired plus hold_max.
 

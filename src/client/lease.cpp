@@ -24,8 +24,7 @@ lease::lease(std::shared_ptr<detail::hold> hold) noexcept : hold_(std::move(hold
 
 lease& lease::operator=(lease&& other) noexcept
 {
-    lease released(std::move(*this));
-    hold_ = std::move(other.hold_);
+    auto released = lease(std::exchange(hold_, std::move(other.hold_)));
     return *this;
 }
 

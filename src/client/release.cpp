@@ -10,7 +10,7 @@ task<result<release_outcome>> release(std::shared_ptr<hold> held, bool first)
     if (!client.connected())
         co_return error::not_running;
 
-    const auto asked = client.release(held->granted_by());
+    const auto asked = client.release(held->granted_by(), held->longest_ttl());
     if (const error_code ec = co_await client.decided(*asked))
         co_return ec;
 

@@ -75,10 +75,12 @@ node_set round::deniers() const noexcept
 
 void round::on_deadline()
 {
-    reply late;
-    late.why = reason::timeout;
     for (std::size_t node = 0; node < node_count_; ++node)
+    {
+        reply late;
+        late.why = sent().test(node) ? reason::timeout : reason::connecting;
         on_reply(node, late);
+    }
 }
 
 void round::count(std::size_t node, const reply& answer)

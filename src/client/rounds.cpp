@@ -54,10 +54,10 @@ std::shared_ptr<round> client_impl::ask(
     return asked;
 }
 
-std::shared_ptr<round> client_impl::release(round& left_behind)
+std::shared_ptr<round> client_impl::release(round& left_behind, milliseconds ttl)
 {
     left_behind.abandon();
-    const auto asked = make_round(verb::release, left_behind.about(), left_behind.ttl());
+    const auto asked = make_round(verb::release, left_behind.about(), ttl);
     releases_.push_back(*asked);
     for (std::size_t node = 0; node < nodes_.size(); ++node)
     {
@@ -79,7 +79,7 @@ void client_impl::release_in_background(std::shared_ptr<hold> held) noexcept
         const strand_type& strand = held->client()->strand();
         asio::post(strand, [held = std::move(held)]() {
             if (held->end() && held->client()->connected())
-                held->client()->release(held->granted_by());
+                held->client()->release(held->granted_by(), held->longest_ttl());
         });
     }
     catch (...)
@@ -119,10 +119,12 @@ core::nanoseconds client_impl::first_delay() const noexcept
 
 void client_impl::write_report(
     diagnostics& report,
+    std::size_t rounds,
     const round& asked,
     const round* holders
 ) const
 {
+    report.rounds = rounds;
     report.quorum = core::quorum_size(nodes_.size());
     report.votes.clear();
     for (std::size_t node = 0; node < nodes_.size(); ++node)

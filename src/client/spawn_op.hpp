@@ -10,7 +10,6 @@
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/dispatch.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <exception>
@@ -100,7 +99,7 @@ void spawn_op(const client_impl& client, task<Outcome> body, Handler handler)
     const strand_type& strand = client.strand();
     auto cancelled_by = connect(strand, asio::get_associated_cancellation_slot(handler));
     auto work = carry_out(std::move(body), std::move(handler), std::move(cancelled_by));
-    asio::post(strand, [work = std::move(work)]() mutable { work.start(); });
+    asio::dispatch(strand, [work = std::move(work)]() mutable { work.start(); });
 }
 
 }  // namespace redlock::detail

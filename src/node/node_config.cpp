@@ -1,30 +1,60 @@
 #include <redlock/config.hpp>
 
-#include <openssl/crypto.h>
-#include <openssl/err.h>
-#include <openssl/http.h>
-
+#include <algorithm>
+#include <array>
 #include <charconv>
-#include <memory>
+#include <optional>
 #include <stdexcept>
+#include <system_error>
 
 namespace redlock {
 
 namespace {
 
+constexpr std::array<std::string_view, 3> schemes{"redis://", "rediss://", "unix://"};
+
+/// The scheme at the start of a URL with its "://", or nothing.
+std::string_view scheme_of(std::string_view url) noexcept
+{
+    for (const std::string_view scheme : schemes)
+        if (url.starts_with(scheme))
+            return scheme;
+    return {};
+}
+
+/// An address for error messages. What follows a colon may be a password whose '@' was forgotten,
+/// unless it is a port.
+std::string without_secrets(std::string_view address)
+{
+    const auto bracket = address.starts_with('[') ? address.find(']') : address.npos;
+    const auto colon = address.find(':', bracket == address.npos ? 0 : bracket);
+    if (colon == address.npos)
+        return std::string(address);
+    const bool port = address.find_first_not_of("0123456789/", colon + 1) == address.npos;
+    return colon > 0 && port ? std::string(address)
+                             : std::string(address.substr(0, colon)) + ":***";
+}
+
+constexpr bool is_control(char c) noexcept
+{
+    return (c >= '\0' && c < ' ') || c == '\x7f';
+}
+
 /// Everything but the credentials, for error messages.
 std::string redacted(std::string_view url)
 {
-    const auto scheme_end = url.find("://");
-    const auto userinfo = scheme_end == url.npos ? 0 : scheme_end + 3;
+    const std::string_view scheme = scheme_of(url);
+    const std::string_view rest = url.substr(scheme.size());
     // The last '@' and not the first: a password that was not percent-encoded may contain one.
-    const auto at = url.rfind('@');
-    if (at == url.npos || at < userinfo)
-        return std::string(url);
-    return std::string(url.substr(0, userinfo)) + "***" + std::string(url.substr(at));
+    const auto at = rest.rfind('@');
+    const std::string_view address = at == rest.npos ? rest : rest.substr(at + 1);
+    std::string shown = without_secrets(address);
+    std::ranges::replace_if(shown, is_control, '?');  // A message is one line, and has no end in it.
+    return std::string(scheme) + (at == rest.npos ? "" : "***@") + shown;
 }
 
-[[noreturn]] void reject(std::string_view url, const std::string& why)
+/// @param why Says what is wrong without quoting the URL: which part is the password is not sure.
+[[noreturn]] void reject(std::string_view url, const char* why)
 {
     throw std::invalid_argument("redlock: node URL '" + redacted(url) + "': " + why);
 }
@@ -66,82 +96,125 @@ void read_credentials(node_config& node, std::string_view userinfo, std::string_
 }
 
 template <class Number>
-Number read_number(std::string_view text, const char* what, std::string_view url)
+std::optional<Number> to_number(std::string_view text) noexcept
 {
     Number value{};
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (failure != std::errc() || end != text.data() + text.size())
-        reject(url, std::string(what) + " '" + std::string(text) + "' is not a number in range");
+        return std::nullopt;
     return value;
 }
 
-/// The parts of a URL, as OpenSSL takes it apart.
+/// The parts of a URL behind its scheme, still percent-encoded.
 struct url_parts
 {
-    std::string user;
-    std::string host;
-    std::string port;
-    std::string path;
-    std::string query;
-    std::string fragment;
+    std::string_view userinfo;
+    std::string_view address;  ///< Host and port.
+    std::string_view path;     ///< With its '/'.
 };
 
+/** Takes a URL apart as RFC 3986 does: the authority ends at the first '/', '?' or '#', and the
+    userinfo at the last '@' in it.
+
+    OSSL_parse_url takes the first '@' and the first ':' wherever they are. A part of a password, or
+    of the path, could so become a part of the host, which logs and diagnostics show.
+*/
 url_parts split(std::string_view url)
 {
-    const auto take = [](char* text) {
-        const std::unique_ptr<char, void (*)(char*)> owned(
-            text, [](char* freed) { OPENSSL_free(freed); }
-        );
-        return std::string(text ? text : "");
-    };
-    char* user = nullptr;
-    char* host = nullptr;
-    char* port = nullptr;
-    char* path = nullptr;
-    char* query = nullptr;
-    char* fragment = nullptr;
-    int port_number = 0;
-    const int done = ::OSSL_parse_url(
-        std::string(url).c_str(), nullptr, &user, &host, &port, &port_number, &path, &query,
-        &fragment
-    );
-    if (done != 1)
-    {
-        ::ERR_clear_error();
-        reject(url, "not a URL of the form redis://[[user]:password@]host[:port][/database]");
-    }
-    return {take(user), take(host), take(port), take(path), take(query), take(fragment)};
+    const std::string_view rest = url.substr(scheme_of(url).size());
+    const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
+    const auto at = authority.rfind('@');
+
+    url_parts parts;
+    parts.path = rest.substr(authority.size());
+    parts.address = at == authority.npos ? authority : authority.substr(at + 1);
+    parts.userinfo = at == authority.npos ? std::string_view() : authority.substr(0, at);
+    return parts;
 }
 
-node_config parse_unix(std::string_view rest, std::string_view url)
+void check_path(std::string_view path, std::string_view url)
 {
+    if (path.find_first_of("?#") != path.npos)
+    {
+        reject(
+            url,
+            "a query or fragment has no meaning here; percent-encode '?' and '#' in a "
+            "user, password or path"
+        );
+    }
+}
+
+/// Decodes a host or path. A NUL would end it early in the calls of the system.
+std::string decoded_name(std::string_view text, std::string_view url)
+{
+    std::string name = decoded(text, url);
+    if (std::ranges::any_of(name, is_control))
+        reject(url, "there is a control character in the host or path");
+    return name;
+}
+
+/// The host of an address, which loses it.
+std::string take_host(std::string_view& address, std::string_view url)
+{
+    const bool brackets = address.starts_with('[');
+    const auto end = address.find(brackets ? ']' : ':');
+    if (brackets && end == address.npos)
+        reject(url, "the ']' of the IPv6 address is missing");
+
+    const std::string host = decoded_name(address.substr(0, end).substr(brackets ? 1 : 0), url);
+    address = end == address.npos ? std::string_view() : address.substr(end + (brackets ? 1 : 0));
+    if (host.empty())
+        reject(url, "the host is missing");
+    if (brackets != (host.find(':') != host.npos))
+        reject(url, "an IPv6 address, and nothing else, goes in brackets");
+    if (host.find_first_of(" []@/") != host.npos)
+        reject(url, "there is a character in the host that no host has");
+    return host;
+}
+
+node_config parse_unix(std::string_view url)
+{
+    const url_parts parts = split(url);
+    check_path(parts.path, url);
+    if (!parts.address.empty() || parts.path.empty())
+    {
+        reject(
+            url,
+            "the path of a unix socket must be absolute, as in unix:///run/redis.sock; "
+            "percent-encode '/' in a password"
+        );
+    }
+
     node_config node;
-    const auto at = rest.rfind('@');
-    if (at != rest.npos)
-        read_credentials(node, rest.substr(0, at), url);
-    node.unix_socket = decoded(at == rest.npos ? rest : rest.substr(at + 1), url);
-    if (!node.unix_socket.starts_with('/'))
-        reject(url, "the path of a unix socket must be absolute, as in unix:///run/redis.sock");
+    read_credentials(node, parts.userinfo, url);
+    node.unix_socket = decoded_name(parts.path, url);
     return node;
 }
 
 node_config parse_tcp(std::string_view url)
 {
-    const url_parts parts = split(url);
-    if (parts.host.empty())
-        reject(url, "the host is missing");
-    if (!parts.query.empty() || !parts.fragment.empty())
-        reject(url, "a query or fragment has no meaning here");
+    url_parts parts = split(url);
+    if (parts.path.find('@') != parts.path.npos)
+        reject(url, "percent-encode '/', '?' and '#' in a user or password");
+    check_path(parts.path, url);
 
     node_config node;
-    node.host = decoded(parts.host, url);
-    read_credentials(node, parts.user, url);
-    if (parts.port != "0" && !parts.port.empty())
-        node.port = read_number<std::uint16_t>(parts.port, "port", url);
+    read_credentials(node, parts.userinfo, url);
+    node.host = take_host(parts.address, url);
+    if (!parts.address.empty())
+    {
+        const bool colon = parts.address.starts_with(':');
+        const auto port = to_number<std::uint16_t>(parts.address.substr(1));
+        if (!colon || !port || *port == 0)
+            reject(url, "the port must be a number from 1 to 65535");
+        node.port = *port;
+    }
     if (parts.path.size() > 1)
     {
-        const std::string_view database = std::string_view(parts.path).substr(1);
-        node.database = read_number<unsigned>(database, "database", url);
+        const auto database = to_number<unsigned>(parts.path.substr(1));
+        if (!database)
+            reject(url, "the path must be the number of a database");
+        node.database = *database;
     }
     return node;
 }
@@ -151,6 +224,32 @@ std::string_view trimmed(std::string_view text) noexcept
     const auto first = text.find_first_not_of(" \t\r\n");
     const auto last = text.find_last_not_of(" \t\r\n");
     return first == text.npos ? std::string_view() : text.substr(first, last - first + 1);
+}
+
+/// Splits at commas. A part without a scheme is not shown: it may be the rest of a password.
+std::vector<std::string_view> split_list(std::string_view urls)
+{
+    std::vector<std::string_view> parts;
+    for (;;)
+    {
+        const auto comma = urls.find(',');
+        parts.push_back(trimmed(urls.substr(0, comma)));
+        const std::string which =
+            "redlock: entry " + std::to_string(parts.size()) + " of the list of node URLs ";
+        if (parts.back().empty())
+            throw std::invalid_argument(which + "is empty");
+        if (scheme_of(parts.back()).empty())
+        {
+            throw std::invalid_argument(
+                which +
+                "does not start with redis://, rediss:// or unix://; "
+                "write ',' in a password as %2C"
+            );
+        }
+        if (comma == urls.npos)
+            return parts;
+        urls.remove_prefix(comma + 1);
+    }
 }
 
 }  // namespace
@@ -165,33 +264,23 @@ std::string node_config::name() const
 
 node_config parse_node(std::string_view url)
 {
-    if (url.starts_with("unix://"))
-        return parse_unix(url.substr(7), url);
-    if (url.starts_with("redis://"))
-        return parse_tcp(url);
-    if (url.starts_with("rediss://"))
-    {
-        node_config node = parse_tcp(url);
+    const std::string_view scheme = scheme_of(url);
+    if (scheme.empty())
+        reject(url, "the scheme must be redis, rediss or unix");
+    if (scheme == "unix://")
+        return parse_unix(url);
+    node_config node = parse_tcp(url);
+    if (scheme == "rediss://")
         node.tls.emplace();
-        return node;
-    }
-    reject(url, "the scheme must be redis, rediss or unix");
+    return node;
 }
 
 std::vector<node_config> parse_nodes(std::string_view urls)
 {
     std::vector<node_config> nodes;
-    for (;;)
-    {
-        const auto comma = urls.find(',');
-        const std::string_view url = trimmed(urls.substr(0, comma));
-        if (url.empty())
-            throw std::invalid_argument("redlock: an entry of the list of node URLs is empty");
+    for (const std::string_view url : split_list(urls))
         nodes.push_back(parse_node(url));
-        if (comma == urls.npos)
-            return nodes;
-        urls.remove_prefix(comma + 1);
-    }
+    return nodes;
 }
 
 }  // namespace redlock

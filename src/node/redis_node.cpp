@@ -104,11 +104,21 @@ private:
     void connect()
     {
         link_ = make_redis_link(strand_, turn_, encoder_, index_, config_);
-        const auto self = shared_from_this();
+        // Weak, for this owns the link: the client keeps its nodes until they have stopped.
+        const auto self = weak_from_this();
         link_->start({
-            [self]() { self->on_ready(); },
-            [self](link_end why) { self->on_end(std::move(why)); },
-            [self](std::shared_ptr<question> lost) { self->on_lost_release(std::move(lost)); },
+            [self]() {
+                if (const auto alive = self.lock())
+                    alive->on_ready();
+            },
+            [self](link_end why) {
+                if (const auto alive = self.lock())
+                    alive->on_end(std::move(why));
+            },
+            [self](std::shared_ptr<question> lost) {
+                if (const auto alive = self.lock())
+                    alive->on_lost_release(std::move(lost));
+            },
         });
     }
 

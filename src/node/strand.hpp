@@ -2,14 +2,20 @@
 #define REDLOCK_SRC_NODE_STRAND_HPP
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/strand.hpp>
 
 namespace redlock::detail {
 
 namespace asio = boost::asio;
 
-/// Everything that belongs to one client runs here, one handler at a time.
-using strand_type = asio::strand<asio::any_io_executor>;
+/// An executor that runs one function at a time. Everything that belongs to one client runs there.
+using strand_type = asio::any_io_executor;
+
+/** Makes a strand over `executor`.
+
+    A strand over a type-erased executor, erased again, allocates and locks at every step of every
+    read and write. So the usual executors are recognized, and one that is a strand is used as it is.
+*/
+[[nodiscard]] strand_type make_strand(const asio::any_io_executor& executor);
 
 }  // namespace redlock::detail
 

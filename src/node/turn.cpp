@@ -1,12 +1,18 @@
 #include "node/turn.hpp"
 
-#include <boost/asio/post.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/execution/blocking.hpp>
+#include <boost/asio/require.hpp>
 
 #include <utility>
 
 namespace redlock::detail {
 
-turn::turn(strand_type strand) : strand_(std::move(strand)) {}
+turn::turn(const asio::any_io_executor& executor, strand_type strand)
+    : executor_(asio::require(executor, asio::execution::blocking.never)),
+      strand_(std::move(strand))
+{
+}
 
 void turn::defer(turn_task& task)
 {
@@ -14,22 +20,37 @@ void turn::defer(turn_task& task)
         return;
 
     tasks_.push_back(task);
-    if (std::exchange(posted_, true))
-        return;
-    asio::post(strand_, [self = shared_from_this()] { self->end(); });
+    if (!scheduled_)
+        schedule();
+}
+
+void turn::schedule()
+{
+    scheduled_ = true;
+    executor_.execute([self = shared_from_this()]() {
+        asio::dispatch(self->strand_, [self]() { self->end(); });
+    });
 }
 
 void turn::end()
 {
+    scheduled_ = false;
+    if (tasks_.empty())
+        return;
+
     // A task may put off others, or itself again: a batch that a resumed coroutine adds to is still
     // written in this turn. A coroutine has to wait for a reply sooner or later, so this ends.
+    scheduled_ = true;
     while (!tasks_.empty())
     {
         turn_task& task = tasks_.front();
         tasks_.pop_front();
         task.on_turn_end();
     }
-    posted_ = false;
+
+    // Operations that ended here have posted their handlers. Those are likely to start the next ones,
+    // whose commands should not wait for one more turn: so look again right behind them.
+    schedule();
 }
 
 }  // namespace redlock::detail

@@ -29,21 +29,28 @@ protected:
 
     One posted handler serves them all, in the order in which they came, including what they put
     off in turn. Used on the strand only.
+
+    The handler is posted to the executor and enters the strand from there. Posted to the strand, it
+    would keep the strand busy until it runs, and what user code starts meanwhile would queue up
+    behind it, for one more turn and in a batch of its own.
 */
 class turn : public std::enable_shared_from_this<turn>
 {
 public:
-    explicit turn(strand_type strand);
+    /// @param executor The one under `strand`.
+    turn(const asio::any_io_executor& executor, strand_type strand);
 
     /// Puts `task` off to the end of this turn. Does nothing if it is put off already.
     void defer(turn_task& task);
 
 private:
+    void schedule();
     void end();
 
+    asio::any_io_executor executor_;  ///< In the form that never runs a function in place.
     strand_type strand_;
     boost::intrusive::list<turn_task, boost::intrusive::constant_time_size<false>> tasks_;
-    bool posted_ = false;
+    bool scheduled_ = false;
 };
 
 }  // namespace redlock::detail

@@ -1,8 +1,8 @@
 // Compares what the library does in a second with what a bare client does on the same servers.
 
+#include "faults.hpp"
 #include "isolated.hpp"
 #include "limit.hpp"
-#include "nodes.hpp"
 #include "pairs.hpp"
 #include "result.hpp"
 
@@ -18,6 +18,7 @@
 #include <cstring>
 #include <exception>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,11 +30,12 @@ constexpr std::size_t node_count = 5;
 constexpr const char* usage_text =
     "usage: redlock_bench [options]\n"
     "\n"
-    "Runs acquire and release pairs on five Redis servers of its own. Prints a table to the\n"
-    "standard error stream and one JSON object per line to the standard output.\n"
+    "Runs acquire and release pairs on five Redis servers of its own, then acquires with two of\n"
+    "them frozen and closed. Prints tables to the standard error stream and one JSON object per\n"
+    "line to the standard output.\n"
     "\n"
     "  --quick          a tenth of the pairs and 3 rounds\n"
-    "  --only NAME      measure only `limit` or only `redlock`\n"
+    "  --only NAME      measure only `limit`, only `redlock` or only `faults`\n"
     "  --concurrency N  tasks at the same time; may be repeated (default 1, 16, 256)\n"
     "  --rounds N       measurements of each kind; the median is printed (default 5)\n"
     "  --pairs N        pairs per measurement (default: enough for a second or two)\n"
@@ -86,6 +88,8 @@ std::string parse_name(std::string_view text)
     for (const implementation& known : implementations)
         if (known.name == text)
             return std::string(text);
+    if (text == "faults")
+        return std::string(text);
     exit_with_usage(stderr, 2);
 }
 
@@ -155,7 +159,7 @@ using results = std::vector<std::vector<bench::result>>;
 // alternates the first one, so that none profits from its place.
 results measure(
     const std::vector<implementation>& selected,
-    const bench::nodes& servers,
+    std::span<const std::uint16_t> ports,
     const options& chosen,
     std::size_t concurrency
 )
@@ -163,7 +167,7 @@ results measure(
     const std::size_t pairs = choose_pairs(chosen, concurrency);
     const std::size_t warm_up_pairs = std::max(pairs / 10, concurrency);
     for (const implementation& warmed : selected)
-        (void)bench::run_isolated(warmed.run, servers.ports(), concurrency, warm_up_pairs);
+        (void)bench::run_isolated(warmed.run, ports, concurrency, warm_up_pairs);
 
     results found(selected.size());
     const std::size_t rounds = chosen.rounds.value_or(chosen.size == scale::quick ? 3 : 5);
@@ -173,7 +177,7 @@ results measure(
         {
             const std::size_t index = (round + turn) % selected.size();
             const bench::run_function run = selected[index].run;
-            found[index].push_back(bench::run_isolated(run, servers.ports(), concurrency, pairs));
+            found[index].push_back(bench::run_isolated(run, ports, concurrency, pairs));
         }
     }
     return found;
@@ -188,15 +192,17 @@ double ratio_to_first(const results& found)
     return bench::median(ratios);
 }
 
-bench::report run(const options& chosen)
+bench::report run(const options& chosen, redlock::test::redis_servers& servers)
 {
-    const bench::nodes servers(node_count);
+    std::vector<std::uint16_t> ports;
+    for (const redlock::test::redis_server& server : servers)
+        ports.push_back(server.port());
     const std::vector<implementation> selected = choose_implementations(chosen);
 
     bench::report found;
     for (const std::size_t concurrency : chosen.concurrencies)
     {
-        const results measured = measure(selected, servers, chosen, concurrency);
+        const results measured = measure(selected, ports, chosen, concurrency);
         for (std::size_t index = 0; index < selected.size(); ++index)
         {
             found.rows.push_back({
@@ -223,10 +229,25 @@ int main(int argc, char** argv)
 {
     try
     {
-        const bench::report found = run(parse_options(argc, argv));
-        std::fputs(bench::to_table(found).c_str(), stderr);
-        std::fputs(bench::to_json_lines(found).c_str(), stdout);
-        return has_errors(found) ? 1 : 0;
+        const options chosen = parse_options(argc, argv);
+        redlock::test::redis_servers servers(node_count);
+        bool failed = false;
+        if (chosen.only != "faults")
+        {
+            const bench::report found = run(chosen, servers);
+            std::fputs(bench::to_table(found).c_str(), stderr);
+            std::fputs(bench::to_json_lines(found).c_str(), stdout);
+            failed = has_errors(found);
+        }
+        if (chosen.only.empty() || chosen.only == "faults")
+        {
+            const std::size_t pairs = chosen.size == scale::quick ? 2'000 : 10'000;
+            const auto rows = bench::measure_faults(servers, chosen.rounds.value_or(3), pairs);
+            std::fputs(bench::to_table(rows).c_str(), stderr);
+            std::fputs(bench::to_json_lines(rows).c_str(), stdout);
+            failed |= std::ranges::any_of(rows, [](const auto& row) { return row.errors != 0; });
+        }
+        return failed ? 1 : 0;
     }
     catch (const std::exception& failure)
     {

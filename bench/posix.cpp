@@ -61,15 +61,4 @@ unique_fd connect_to(std::uint16_t port)
     return socket;
 }
 
-std::uint16_t find_free_port()
-{
-    const unique_fd socket = open_socket();
-    sockaddr_in address = loopback(0);
-    auto* const generic = reinterpret_cast<sockaddr*>(&address);
-    socklen_t size = sizeof address;
-    checked(::bind(socket.get(), generic, size), "bind");
-    checked(::getsockname(socket.get(), generic, &size), "getsockname");
-    return ntohs(address.sin_port);
-}
-
 }  // namespace bench

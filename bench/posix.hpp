@@ -47,9 +47,6 @@ private:
 */
 [[nodiscard]] unique_fd connect_to(std::uint16_t port);
 
-/// Returns a port of 127.0.0.1 that nobody listened on a moment ago.
-[[nodiscard]] std::uint16_t find_free_port();
-
 }  // namespace bench
 
 #endif

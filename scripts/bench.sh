@@ -1,21 +1,27 @@
 #!/usr/bin/env bash
-# Builds the benchmark with optimization and runs it.
-#
-#   scripts/bench.sh [--quick] [any other option of redlock_bench]
+# Builds the benchmark and runs it. See --help.
 #
 # The standard output carries one JSON object per line and nothing else.
-
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
-# Sourced, because it extends the search path; in a function, so that it sees no arguments of ours.
-set_up() { source scripts/setup.sh; }
-set_up >&2
+build=$root/build/bench
+program=$build/bench/redlock_bench
 
-cmake -S . -B build/bench -G Ninja \
-    -DCMAKE_BUILD_TYPE=Release \
-    -DREDLOCK_BUILD_BENCH=ON \
-    -DREDLOCK_BUILD_TESTS=OFF >&2
-cmake --build build/bench --target redlock_bench >&2
+if [[ ${1:-} == --help ]]; then
+    cat <<'EOF'
+usage: scripts/bench.sh [OPTION]...
 
-exec build/bench/bench/redlock_bench "$@"
+Installs what is missing (Debian), builds the benchmark and runs it with the options.
+EOF
+    [[ ! -x $program ]] || exec "$program" --help
+    exit 0
+fi
+
+setup
+
+cd "$root"
+cmake --preset release -B "$build" -DREDLOCK_BUILD_BENCH=ON -DREDLOCK_BUILD_EXAMPLES=OFF \
+    -DREDLOCK_BOOST_INCLUDE_DIR="$REDLOCK_BOOST_INCLUDE_DIR" >&2
+cmake --build "$build" --parallel "$(build_jobs)" --target redlock_bench >&2
+exec "$program" "$@"

@@ -1,5 +1,6 @@
 #include <redlock/diagnostics.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <ostream>
 
@@ -8,11 +9,10 @@ namespace redlock {
 namespace {
 
 /// A duration with a unit that fits: "0.4ms", "8.2s".
-std::string readable(std::chrono::microseconds duration)
+std::string readable(double ms)
 {
     char text[32];
-    const double ms = static_cast<double>(duration.count()) / 1000;
-    if (ms < 1000)
+    if (ms < 999.95)
         std::snprintf(text, sizeof text, "%.1fms", ms);
     else
         std::snprintf(text, sizeof text, "%.1fs", ms / 1000);
@@ -25,7 +25,26 @@ std::string held(const node_vote& from)
         return "held";
     if (*from.held_for == forever)
         return "held by a key without a ttl";
-    return "held, " + readable(*from.held_for) + " left";
+    return "held " + readable(static_cast<double>(from.held_for->count())) + " left";
+}
+
+/// A server's words on one line.
+std::string on_one_line(std::string text)
+{
+    std::ranges::replace_if(text, [](unsigned char c) { return c < 0x20; }, ' ');
+    return text;
+}
+
+/// "granted in 0.4ms", "timeout after 50.0ms".
+std::string timed(const char* what, const char* preposition, const node_vote& from)
+{
+    std::string line = what;
+    if (from.round_trip)
+    {
+        const auto us = static_cast<double>(from.round_trip->count());
+        line += std::string(" ") + preposition + " " + readable(us / 1000);
+    }
+    return line;
 }
 
 /// What one node said, without its name.
@@ -33,26 +52,22 @@ std::string describe(const node_vote& from)
 {
     if (!from.vote)
         return "not answered yet";
-    std::string line;
     switch (from.reason)
     {
-    case reason::none: line = to_string(*from.vote); break;
-    case reason::held: line = held(from); break;
-    case reason::timeout:
+    case reason::none: return timed(to_string(*from.vote), "in", from);
+    case reason::held: return held(from);
+    case reason::timeout: return timed("timeout", "after", from);
     case reason::connecting:
     case reason::overloaded:
     case reason::unexpected_reply:
-    case reason::gone: line = to_string(from.reason); break;
+    case reason::gone: break;
     case reason::down:
     case reason::connection_lost:
-        line = std::string(to_string(from.reason)) + ": " + from.code.message();
-        break;
+        return std::string(to_string(from.reason)) + ": " + from.code.message();
     case reason::error_reply:
-    case reason::rejected: line = "refused: " + from.text; break;
+    case reason::rejected: return "refused: " + on_one_line(from.text);
     }
-    if (from.round_trip && from.reason != reason::down)
-        line += " " + readable(*from.round_trip);
-    return line;
+    return to_string(from.reason);
 }
 
 }  // namespace

@@ -15,9 +15,9 @@ namespace redlock {
 /// How to talk TLS to a node.
 struct tls_config
 {
-    std::string ca_file;    ///< PEM file of trusted authorities. Empty: the system's.
-    std::string cert_file;  ///< PEM file of our certificate chain. Empty: we present none.
-    std::string key_file;   ///< PEM file of our private key. Needed with `cert_file`.
+    std::string ca_file{};    ///< PEM file of trusted authorities. Empty: the system's.
+    std::string cert_file{};  ///< PEM file of our certificate chain. Empty: we present none.
+    std::string key_file{};   ///< PEM file of our private key. Needed with `cert_file`.
 
     /// Whether the certificate must be valid and name `node_config::host`. Leave it on: without it
     /// anybody on the path can grant locks.
@@ -32,11 +32,11 @@ struct node_config
 {
     std::string host = "127.0.0.1";  ///< Name or address. Ignored with `unix_socket`.
     std::uint16_t port = 6379;       ///< 1 to 65535.
-    std::string unix_socket;         ///< Path. Empty: TCP.
-    std::string username;            ///< Empty: the server's default user.
-    std::string password;            ///< Empty: no login, unless a username is given.
+    std::string unix_socket{};       ///< Path. Empty: TCP.
+    std::string username{};          ///< Empty: the server's default user.
+    std::string password{};          ///< Empty: no login, unless a username is given.
     unsigned database = 0;           ///< Index for SELECT.
-    std::optional<tls_config> tls;   ///< Empty: no TLS.
+    std::optional<tls_config> tls{};  ///< Empty: no TLS.
 
     /// Address without credentials, as shown in diagnostics and logs.
     [[nodiscard]] std::string name() const;
@@ -85,7 +85,7 @@ enum class log_level : std::uint8_t
 struct client_config
 {
     /// The independent masters, 1 to 15, each one once. All clients must use the same list.
-    std::vector<node_config> nodes;
+    std::vector<node_config> nodes{};
 
     /// How long to wait for one node's answer, 1 ms to 1 min. Much shorter than the ttl.
     milliseconds node_timeout{50};
@@ -94,14 +94,15 @@ struct client_config
     /// is subtracted from the validity of a lease.
     double clock_drift = 0.01;
 
-    retry_config retry;
+    /// How to wait between rounds.
+    retry_config retry{};
 
     /// Put before each resource to make the key, 0 to 128 bytes. All clients must use the same.
-    std::string key_prefix;
+    std::string key_prefix{};
 
     /// Receives a line when a node changes its state. Called on the client's strand; must not block
     /// or throw. Contention is never logged. Empty: no log.
-    std::function<void(log_level, std::string_view)> log;
+    std::function<void(log_level, std::string_view)> log{};
 };
 
 }  // namespace redlock

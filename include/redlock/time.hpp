@@ -17,22 +17,29 @@ inline constexpr milliseconds forever = milliseconds::max();
 
 /** Converts any duration to milliseconds without overflow.
 
-    Rounds towards zero. What is too long for milliseconds becomes `forever`, or its negative.
+    Rounds towards zero. What is too long for milliseconds becomes `forever`, or its negative; what
+    is not a number becomes zero.
 
     @return The saturated duration.
 */
 template <class Rep, class Period>
 [[nodiscard]] constexpr milliseconds saturate(std::chrono::duration<Rep, Period> duration) noexcept
 {
+    // Computed in floating point, because the factor between the units may overflow the integers.
+    // What is beyond half the range saturates, long before its rounding could matter.
     using wide = std::chrono::duration<long double, std::milli>;
-    // `long double` has the 64 bits of mantissa that the comparison needs where it is wider than
-    // double; elsewhere the last values below the limit saturate early, which hurts nobody.
-    const wide value(duration);
-    if (value >= wide(milliseconds::max()))
+    constexpr auto limit = static_cast<long double>(milliseconds::max().count() / 2);
+    const long double value = wide(duration).count();
+    if (value != value)
+        return milliseconds(0);
+    if (value >= limit)
         return milliseconds::max();
-    if (value <= -wide(milliseconds::max()))
+    if (value <= -limit)
         return -milliseconds::max();
-    return std::chrono::duration_cast<milliseconds>(duration);
+    if constexpr (std::chrono::treat_as_floating_point_v<Rep>)
+        return milliseconds(static_cast<milliseconds::rep>(value));
+    else
+        return std::chrono::duration_cast<milliseconds>(duration);
 }
 
 }  // namespace redlock

@@ -53,7 +53,9 @@ time_point next_round(
     {
         // As soon as the keys are gone (a ttl ends up to 1 ms after its count says 0), and not all
         // waiters at the same instant: so it only caps the delay, and with some jitter.
-        const auto gone = core::to_nanoseconds(*free_after) + milliseconds(2);
+        // A key without a ttl is as good as one that lives for the longest.
+        const milliseconds left = std::min(*free_after, core::max_ttl);
+        const auto gone = core::to_nanoseconds(left) + milliseconds(2);
         delay = std::min(delay, gone + delay / 8);
     }
     // Not beyond the end of the wait: there is one last round then.

@@ -18,6 +18,10 @@ namespace redlock::detail {
 class attempt_ids
 {
 public:
+    attempt_ids() = default;
+    attempt_ids(const attempt_ids&) = delete;  // The copy would give the same ids once more.
+    attempt_ids& operator=(const attempt_ids&) = delete;
+
     /// @throws boost::system::system_error if the generator has no entropy.
     [[nodiscard]] attempt_id next();
 

@@ -2,6 +2,10 @@
 
 #include "core/limits.hpp"
 
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cstdio>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -30,12 +34,29 @@ void check_range(
     );
 }
 
+/// What the operating system takes, without the final zero.
+constexpr std::size_t max_socket_path = sizeof(::sockaddr_un::sun_path) - 1;
+
+bool is_control(char c) noexcept
+{
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+
 void check_node(const node_config& node)
 {
     if (node.unix_socket.empty() && node.host.empty())
         reject("a node has neither host nor unix_socket");
     if (node.unix_socket.empty() && node.port == 0)
         reject("node '" + node.name() + "': port is 0, must be 1 to 65535");
+    if (node.unix_socket.size() > max_socket_path)
+    {
+        reject(
+            "unix_socket has " + std::to_string(node.unix_socket.size()) +
+            " bytes, must have at most " + std::to_string(max_socket_path)
+        );
+    }
+    if (std::ranges::any_of(node.host + node.unix_socket, is_control))
+        reject("a host or unix_socket contains a control character");
     if (!node.unix_socket.empty() && node.tls)
         reject("node '" + node.name() + "': TLS over a unix socket is not supported");
     if (node.tls && node.tls->cert_file.empty() != node.tls->key_file.empty())
@@ -78,7 +99,11 @@ void validate(const client_config& config)
     );
     // Written so that NaN fails.
     if (!(config.clock_drift >= 0 && config.clock_drift <= core::max_clock_drift))
-        reject("clock_drift is " + std::to_string(config.clock_drift) + ", must be 0 to 0.5");
+    {
+        char value[32];
+        std::snprintf(value, sizeof value, "%.17g", config.clock_drift);
+        reject("clock_drift is " + std::string(value) + ", must be 0 to 0.5");
+    }
     if (config.key_prefix.size() > core::max_prefix_size)
     {
         reject(

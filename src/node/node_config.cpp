@@ -49,7 +49,7 @@ std::string redacted(std::string_view url)
     const auto at = rest.rfind('@');
     const std::string_view address = at == rest.npos ? rest : rest.substr(at + 1);
     std::string shown = without_secrets(address);
-    std::ranges::replace_if(shown, is_control, '?');  // A message is one line, and has no end in it.
+    std::ranges::replace_if(shown, is_control, '?');  // A message is one line.
     return std::string(scheme) + (at == rest.npos ? "" : "***@") + shown;
 }
 

@@ -1,0 +1,262 @@
+// Operations that are cancelled at any moment, on real connections.
+
+#include <redlock/client.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancel_after.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <deque>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/client_runner.hpp"
+#include "support/needs.hpp"
+#include "support/printing.hpp"
+#include "support/redis_server.hpp"
+#include "support/tcp_proxy.hpp"
+
+using namespace redlock;
+using namespace redlock::test;
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+namespace {
+
+/// Five servers, the last one behind a proxy that delays every reply.
+struct fixture
+{
+    explicit fixture(milliseconds delay)
+    {
+        std::vector<std::string> urls = servers.urls();
+        urls.back() = slow.url();
+        config = config_for(urls);
+        locks.emplace(context, config);
+        locks->wait_for_all_nodes();
+        slow.delay_replies(delay);
+    }
+
+    /// Waits until no server has a key.
+    [[nodiscard]] bool is_empty(milliseconds within)
+    {
+        return run_until(
+            context,
+            [this] {
+                return std::ranges::all_of(servers, [](redis_server& server) {
+                    return server.command({"DBSIZE"}) == "(integer) 0";
+                });
+            },
+            within
+        );
+    }
+
+    redis_servers servers{5};
+    tcp_proxy slow{servers[4].port()};
+    asio::io_context context;
+    client_config config;
+    std::optional<client_runner> locks;
+};
+
+/// An acquisition, and a timer that cancels it.
+class attempt
+{
+public:
+    attempt(fixture& in, const std::string& resource, std::chrono::microseconds cancelled_after)
+        : timer_(in.context, cancelled_after)
+    {
+        timer_.async_wait([this](error_code ec) {
+            if (!ec)
+                signal_.emit(asio::cancellation_type::terminal);
+        });
+        (*in.locks)->async_acquire(
+            resource,
+            {.ttl = 60s, .wait = 60s},
+            asio::bind_cancellation_slot(signal_.slot(), [this](error_code ec, lease held) {
+                timer_.cancel();
+                // What was granted before is given back by the end of the lease.
+                BOOST_TEST(bool(held) == !ec);
+                if (ec)
+                    BOOST_TEST(ec == asio::error::operation_aborted);
+                outcome_ = ec;
+            })
+        );
+    }
+
+    attempt(const attempt&) = delete;
+    attempt& operator=(const attempt&) = delete;
+
+    [[nodiscard]] const std::optional<error_code>& outcome() const noexcept { return outcome_; }
+
+private:
+    asio::cancellation_signal signal_;
+    asio::steady_timer timer_;
+    std::optional<error_code> outcome_;
+};
+
+/// What became of many attempts.
+struct counts
+{
+    std::size_t granted = 0;
+    std::size_t cancelled = 0;
+};
+
+/// Makes attempts, as many at once as given, each cancelled at a random moment.
+counts attempt_all(fixture& f, std::size_t total, std::size_t at_once, std::size_t resources)
+{
+    counts result;
+    std::mt19937 random(20260101);
+    std::uniform_int_distribution<int> moment(0, 3000);
+    for (std::size_t made = 0; made < total;)
+    {
+        std::deque<attempt> attempts;
+        for (std::size_t i = 0; i < at_once && made < total; ++i, ++made)
+        {
+            const std::string resource = "r:" + std::to_string(made % resources);
+            attempts.emplace_back(f, resource, std::chrono::microseconds(moment(random)));
+        }
+        const bool done = run_until(f.context, [&] {
+            return std::ranges::all_of(attempts, [](const attempt& each) {
+                return each.outcome().has_value();
+            });
+        });
+        BOOST_TEST_REQUIRE(done);
+        for (const attempt& each : attempts)
+            ++(*each.outcome() ? result.cancelled : result.granted);
+    }
+    return result;
+}
+
+std::size_t number_of_attempts()
+{
+    return std::getenv("REDLOCK_TEST_LONG") != nullptr ? 10'000 : 2'000;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_cancellation, *boost::unit_test::precondition(needs("redis-server")))
+
+BOOST_AUTO_TEST_CASE(attempts_cancelled_at_random_moments_leave_no_key)
+{
+    fixture f(20ms);
+
+    const counts made = attempt_all(f, number_of_attempts(), 100, number_of_attempts());
+
+    BOOST_TEST(f.is_empty(100ms));
+    // Both happened often, so the moments were those that matter.
+    BOOST_TEST_MESSAGE(made.granted << " granted, " << made.cancelled << " cancelled");
+    BOOST_TEST(made.granted > 0u);
+    BOOST_TEST(made.cancelled > number_of_attempts() / 10);
+}
+
+BOOST_AUTO_TEST_CASE(attempts_for_few_resources_cancelled_at_random_moments_leave_no_key)
+{
+    fixture f(20ms);
+
+    const counts made = attempt_all(f, number_of_attempts(), 100, 10);
+
+    BOOST_TEST(f.is_empty(100ms));
+    BOOST_TEST_MESSAGE(made.granted << " granted, " << made.cancelled << " cancelled");
+    BOOST_TEST(made.cancelled > number_of_attempts() / 10);
+}
+
+// The quorum itself is slow, so that the cancellation comes between the requests and the replies.
+BOOST_AUTO_TEST_CASE(an_attempt_cancelled_while_its_keys_are_set_is_undone)
+{
+    redis_server server;
+    tcp_proxy proxy(server.port());
+    asio::io_context context;
+    client_runner locks(context, config_for({proxy.url()}));
+    locks.wait_for_all_nodes();
+    proxy.hold_replies();
+    asio::cancellation_signal signal;
+    std::optional<error_code> outcome;
+    locks->async_acquire(
+        "r",
+        60s,
+        asio::bind_cancellation_slot(signal.slot(), [&outcome](error_code ec, lease held) {
+            BOOST_TEST(!held);
+            outcome = ec;
+        })
+    );
+    BOOST_TEST(run_until(context, [&] { return server.client().exists("r"); }));
+
+    signal.emit(asio::cancellation_type::partial);
+
+    // Neither the completion nor the release waits for a reply.
+    BOOST_TEST(run_until(context, [&outcome] { return outcome.has_value(); }, 500ms));
+    BOOST_TEST(*outcome == asio::error::operation_aborted);
+    BOOST_TEST(run_until(context, [&] { return !server.client().exists("r"); }, 500ms));
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_cancelled_by_a_deadline_leaves_the_holder_alone)
+{
+    fixture f(20ms);
+    for (redis_server& server : f.servers)
+        server.command({"SET", "r", "other"});
+
+    asio::steady_timer timer(f.context);
+    const auto [ec, none] = outcome_of(
+        f.context,
+        (*f.locks)->async_acquire(
+            "r", {.ttl = 60s, .wait = forever}, asio::cancel_after(timer, 100ms)
+        )
+    );
+
+    BOOST_TEST(ec == asio::error::operation_aborted);
+    for (redis_server& server : f.servers)
+        BOOST_TEST(server.client().get("r").value() == "other");
+}
+
+// To stop waiting is not to stop releasing.
+BOOST_AUTO_TEST_CASE(a_cancelled_release_goes_on)
+{
+    redis_server server;
+    tcp_proxy proxy(server.port());
+    asio::io_context context;
+    client_runner locks(context, config_for({proxy.url()}));
+    lease held = run(context, locks->async_acquire("r", 60s));
+    proxy.hold_requests();
+
+    asio::steady_timer timer(context);
+    const auto [ec, ignored] =
+        outcome_of(context, held.async_release(asio::cancel_after(timer, 50ms)));
+    BOOST_TEST(ec == asio::error::operation_aborted);
+    BOOST_TEST(held.expired());
+    BOOST_TEST(server.client().exists("r"));
+    proxy.pass();
+
+    BOOST_TEST(run_until(context, [&] { return !server.client().exists("r"); }));
+}
+
+BOOST_AUTO_TEST_CASE(a_cancelled_extension_leaves_the_deadline_as_it_was)
+{
+    redis_server server;
+    tcp_proxy proxy(server.port());
+    asio::io_context context;
+    client_runner locks(context, config_for({proxy.url()}));
+    lease held = run(context, locks->async_acquire("r", 60s));
+    const auto deadline = held.valid_until();
+    proxy.hold_requests();
+
+    asio::steady_timer timer(context);
+    const auto [ec] =
+        outcome_of(context, held.async_extend(600s, asio::cancel_after(timer, 50ms)));
+
+    BOOST_TEST(ec == asio::error::operation_aborted);
+    BOOST_TEST(!held.expired());
+    BOOST_TEST((held.valid_until() == deadline));
+    proxy.pass();
+    BOOST_TEST(run(context, held.async_release()) == release_outcome::released);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

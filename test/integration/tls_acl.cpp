@@ -1,0 +1,509 @@
+// TLS, and a user who may do nothing but what the library does.
+
+#include <redlock/client.hpp>
+#include <redlock/diagnostics.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/client_runner.hpp"
+#include "support/needs.hpp"
+#include "support/printing.hpp"
+#include "support/redis_server.hpp"
+#include "support/tls_files.hpp"
+
+using namespace redlock;
+using namespace redlock::test;
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr const char* prefix = "locks:";
+constexpr const char* resource = "orders:42";
+constexpr const char* password = "s3cret/@:%";
+
+/// The line of docs/configuration.md, with our prefix and without the password.
+const std::vector<std::string> least_privilege{
+    "on",
+    "resetkeys",
+    "~locks:*",
+    "resetchannels",
+    "-@all",
+    "+set",
+    "+get",
+    "+pttl",
+    "+pexpire",
+    "+del",
+    "+eval",
+    "+evalsha",
+    "+script|load",
+    "+ping",
+};
+
+bool contains(std::string_view text, std::string_view part)
+{
+    return text.find(part) != std::string_view::npos;
+}
+
+/// Makes the user of the tests, with these rules and nothing else.
+void set_user(redis_server& server, const std::vector<std::string>& rules)
+{
+    std::vector<std::string> command{"ACL", "SETUSER", "locks", "reset"};
+    command.push_back(std::string(">") + password);
+    command.insert(command.end(), rules.begin(), rules.end());
+    BOOST_TEST_REQUIRE(server.command(command) == "OK");
+}
+
+client_config as_user(const redis_server& server)
+{
+    client_config config = config_for({server.url()});
+    config.key_prefix = prefix;
+    config.nodes[0].username = "locks";
+    config.nodes[0].password = password;
+    return config;
+}
+
+/// Whether all operations work, including those after a SCRIPT FLUSH. If not, `why` says it.
+bool all_works(redis_server& server, const client_config& config, std::string& why)
+{
+    asio::io_context context;
+    client_runner locks(context, config);
+    if (!run_until(context, [&] { return locks.status(0).state != node_state::connecting; }))
+        return false;
+    why = locks.status(0).because;
+    if (locks.status(0).state != node_state::ready)
+        return false;
+
+    diagnostics report;
+    auto [ec, held] = outcome_of(
+        context, locks->async_acquire(resource, {.ttl = 1100ms, .wait = 0ms, .report = &report})
+    );
+    why = to_string(report);
+    if (ec)
+        return false;
+    diagnostics denial;
+    if (run(context, locks->async_try_acquire(resource, {.ttl = 10s, .report = &denial})))
+        return false;
+    why = to_string(denial);
+    if (!denial.votes[0].held_for)
+        return false;
+    const auto [extended] = outcome_of(context, held.async_extend(60s));
+    why = "extend: " + extended.message();
+    if (extended)
+        return false;
+    server.command({"SCRIPT", "FLUSH"});
+    const auto [extended_again] = outcome_of(context, held.async_extend(600s));
+    why = "extend after SCRIPT FLUSH: " + extended_again.message();
+    if (extended_again)
+        return false;
+    const auto outcome = run(context, held.async_release());
+    why = std::string("release: ") + to_string(outcome);
+    return outcome == release_outcome::released;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_acl, *boost::unit_test::precondition(needs("redis-server")))
+
+BOOST_AUTO_TEST_CASE(a_user_with_the_documented_permissions_can_do_everything)
+{
+    redis_server server;
+    set_user(server, least_privilege);
+    std::string why;
+
+    BOOST_TEST(all_works(server, as_user(server), why));
+
+    BOOST_TEST(why == "release: released");
+    BOOST_TEST(server.command({"ACL", "LOG"}) == "(empty array)");
+}
+
+BOOST_AUTO_TEST_CASE(every_permission_of_the_documented_user_is_needed)
+{
+    redis_server server;
+    for (const std::string& rule : least_privilege)
+    {
+        // What takes permissions away is not needed to work, and PING has a case of its own.
+        if (!rule.starts_with("+") || rule == "+ping")
+            continue;
+        BOOST_TEST_CONTEXT("without " << rule)
+        {
+            server.command({"FLUSHALL"});
+            server.command({"SCRIPT", "FLUSH"});
+            auto fewer = least_privilege;
+            std::erase(fewer, rule);
+            set_user(server, fewer);
+            std::string why;
+
+            BOOST_TEST(!all_works(server, as_user(server), why));
+        }
+    }
+}
+
+// A server that refuses PING has answered it, so the connection is kept. But every probe would be
+// written to the ACL log.
+BOOST_AUTO_TEST_CASE(an_idle_connection_needs_no_permission_but_ping)
+{
+    redis_server server;
+    set_user(server, least_privilege);
+    server.command({"CONFIG", "RESETSTAT"});
+    asio::io_context context;
+    client_runner locks(context, as_user(server));
+    locks.wait_for_all_nodes();
+
+    BOOST_TEST(run_until(context, [&] {
+        return contains(server.command({"INFO", "commandstats"}), "cmdstat_ping:");
+    }));
+
+    BOOST_TEST(server.command({"ACL", "LOG"}) == "(empty array)");
+    BOOST_TEST((locks.status(0).state == node_state::ready));
+}
+
+BOOST_AUTO_TEST_CASE(another_database_needs_select)
+{
+    redis_server server;
+    client_config config = as_user(server);
+    config.nodes[0].database = 1;
+    std::string why;
+
+    set_user(server, least_privilege);
+    BOOST_TEST(!all_works(server, config, why));
+    BOOST_TEST(contains(why, "NOPERM"));
+
+    auto more = least_privilege;
+    more.push_back("+select");
+    set_user(server, more);
+    BOOST_TEST(all_works(server, config, why));
+}
+
+BOOST_AUTO_TEST_CASE(keys_outside_of_the_users_pattern_are_refused)
+{
+    redis_server server;
+    set_user(server, least_privilege);
+    client_config config = as_user(server);
+    config.key_prefix = "other:";
+    asio::io_context context;
+    client_runner locks(context, config);
+
+    const auto [ec, none] = outcome_of(context, locks->async_try_acquire(resource, 10s));
+
+    BOOST_TEST(ec == error::node_rejected);
+    BOOST_TEST(server.command({"DBSIZE"}) == "(integer) 0");
+}
+
+BOOST_AUTO_TEST_CASE(credentials_come_from_the_url_too)
+{
+    redis_server server;
+    set_user(server, least_privilege);
+    std::string url = server.url();
+    url.insert(url.find("//") + 2, "locks:s3cret%2F%40%3A%25@");
+    client_config config = config_for({url});
+    config.key_prefix = prefix;
+    std::string why;
+
+    BOOST_TEST(config.nodes[0].password == password);
+    BOOST_TEST(all_works(server, config, why));
+}
+
+BOOST_AUTO_TEST_CASE(a_password_without_a_user_is_that_of_the_default_user)
+{
+    redis_server server({.extra = {"--requirepass", password}});
+    client_config config = config_for({server.url()});
+    config.nodes[0].password = password;
+    asio::io_context context;
+    client_runner locks(context, config);
+
+    BOOST_TEST(bool(run(context, locks->async_acquire(resource, 10s))));
+}
+
+BOOST_AUTO_TEST_CASE(a_corrected_password_lets_the_node_in)
+{
+    redis_server server;
+    set_user(server, least_privilege);
+    client_config config = as_user(server);
+    config.nodes[0].password = "not yet";
+    asio::io_context context;
+    client_runner locks(context, config);
+    BOOST_TEST(locks.reaches(0, node_state::rejected));
+
+    server.command({"ACL", "SETUSER", "locks", ">not yet"});
+
+    BOOST_TEST(locks.reaches(1));
+}
+
+BOOST_AUTO_TEST_CASE(a_password_is_never_shown)
+{
+    redis_server server;
+    set_user(server, least_privilege);
+    const loopback_port nobody;
+    std::ostringstream words;
+    for (const bool wrong : {false, true})
+    {
+        client_config config = as_user(server);
+        if (wrong)
+            config.nodes[0].password = std::string("wrong ") + password;
+        config.nodes.push_back(config.nodes[0]);
+        config.nodes.back().port = nobody.number();
+        config.log = [&words](log_level, std::string_view line) { words << line << '\n'; };
+        asio::io_context context;
+        client_runner locks(context, config);
+        BOOST_TEST(locks.reaches(0, wrong ? node_state::rejected : node_state::ready));
+        BOOST_TEST(locks.reaches(1, node_state::down));
+        diagnostics report;
+
+        const auto [ec, none] = outcome_of(
+            context, locks->async_try_acquire(resource, {.ttl = 10s, .report = &report})
+        );
+
+        BOOST_TEST(ec == condition::nodes_unavailable);
+        words << report << ec.message() << '\n';
+        for (const node_status& each : locks->nodes())
+            words << each.node << ' ' << each.because << '\n';
+    }
+
+    BOOST_TEST(contains(words.str(), "WRONGPASS"));
+    BOOST_TEST(contains(words.str(), "Connection refused"));
+    BOOST_TEST(!contains(words.str(), "s3cret"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+namespace {
+
+bool server_speaks_tls()
+{
+    // A server without TLS does not know the directive; one with TLS ends because it has no port.
+    return std::system("printf 'tls-port 0\\nport 0\\n' | redis-server - | grep -q 'Bad directive'") !=
+           0;
+}
+
+boost::test_tools::assertion_result tls_is_built_in(boost::unit_test::test_unit_id)
+{
+    boost::test_tools::assertion_result result(server_speaks_tls());
+    if (!result)
+    {
+        std::cerr << "SKIPPED: test_tls needs a redis-server with TLS\n";
+        result.message() << "redis-server was built without TLS";
+    }
+    return result;
+}
+
+/// A server with TLS, and what a client needs to know of it.
+struct tls_fixture
+{
+    /// @param name What the certificate of the server is for.
+    explicit tls_fixture(const std::string& name = "IP:127.0.0.1", bool wants_certificate = false)
+        : identity(files.issue({.name = "node", .alt_names = name})),
+          server({
+              .extra = {"--tls-auth-clients", wants_certificate ? "yes" : "no"},
+              .tls = redis_tls{identity.certificate, identity.key, files.authority()},
+          })
+    {
+    }
+
+    [[nodiscard]] client_config config(const std::string& host = "127.0.0.1") const
+    {
+        client_config result = config_for({server.url()});
+        result.nodes[0].host = host;
+        result.nodes[0].tls->ca_file = files.authority();
+        return result;
+    }
+
+    tls_files files;
+    tls_identity identity;
+    redis_server server;
+};
+
+/// Lets the only node of a client come to a state. @return Why it is in it.
+std::string reason_for(node_state state, const client_config& config)
+{
+    asio::io_context context;
+    client_runner locks(context, config);
+
+    BOOST_TEST_REQUIRE(locks.reaches(0, state));
+    const auto [ec, held] = outcome_of(context, locks->async_try_acquire(resource, 10s));
+
+    BOOST_TEST(bool(held) == (state == node_state::ready));
+    return locks.status(0).because;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(
+    test_tls,
+    *boost::unit_test::precondition(needs("redis-server")) *
+        boost::unit_test::precondition(needs("openssl")) *
+        boost::unit_test::precondition(tls_is_built_in)
+)
+
+BOOST_AUTO_TEST_CASE(everything_works_over_tls_with_the_documented_user)
+{
+    tls_fixture f;
+    set_user(f.server, least_privilege);
+    client_config config = f.config();
+    config.key_prefix = prefix;
+    config.nodes[0].username = "locks";
+    config.nodes[0].password = password;
+    std::string why;
+
+    BOOST_TEST(all_works(f.server, config, why));
+
+    BOOST_TEST(why == "release: released");
+}
+
+BOOST_AUTO_TEST_CASE(five_nodes_with_tls_are_a_quorum_like_any_other)
+{
+    const tls_files files;
+    redis_servers servers(
+        5,
+        {
+            .tls = redis_tls{
+                files.server().certificate, files.server().key, files.authority()
+            },
+        }
+    );
+    asio::io_context context;
+    client_config config = config_for(servers);
+    for (node_config& node : config.nodes)
+    {
+        node.tls->ca_file = files.authority();
+        node.tls->cert_file = files.client().certificate;
+        node.tls->key_file = files.client().key;
+    }
+    client_runner locks(context, config);
+    locks.wait_for_all_nodes();
+
+    servers[0].kill();
+    servers[1].pause();
+    lease held = run(context, locks->async_acquire(resource, 10s));
+    run(context, held.async_extend(20s));
+
+    BOOST_TEST(run(context, held.async_release()) == release_outcome::released);
+}
+
+BOOST_AUTO_TEST_CASE(a_name_is_checked_against_the_certificate)
+{
+    tls_fixture f("DNS:localhost");
+
+    BOOST_TEST(reason_for(node_state::ready, f.config("localhost")).empty());
+    BOOST_TEST(contains(
+        reason_for(node_state::down, f.config("127.0.0.1")), "certificate verify failed"
+    ));
+}
+
+BOOST_AUTO_TEST_CASE(an_address_is_checked_against_the_certificate)
+{
+    tls_fixture f("IP:127.0.0.1");
+
+    BOOST_TEST(reason_for(node_state::ready, f.config("127.0.0.1")).empty());
+    BOOST_TEST(contains(
+        reason_for(node_state::down, f.config("localhost")), "certificate verify failed"
+    ));
+}
+
+BOOST_AUTO_TEST_CASE(a_server_of_an_unknown_authority_is_refused_unless_verification_is_off)
+{
+    tls_fixture f;
+    const tls_files stranger;
+    client_config config = f.config();
+
+    config.nodes[0].tls->ca_file = stranger.authority();
+    BOOST_TEST(contains(reason_for(node_state::down, config), "certificate verify failed"));
+    // The system's authorities do not know it either.
+    config.nodes[0].tls->ca_file.clear();
+    BOOST_TEST(contains(reason_for(node_state::down, config), "certificate verify failed"));
+
+    config.nodes[0].tls->verify = false;
+    BOOST_TEST(reason_for(node_state::ready, config).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_url_asks_for_verification)
+{
+    const tls_fixture f;
+
+    BOOST_TEST(contains(
+        reason_for(node_state::down, config_for({f.server.url()})), "certificate verify failed"
+    ));
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_asks_for_a_certificate_gets_ours)
+{
+    tls_fixture f("IP:127.0.0.1", true);
+    const tls_files stranger;
+    client_config config = f.config();
+
+    BOOST_TEST(contains(reason_for(node_state::down, config), "certificate required"));
+
+    config.nodes[0].tls->cert_file = stranger.client().certificate;
+    config.nodes[0].tls->key_file = stranger.client().key;
+    BOOST_TEST(contains(reason_for(node_state::down, config), "unknown ca"));
+
+    config.nodes[0].tls->cert_file = f.files.client().certificate;
+    config.nodes[0].tls->key_file = f.files.client().key;
+    BOOST_TEST(reason_for(node_state::ready, config).empty());
+}
+
+BOOST_AUTO_TEST_CASE(files_that_cannot_be_used_are_named)
+{
+    tls_fixture f;
+    const auto with = [&](const std::filesystem::path& ca, const std::filesystem::path& cert,
+                          const std::filesystem::path& key) {
+        client_config config = f.config();
+        config.nodes[0].tls = tls_config{.ca_file = ca, .cert_file = cert, .key_file = key};
+        return reason_for(node_state::rejected, config);
+    };
+    const auto& [certificate, key] = f.files.client();
+
+    BOOST_TEST(contains(with("/nowhere/ca.pem", "", ""), "'/nowhere/ca.pem'"));
+    BOOST_TEST(contains(with("/nowhere/ca.pem", "", ""), "o such file"));
+    BOOST_TEST(contains(with(key, "", ""), "'" + key.native() + "'"));
+    BOOST_TEST(contains(with(f.files.authority(), "/nowhere/c.pem", key), "'/nowhere/c.pem'"));
+    BOOST_TEST(contains(with(f.files.authority(), certificate, "/nowhere/k.pem"), "/nowhere/k.pem"));
+    BOOST_TEST(contains(with(f.files.authority(), certificate, f.identity.key), "mismatch"));
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_speaks_plain_text_is_down)
+{
+    redis_server server;
+    const tls_files files;
+    client_config config = config_for({server.url()});
+    config.nodes[0].tls.emplace().ca_file = files.authority();
+
+    BOOST_TEST(!reason_for(node_state::down, config).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_wants_tls_and_gets_plain_text_is_down)
+{
+    const tls_fixture f;
+    client_config config = f.config();
+    config.nodes[0].tls.reset();
+
+    BOOST_TEST(!reason_for(node_state::down, config).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_password_that_is_refused_over_tls_is_not_shown)
+{
+    tls_fixture f;
+    f.server.command({"CONFIG", "SET", "requirepass", "another"});
+    client_config config = f.config();
+    config.nodes[0].password = password;
+    std::string lines;
+    config.log = [&lines](log_level, std::string_view line) { lines += line; };
+
+    const std::string because = reason_for(node_state::rejected, config);
+
+    BOOST_TEST(contains(because, "WRONGPASS"));
+    BOOST_TEST(contains(lines, because));
+    BOOST_TEST(!contains(lines, "s3cret"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

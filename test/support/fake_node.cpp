@@ -1,0 +1,443 @@
+#include "support/fake_node.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/assert.hpp>
+
+#include <algorithm>
+#include <chrono>
+
+namespace redlock::test {
+
+namespace {
+
+using detail::question;
+using detail::reply;
+using detail::verb;
+
+nanoseconds expiry(milliseconds ttl, nanoseconds now)
+{
+    return ttl == forever ? nanoseconds::max() : now + ttl;
+}
+
+}  // namespace
+
+void fake_store::put(
+    const std::string& key,
+    const std::string& id,
+    milliseconds ttl,
+    nanoseconds now
+)
+{
+    keys_[key] = {id, expiry(ttl, now), true};
+}
+
+bool fake_store::set_if_absent(
+    const std::string& key,
+    const std::string& id,
+    milliseconds ttl,
+    nanoseconds now
+)
+{
+    if (find(key, now))
+        return false;
+    keys_[key] = {id, expiry(ttl, now), false};
+    return true;
+}
+
+bool fake_store::prolong_if_equal(
+    const std::string& key,
+    const std::string& id,
+    milliseconds ttl,
+    nanoseconds now
+)
+{
+    if (!has(key, id, now))
+        return false;
+    nanoseconds& expires = keys_[key].expires;
+    expires = std::max(expires, expiry(ttl, now));
+    return true;
+}
+
+bool fake_store::delete_if_equal(const std::string& key, const std::string& id, nanoseconds now)
+{
+    return has(key, id, now) && keys_.erase(key) == 1;
+}
+
+milliseconds fake_store::left(const std::string& key, nanoseconds now) const
+{
+    const entry* const found = find(key, now);
+    if (!found)
+        return milliseconds(0);
+    if (found->expires == nanoseconds::max())
+        return forever;
+    return std::chrono::ceil<milliseconds>(found->expires - now);
+}
+
+std::string fake_store::value(const std::string& key, nanoseconds now) const
+{
+    const entry* const found = find(key, now);
+    return found ? found->id : std::string();
+}
+
+std::size_t fake_store::count_set(nanoseconds now) const
+{
+    return static_cast<std::size_t>(std::ranges::count_if(keys_, [now](const auto& each) {
+        return !each.second.foreign && each.second.expires > now;
+    }));
+}
+
+const fake_store::entry* fake_store::find(const std::string& key, nanoseconds now) const
+{
+    const auto found = keys_.find(key);
+    return found != keys_.end() && found->second.expires > now ? &found->second : nullptr;
+}
+
+bool fake_store::has(const std::string& key, const std::string& id, nanoseconds now) const
+{
+    const entry* const found = find(key, now);
+    return found && found->id == id;
+}
+
+rule& rule::reply(vote answer, redlock::reason why)
+{
+    made_up_.emplace();
+    made_up_->vote = answer;
+    made_up_->why = why;
+    return *this;
+}
+
+rule& rule::error(std::string text)
+{
+    text_ = std::move(text);
+    return reply(vote::refused, redlock::reason::error_reply);
+}
+
+rule& rule::held_for(milliseconds left)
+{
+    reply(vote::granted);
+    made_up_->held_for = left;
+    return *this;
+}
+
+rule& rule::absent(redlock::reason why, error_code code)
+{
+    at_once_ = true;
+    reply(why == redlock::reason::rejected ? vote::refused : vote::failed, why);
+    made_up_->code = code;
+    return *this;
+}
+
+rule& rule::repeated(std::size_t answers)
+{
+    answers_ = answers;
+    return *this;
+}
+
+rule& rule::after(milliseconds delay)
+{
+    answers_after_ = delay;
+    return *this;
+}
+
+rule& rule::runs_after(milliseconds delay)
+{
+    runs_after_ = delay;
+    return *this;
+}
+
+rule& rule::never()
+{
+    arrives_ = false;
+    return *this;
+}
+
+rule& rule::loses_answer()
+{
+    return repeated(0);
+}
+
+rule& rule::breaks_connection(milliseconds away)
+{
+    away_ = away;
+    return *this;
+}
+
+rule& rule::times(std::size_t count)
+{
+    uses_ = count;
+    return *this;
+}
+
+const rule* fail_nth::count()
+{
+    return left_ > 0 && --left_ == 0 ? &failure_ : nullptr;
+}
+
+/// A command that was written to the connection.
+struct fake_node::flight
+{
+    kept_question kept;
+    rule how;
+    reply answer;
+    bool over = false;  ///< Answered, or its connection broke.
+};
+
+fake_node::fake_node(
+    std::size_t index,
+    std::shared_ptr<world> time,
+    std::shared_ptr<journal> log
+)
+    : index_(index),
+      time_(std::move(time)),
+      log_(std::move(log)),
+      status_{"node" + std::to_string(index), node_state::connecting, {}}
+{
+}
+
+void fake_node::start(std::function<void()> on_change, std::function<void()> on_stopped)
+{
+    on_change_ = std::move(on_change);
+    on_stopped_ = std::move(on_stopped);
+    becomes(starts_as_.state, starts_as_.because, starts_as_.code);
+}
+
+void fake_node::stop() noexcept
+{
+    becomes(node_state::down, "stopped", boost::asio::error::operation_aborted);
+    stopping_ = true;
+    later(stops_after_, [](fake_node& self) {
+        self.on_change_ = nullptr;
+        if (const auto tell = std::exchange(self.on_stopped_, nullptr))
+            tell();
+    });
+}
+
+std::optional<reply> fake_node::ask(std::shared_ptr<question> asked)
+{
+    log_->push_back({
+        .node = index_,
+        .what = asked->what(),
+        .key = std::string(asked->key()),
+        .id = std::string(asked->id()),
+        .ttl = asked->ttl(),
+        .at = time_->elapsed(),
+    });
+    kept_question kept{std::move(asked), log_->size() - 1};
+    switch (status_.state)
+    {
+    case node_state::connecting: waiting_.push_back(std::move(kept)); return std::nullopt;
+    case node_state::ready: return put_to_connection(std::move(kept));
+    case node_state::down:
+    case node_state::rejected: break;
+    }
+    if (kept.asked->what() == verb::release)
+        releases_.push_back(std::move(kept));
+    return absent_reply();
+}
+
+rule& fake_node::on(verb what)
+{
+    auto& rules = rules_[what];
+    if (!rules.empty() && rules.back().uses_ == rule::always)
+        rules.pop_back();
+    return rules.emplace_back();
+}
+
+void fake_node::starts(node_state state, std::string because, error_code code)
+{
+    starts_as_ = {state, std::move(because), code};
+}
+
+void fake_node::becomes(node_state state, std::string because, error_code code)
+{
+    later(nanoseconds(0), [to = change{state, std::move(because), code}](fake_node& self) {
+        self.apply(to);
+    });
+}
+
+template <class F>
+void fake_node::later(nanoseconds delay, F what)
+{
+    time_->at(time_->elapsed() + delay, [weak = weak_from_this(), what = std::move(what)]() {
+        if (const auto self = weak.lock())
+            what(*self);
+    });
+}
+
+rule fake_node::take_rule(verb what)
+{
+    if (const rule* const failure = fuse_ ? fuse_->count() : nullptr)
+        return *failure;
+
+    auto& rules = rules_[what];
+    if (rules.empty())
+        return {};
+    const rule taken = rules.front();
+    if (taken.uses_ != rule::always && --rules.front().uses_ == 0)
+        rules.pop_front();
+    return taken;
+}
+
+std::optional<reply> fake_node::put_to_connection(kept_question asked)
+{
+    const rule how = take_rule(asked.asked->what());
+    if (how.at_once_)
+    {
+        if (asked.asked->what() == verb::release)
+            keep(std::move(asked));
+        return refuse(how);
+    }
+    send(std::move(asked), how);
+    return std::nullopt;
+}
+
+reply fake_node::refuse(const rule& how)
+{
+    text_ = how.text_;
+    reply answer = *how.made_up_;
+    answer.text = text_;
+    return answer;
+}
+
+reply fake_node::absent_reply()
+{
+    text_ = status_.because;
+    reply answer;
+    answer.text = text_;
+    answer.code = code_;
+    const bool rejected = status_.state == node_state::rejected;
+    answer.vote = rejected ? vote::refused : vote::failed;
+    answer.why = rejected ? reason::rejected : reason::down;
+    return answer;
+}
+
+/// A node that is connected, but does not take a release now, sends it a little later.
+void fake_node::keep(kept_question release)
+{
+    releases_.push_back(std::move(release));
+    later(milliseconds(5), [](fake_node& self) {
+        if (self.status_.state == node_state::ready)
+            self.send_kept();
+    });
+}
+
+void fake_node::send(kept_question asked, const rule& how)
+{
+    (*log_)[asked.in_journal].sent = true;
+    asked.asked->mark_sent(index_);
+    const auto command = std::make_shared<flight>(flight{std::move(asked), how, {}});
+    in_flight_.push_back(command);
+    if (!how.arrives_)
+        return;
+
+    last_arrival_ = std::max(last_arrival_, time_->elapsed() + how.runs_after_);
+    later(last_arrival_ - time_->elapsed(), [command](fake_node& self) { self.arrive(command); });
+}
+
+void fake_node::arrive(const std::shared_ptr<flight>& command)
+{
+    // The command runs even if its connection has broken meanwhile: the server has its bytes.
+    const rule& how = command->how;
+    if (how.away_)
+        return break_connection(*how.away_);
+    command->answer = how.made_up_ ? *how.made_up_ : execute(*command->kept.asked);
+    command->answer.text = how.text_;
+    if (how.answers_ == 0)
+        return;
+
+    last_answer_ = std::max(last_answer_, time_->elapsed() + how.answers_after_);
+    if (last_answer_ <= time_->elapsed())
+        return deliver(command);
+    later(last_answer_ - time_->elapsed(), [command](fake_node& self) { self.deliver(command); });
+}
+
+void fake_node::deliver(const std::shared_ptr<flight>& command)
+{
+    if (std::exchange(command->over, true))
+        return;
+    std::erase(in_flight_, command);
+    for (std::size_t answer = 0; answer < command->how.answers_; ++answer)
+        command->kept.asked->on_reply(index_, command->answer);
+}
+
+void fake_node::break_connection(milliseconds away)
+{
+    apply({node_state::down, "connection reset", boost::asio::error::connection_reset});
+    later(away, [](fake_node& self) {
+        if (!self.stopping_)
+            self.apply({node_state::ready, {}, {}});
+    });
+}
+
+void fake_node::apply(const change& to)
+{
+    status_.state = to.state;
+    status_.because = to.because;
+    code_ = to.code;
+    switch (to.state)
+    {
+    case node_state::connecting: break;
+    case node_state::ready: send_kept(); break;
+    case node_state::down:
+    case node_state::rejected: fail_all(); break;
+    }
+    if (on_change_)
+        on_change_();
+}
+
+void fake_node::fail_all()
+{
+    for (const auto& command : std::exchange(in_flight_, {}))
+    {
+        command->over = true;
+        reply lost;
+        lost.why = reason::connection_lost;
+        lost.code = code_;
+        command->kept.asked->on_reply(index_, lost);
+        if (command->kept.asked->what() == verb::release)
+            releases_.push_back(command->kept);
+    }
+    const reply absent = absent_reply();
+    for (const auto& kept : std::exchange(waiting_, {}))
+        kept.asked->on_reply(index_, absent);
+}
+
+void fake_node::send_kept()
+{
+    for (auto& kept : std::exchange(waiting_, {}))
+    {
+        if (kept.asked->wanted())
+            send(std::move(kept), take_rule(kept.asked->what()));
+    }
+    for (auto& kept : std::exchange(releases_, {}))
+        send(std::move(kept), {});
+}
+
+reply fake_node::execute(const question& asked)
+{
+    const nanoseconds now = time_->elapsed();
+    const auto answer = [](bool done, reason otherwise) {
+        reply result;
+        result.vote = done ? vote::granted : vote::denied;
+        result.why = done ? reason::none : otherwise;
+        return result;
+    };
+    const std::string key(asked.key());
+    const std::string id(asked.id());
+    reply told;
+    switch (asked.what())
+    {
+    case verb::acquire:
+        return answer(store_.set_if_absent(key, id, asked.ttl(), now), reason::held);
+    case verb::extend:
+        return answer(store_.prolong_if_equal(key, id, asked.ttl(), now), reason::gone);
+    case verb::release: return answer(store_.delete_if_equal(key, id, now), reason::gone);
+    case verb::holder:
+        told.vote = vote::granted;
+        told.held_for = store_.left(key, now);
+        break;
+    }
+    return told;
+}
+
+}  // namespace redlock::test

@@ -1,0 +1,259 @@
+#ifndef REDLOCK_TEST_SUPPORT_FAKE_NODE_HPP
+#define REDLOCK_TEST_SUPPORT_FAKE_NODE_HPP
+
+#include "node/node.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/world.hpp"
+
+namespace redlock::test {
+
+/// The keys of one fake node: what SET NX PX, PTTL and the two scripts do to them.
+class fake_store
+{
+public:
+    /// Somebody else's key. `forever`: without a ttl.
+    void put(const std::string& key, const std::string& id, milliseconds ttl, nanoseconds now);
+
+    /// What an administrator's DEL does.
+    void erase(const std::string& key) { keys_.erase(key); }
+
+    /// What FLUSHALL does.
+    void clear() { keys_.clear(); }
+
+    bool set_if_absent(
+        const std::string& key,
+        const std::string& id,
+        milliseconds ttl,
+        nanoseconds now
+    );
+    bool prolong_if_equal(
+        const std::string& key,
+        const std::string& id,
+        milliseconds ttl,
+        nanoseconds now
+    );
+    bool delete_if_equal(const std::string& key, const std::string& id, nanoseconds now);
+
+    /// How long the key has left, rounded up; `forever` without a ttl, zero without a key.
+    [[nodiscard]] milliseconds left(const std::string& key, nanoseconds now) const;
+
+    /// The value of the key, empty without one.
+    [[nodiscard]] std::string value(const std::string& key, nanoseconds now) const;
+
+    /// Keys that a client has set, and that have not expired.
+    [[nodiscard]] std::size_t count_set(nanoseconds now) const;
+
+private:
+    struct entry
+    {
+        std::string id;
+        nanoseconds expires;
+        bool foreign;
+    };
+
+    [[nodiscard]] const entry* find(const std::string& key, nanoseconds now) const;
+    [[nodiscard]] bool has(const std::string& key, const std::string& id, nanoseconds now) const;
+
+    std::map<std::string, entry> keys_;
+};
+
+/** What a fake node does with a question. Without a word: what an honest node does, at once.
+
+    An answer that is made up (`reply`, `error`) leaves the store alone. Commands run in the order
+    in which they were sent, and answers come in that order too, as on one connection.
+*/
+class rule
+{
+public:
+    /// Answers this, whatever the store says.
+    rule& reply(vote answer, redlock::reason why = redlock::reason::none);
+
+    /// Answers with an error reply.
+    rule& error(std::string text);
+
+    /// Tells `held_for`, whatever the store says. For `verb::holder`.
+    rule& held_for(milliseconds left);
+
+    /// Does not take the question: replies from within `ask`.
+    rule& absent(redlock::reason why, error_code code = {});
+
+    /// Answers as many times.
+    rule& repeated(std::size_t answers);
+
+    /// The answer comes later by this much. What was asked has happened at once.
+    rule& after(milliseconds delay);
+
+    /// What was asked happens later by this much, and so does the answer.
+    rule& runs_after(milliseconds delay);
+
+    /// The command is lost on the way, and there is no answer.
+    rule& never();
+
+    /// What was asked happens, but the answer is lost.
+    rule& loses_answer();
+
+    /// The connection breaks when the question arrives, and is back after `away`.
+    rule& breaks_connection(milliseconds away);
+
+    /// Holds for the next `count` questions only. Then the next rule holds, if there is one.
+    rule& times(std::size_t count);
+    rule& once() { return times(1); }
+
+private:
+    friend class fake_node;
+
+    static constexpr std::size_t always = std::numeric_limits<std::size_t>::max();
+
+    std::optional<detail::reply> made_up_;
+    std::string text_;
+    std::optional<milliseconds> away_;
+    milliseconds runs_after_{0};
+    milliseconds answers_after_{0};
+    std::size_t answers_ = 1;
+    std::size_t uses_ = always;
+    bool at_once_ = false;
+    bool arrives_ = true;
+};
+
+/// One of the nodes' operations fails, whichever node it is. See `for_each_failure`.
+class fail_nth
+{
+public:
+    fail_nth(std::size_t n, rule failure) : left_(n), failure_(std::move(failure)) {}
+
+    /// Whether the operation was reached.
+    [[nodiscard]] bool reached() const noexcept { return left_ == 0; }
+
+    /// Counts an operation. @return The rule for it, if it is the one.
+    [[nodiscard]] const rule* count();
+
+private:
+    std::size_t left_;
+    rule failure_;
+};
+
+/// A question as a fake node got it.
+struct asked_question
+{
+    std::size_t node;
+    detail::verb what;
+    std::string key;
+    std::string id;
+    milliseconds ttl;
+    nanoseconds at;     ///< In the world's time.
+    bool sent = false;  ///< Whether it was written to a connection.
+};
+
+/// What all nodes of a client were asked, in order.
+using journal = std::vector<asked_question>;
+
+/** A node without a server: an honest store, unless the script says otherwise.
+
+    Answers are delivered from a handler that is posted to the strand, as by a parser, and never
+    from within `ask()`. Scripts and states are set by the test while nothing runs.
+*/
+class fake_node final : public detail::node, public std::enable_shared_from_this<fake_node>
+{
+public:
+    fake_node(std::size_t index, std::shared_ptr<world> time, std::shared_ptr<journal> log);
+
+    // node
+    void start(std::function<void()> on_change, std::function<void()> on_stopped) override;
+    void stop() noexcept override;
+    [[nodiscard]] std::optional<detail::reply> ask(
+        std::shared_ptr<detail::question> asked
+    ) override;
+    [[nodiscard]] node_status status() const override { return status_; }
+
+    /// Adds a rule for a verb. The rules of a verb hold one after the other; a rule without
+    /// `times()` holds until the next one is added, and is then forgotten.
+    rule& on(detail::verb what);
+
+    /// Forgets all rules.
+    void be_honest() { rules_.clear(); }
+
+    void fail_with(std::shared_ptr<fail_nth> fuse) { fuse_ = std::move(fuse); }
+
+    /// The state to which the node starts, instead of `ready`.
+    void starts(node_state state, std::string because = {}, error_code code = {});
+
+    /// The session changes its state: soon, on the strand. What waits for the answer of a broken
+    /// connection fails; releases are kept and sent over the next one.
+    void becomes(node_state state, std::string because = {}, error_code code = {});
+
+    /// How long the session takes to end.
+    void stops_after(milliseconds delay) { stops_after_ = delay; }
+
+    [[nodiscard]] fake_store& store() noexcept { return store_; }
+    [[nodiscard]] const fake_store& store() const noexcept { return store_; }
+
+private:
+    struct flight;
+
+    struct kept_question
+    {
+        std::shared_ptr<detail::question> asked;
+        std::size_t in_journal;
+    };
+
+    struct change
+    {
+        node_state state;
+        std::string because;
+        error_code code;
+    };
+
+    template <class F>
+    void later(nanoseconds delay, F what);
+
+    [[nodiscard]] rule take_rule(detail::verb what);
+    [[nodiscard]] std::optional<detail::reply> put_to_connection(kept_question asked);
+    [[nodiscard]] detail::reply refuse(const rule& how);
+    [[nodiscard]] detail::reply absent_reply();
+    void keep(kept_question release);
+    void send(kept_question asked, const rule& how);
+    void arrive(const std::shared_ptr<flight>& command);
+    void deliver(const std::shared_ptr<flight>& command);
+    void break_connection(milliseconds away);
+    void apply(const change& to);
+    void fail_all();
+    void send_kept();
+    [[nodiscard]] detail::reply execute(const detail::question& asked);
+
+    std::size_t index_;
+    std::shared_ptr<world> time_;
+    std::shared_ptr<journal> log_;
+    fake_store store_;
+    std::map<detail::verb, std::deque<rule>> rules_;
+    std::shared_ptr<fail_nth> fuse_;
+
+    std::function<void()> on_change_;
+    std::function<void()> on_stopped_;
+    change starts_as_{node_state::ready, {}, {}};
+    milliseconds stops_after_{0};
+    node_status status_;
+    error_code code_;     ///< Why it is down.
+    std::string text_;    ///< Of the last reply from within `ask`.
+
+    std::vector<kept_question> waiting_;   ///< For the first connection.
+    std::vector<kept_question> releases_;  ///< For the next connection.
+    std::vector<std::shared_ptr<flight>> in_flight_;
+    nanoseconds last_arrival_{0};
+    nanoseconds last_answer_{0};
+    bool stopping_ = false;
+};
+
+}  // namespace redlock::test
+
+#endif

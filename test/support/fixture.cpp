@@ -1,0 +1,167 @@
+#include "support/fixture.hpp"
+
+#include "client/client_impl.hpp"
+#include "node/turn.hpp"
+
+#include <algorithm>
+
+namespace redlock::test {
+
+namespace {
+
+/// Far more than any scenario needs. What goes on for ever must fail and not hang.
+constexpr std::size_t most_handlers = 1'000'000;
+
+client_config make_config(const setup& how)
+{
+    client_config config;
+    config.nodes.resize(how.nodes);
+    config.node_timeout = how.node_timeout;
+    config.clock_drift = how.clock_drift;
+    config.retry = how.retry;
+    config.key_prefix = how.key_prefix;
+    return config;
+}
+
+}  // namespace
+
+client_fixture::client_fixture(const setup& how)
+{
+    const asio::any_io_executor executor = context_->get_executor();
+    strand_.emplace(context_->get_executor());
+    time_ = std::make_shared<manual_time>(*strand_);
+    detail::client_parts parts{
+        *strand_, std::make_shared<detail::turn>(executor, *strand_), time_, {}
+    };
+    for (std::size_t index = 0; index < how.nodes; ++index)
+    {
+        nodes_.push_back(std::make_shared<fake_node>(index, time_, log_));
+        parts.nodes.push_back(nodes_.back());
+    }
+    auto impl = std::make_shared<detail::client_impl>(executor, make_config(how), std::move(parts));
+    impl_ = impl;
+    locks_.emplace(std::move(impl));
+}
+
+void client_fixture::fail_with(const std::shared_ptr<fail_nth>& fuse)
+{
+    for (const auto& each : nodes_)
+        each->fail_with(fuse);
+}
+
+void client_fixture::hold_elsewhere(
+    std::string_view resource,
+    milliseconds ttl,
+    std::size_t first,
+    std::size_t last
+)
+{
+    for (std::size_t index = first; index < last; ++index)
+        node(index).store().put(std::string(resource), "another", ttl, time_->elapsed());
+}
+
+void client_fixture::start_client()
+{
+    run_ = launch(locks_->async_run());
+    run_until_idle();
+}
+
+void client_fixture::run_until_idle()
+{
+    for (std::size_t handlers = 0; handlers < most_handlers;)
+    {
+        context_->restart();
+        const std::size_t ran = context_->poll();
+        if (ran == 0)
+            return;
+        handlers += ran;
+    }
+    BOOST_FAIL("the context is never idle");
+}
+
+void client_fixture::advance(nanoseconds by)
+{
+    const nanoseconds target = time_->elapsed() + by;
+    run_until_idle();
+    while (const auto next = time_->next())
+    {
+        if (*next > target)
+            break;
+        time_->advance(*next - time_->elapsed());
+        run_until_idle();
+    }
+    time_->advance(target - time_->elapsed());
+    run_until_idle();
+}
+
+bool client_fixture::step(nanoseconds limit)
+{
+    context_->restart();
+    if (context_->poll_one() > 0)
+        return true;
+    const auto next = time_->next();
+    if (!next || *next > limit)
+        return false;
+    time_->advance(*next - time_->elapsed());
+    return true;
+}
+
+lease client_fixture::acquire(std::string_view resource, const acquire_options& options)
+{
+    auto [ec, held] = complete(locks_->async_acquire(resource, options));
+    BOOST_TEST_REQUIRE(ec == error_code());
+    BOOST_TEST_REQUIRE(static_cast<bool>(held));
+    return std::move(held);
+}
+
+lease client_fixture::acquire(std::string_view resource)
+{
+    return acquire(resource, acquire_options());
+}
+
+journal client_fixture::log(detail::verb what) const
+{
+    journal found;
+    std::ranges::copy_if(*log_, std::back_inserter(found), [what](const asked_question& each) {
+        return each.what == what;
+    });
+    return found;
+}
+
+std::vector<std::size_t> client_fixture::sent_to(detail::verb what) const
+{
+    std::vector<std::size_t> found;
+    for (const asked_question& each : *log_)
+    {
+        if (each.what == what && each.sent)
+            found.push_back(each.node);
+    }
+    return found;
+}
+
+std::size_t client_fixture::keys_left() const
+{
+    std::size_t count = 0;
+    for (const auto& each : nodes_)
+        count += each->store().count_set(time_->elapsed());
+    return count;
+}
+
+std::size_t client_fixture::holders(std::string_view key, std::string_view id) const
+{
+    return static_cast<std::size_t>(std::ranges::count_if(nodes_, [&](const auto& each) {
+        return each->store().value(std::string(key), time_->elapsed()) == id;
+    }));
+}
+
+void client_fixture::destroy_context()
+{
+    run_.reset();
+    locks_.reset();
+    nodes_.clear();
+    time_.reset();
+    strand_.reset();
+    context_.reset();
+}
+
+}  // namespace redlock::test

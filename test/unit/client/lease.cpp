@@ -1,0 +1,136 @@
+#include <redlock/lease.hpp>
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <type_traits>
+#include <utility>
+
+#include "support/fixture.hpp"
+
+using namespace redlock;
+using namespace redlock::test;
+using namespace std::chrono_literals;
+
+static_assert(!std::is_copy_constructible_v<lease>);
+static_assert(!std::is_copy_assignable_v<lease>);
+static_assert(std::is_nothrow_move_constructible_v<lease>);
+static_assert(std::is_nothrow_move_assignable_v<lease>);
+static_assert(std::is_nothrow_destructible_v<lease>);
+
+BOOST_AUTO_TEST_SUITE(test_lease)
+
+BOOST_AUTO_TEST_CASE(an_empty_lease_is_expired_and_has_no_resource)
+{
+    const lease empty;
+
+    BOOST_TEST(!empty);
+    BOOST_TEST(empty.expired());
+    BOOST_TEST(empty.resource().empty());
+    BOOST_TEST(empty.remaining() == 0ms);
+    BOOST_TEST(empty.valid_until() == time_point());
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_lease_can_be_neither_extended_nor_released)
+{
+    asio::io_context context;
+    lease empty;
+    std::vector<error_code> outcomes;
+    const auto note = [&](error_code ec, auto...) { outcomes.push_back(ec); };
+
+    empty.async_extend(asio::bind_executor(context, note));
+    empty.async_extend(10s, asio::bind_executor(context, note));
+    empty.async_release(asio::bind_executor(context, note));
+    BOOST_TEST(outcomes.empty());
+    context.run();
+
+    BOOST_TEST_REQUIRE(outcomes.size() == 3u);
+    for (const error_code& ec : outcomes)
+        BOOST_TEST(ec == error::invalid_argument);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_knows_its_resource_without_the_prefix)
+{
+    running_client fixture({.key_prefix = "app:"});
+
+    const lease held = fixture.acquire("orders:42");
+
+    BOOST_TEST(held.resource() == "orders:42");
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_was_moved_from_is_empty)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+
+    const lease moved = std::move(held);
+
+    BOOST_TEST(!held);
+    BOOST_TEST(held.expired());
+    BOOST_TEST(!moved.expired());
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_expires_at_its_deadline)
+{
+    running_client fixture;
+    const lease held = fixture.acquire("orders:42", {.ttl = 1s});
+    const nanoseconds left = held.valid_until() - fixture.time().now().steady;
+
+    fixture.advance(left - 1ns);
+    BOOST_TEST(!held.expired());
+    BOOST_TEST(held.remaining() == 0ms);  // Rounded down.
+    fixture.advance(1ns);
+
+    BOOST_TEST(held.expired());
+    BOOST_TEST(static_cast<bool>(held));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_left_is_never_negative)
+{
+    running_client fixture;
+    const lease held = fixture.acquire("orders:42", {.ttl = 1s});
+
+    fixture.advance(1h);
+
+    BOOST_TEST(held.remaining() == 0ms);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_expires_while_the_steady_clock_stands_still)
+{
+    running_client fixture;
+    const lease held = fixture.acquire("orders:42", {.ttl = 1s});
+
+    fixture.time().stop(manual_time::clock::steady);  // Suspended.
+    fixture.time().advance(900ms);
+    BOOST_TEST(!held.expired());
+    BOOST_TEST(held.remaining() == 87ms);
+    fixture.time().advance(100ms);
+
+    BOOST_TEST(held.expired());
+    BOOST_TEST(held.remaining() == 0ms);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_expires_while_the_boot_clock_stands_still)
+{
+    running_client fixture;
+    const lease held = fixture.acquire("orders:42", {.ttl = 1s});
+
+    fixture.time().stop(manual_time::clock::boot);
+    fixture.time().advance(1s);
+
+    BOOST_TEST(held.expired());
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_is_over_before_its_keys_are_gone)
+{
+    running_client fixture;
+    const lease held = fixture.acquire("orders:42", {.ttl = 1s});
+
+    fixture.advance(held.valid_until() - fixture.time().now().steady);
+
+    BOOST_TEST(held.expired());
+    BOOST_TEST(fixture.keys_left() == 5u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

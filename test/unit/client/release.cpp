@@ -1,0 +1,331 @@
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/fixture.hpp"
+
+using namespace redlock;
+using namespace redlock::test;
+using namespace std::chrono_literals;
+using detail::verb;
+
+namespace {
+
+using node_list = std::vector<std::size_t>;
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_release)
+
+BOOST_AUTO_TEST_CASE(a_release_deletes_the_key_on_every_node)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+
+    const auto [ec, outcome] = fixture.complete(held.async_release());
+
+    BOOST_TEST(ec == error_code());
+    BOOST_TEST(outcome == release_outcome::released);
+    BOOST_TEST(fixture.sent_to(verb::release) == (node_list{0, 1, 2, 3, 4}));
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_release_does_not_wait_for_more_than_a_quorum)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+    fixture.each_node(0, 2, [](fake_node& node) { node.on(verb::release).never(); });
+
+    const auto released = launch(held.async_release());
+    fixture.run_until_idle();
+
+    BOOST_TEST(released->done());
+    BOOST_TEST(released->value() == release_outcome::released);
+}
+
+BOOST_AUTO_TEST_CASE(a_release_that_a_quorum_does_not_answer_is_unconfirmed_after_the_node_timeout)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+    fixture.each_node(0, 3, [](fake_node& node) { node.on(verb::release).never(); });
+
+    const auto [ec, outcome] = fixture.complete(held.async_release());
+
+    BOOST_TEST(ec == error_code());
+    BOOST_TEST(outcome == release_outcome::unconfirmed);
+    BOOST_TEST(fixture.time().elapsed() == 50ms);
+}
+
+BOOST_AUTO_TEST_CASE(an_unconfirmed_release_goes_on)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+    fixture.each_node(0, 3, [](fake_node& node) { node.on(verb::release).runs_after(200ms); });
+
+    const auto [ec, outcome] = fixture.complete(held.async_release());
+    BOOST_TEST(outcome == release_outcome::unconfirmed);
+    fixture.advance(200ms);
+
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_release_reaches_a_node_that_is_down_when_it_is_back)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+    fixture.each_node(0, 3, [](fake_node& node) { node.becomes(node_state::down, "reset"); });
+
+    const auto released = launch(held.async_release());
+    fixture.run_until_idle();
+    BOOST_TEST(released->value() == release_outcome::unconfirmed);
+    BOOST_TEST(fixture.keys_left() == 3u);
+    fixture.each_node(0, 3, [](fake_node& node) { node.becomes(node_state::ready); });
+    fixture.run_until_idle();
+
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_is_over_from_the_moment_of_the_call)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+
+    const auto released = launch(held.async_release());
+
+    BOOST_TEST(!released->done());
+    BOOST_TEST(held.expired());
+    BOOST_TEST(held.remaining() == 0ms);
+    BOOST_TEST(static_cast<bool>(held));
+    fixture.run_until_idle();
+}
+
+BOOST_AUTO_TEST_CASE(releasing_an_expired_lease_is_no_error)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 1s});
+    fixture.advance(2s);
+
+    const auto [ec, outcome] = fixture.complete(held.async_release());
+
+    BOOST_TEST(ec == error_code());
+    BOOST_TEST(outcome == release_outcome::already_gone);
+}
+
+BOOST_AUTO_TEST_CASE(a_key_that_is_left_anywhere_makes_the_difference_between_released_and_gone)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+    fixture.each_node(0, 4, [](fake_node& node) { node.store().clear(); });
+    fixture.each_node(0, 2, [](fake_node& node) { node.on(verb::release).after(10ms); });
+
+    const auto [ec, outcome] = fixture.complete(held.async_release());
+
+    BOOST_TEST(ec == error_code());
+    BOOST_TEST(outcome == release_outcome::released);
+}
+
+BOOST_AUTO_TEST_CASE(a_second_release_sends_nothing_and_is_no_error)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+    fixture.complete(held.async_release());
+    fixture.log().clear();
+
+    const auto [ec, outcome] = fixture.complete(held.async_release());
+
+    BOOST_TEST(ec == error_code());
+    BOOST_TEST(outcome == release_outcome::already_gone);
+    BOOST_TEST(fixture.log().empty());
+}
+
+BOOST_AUTO_TEST_CASE(two_releases_at_once_both_complete)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+
+    const auto first = launch(held.async_release());
+    const auto second = launch(held.async_release());
+    fixture.run_until_idle();
+
+    BOOST_TEST(first->completions == 1u);
+    BOOST_TEST(second->completions == 1u);
+    BOOST_TEST(first->value() == release_outcome::released);
+    BOOST_TEST(second->code() == error_code());
+    BOOST_TEST(fixture.log(verb::release).size() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(a_release_ends_an_extension_that_is_under_way)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 1s});
+    const time_point before = held.valid_until();
+    fixture.each_node([](fake_node& node) { node.on(verb::extend).runs_after(20ms); });
+
+    const auto extended = launch(held.async_extend(10s));
+    fixture.run_until_idle();
+    const auto released = launch(held.async_release());
+    fixture.advance(30ms);
+
+    BOOST_TEST(extended->code() == error::lease_lost);
+    BOOST_TEST(released->value() == release_outcome::released);
+    BOOST_TEST(held.valid_until() == before);
+    BOOST_TEST(held.expired());
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_release_leaves_the_key_of_another_owner_alone)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+    fixture.each_node(0, 3, [](fake_node& node) { node.store().clear(); });
+    fixture.hold_elsewhere("orders:42", 10s, 0, 3);
+
+    const auto [ec, outcome] = fixture.complete(held.async_release());
+
+    BOOST_TEST(ec == error_code());
+    BOOST_TEST(fixture.holders("orders:42", "another") == 3u);
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(destroying_a_lease_releases_in_the_background)
+{
+    running_client fixture;
+    {
+        const lease held = fixture.acquire("orders:42");
+        fixture.log().clear();
+    }
+    BOOST_TEST(fixture.log().empty());  // Not from within the destructor.
+    fixture.run_until_idle();
+
+    BOOST_TEST(fixture.sent_to(verb::release) == (node_list{0, 1, 2, 3, 4}));
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(destroying_a_released_lease_sends_nothing)
+{
+    running_client fixture;
+    {
+        lease held = fixture.acquire("orders:42");
+        fixture.complete(held.async_release());
+        fixture.log().clear();
+    }
+    fixture.run_until_idle();
+
+    BOOST_TEST(fixture.log().empty());
+}
+
+BOOST_AUTO_TEST_CASE(assigning_to_a_lease_releases_what_it_held)
+{
+    running_client fixture;
+    lease held = fixture.acquire("one");
+    lease other = fixture.acquire("two");
+
+    held = std::move(other);
+    fixture.run_until_idle();
+
+    BOOST_TEST(held.resource() == "two");
+    BOOST_TEST(!held.expired());
+    BOOST_TEST(!other);
+    BOOST_TEST(fixture.keys_left() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(moving_a_lease_releases_nothing)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+    fixture.log().clear();
+
+    {
+        lease moved = std::move(held);
+        held = std::move(moved);
+    }
+    fixture.run_until_idle();
+
+    BOOST_TEST(!held.expired());
+    BOOST_TEST(fixture.log().empty());
+}
+
+BOOST_AUTO_TEST_CASE(an_abandoned_lease_is_empty_and_its_keys_stay_until_the_ttl_ends)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 1s});
+    fixture.log().clear();
+
+    held.abandon();
+    fixture.advance(999ms);
+
+    BOOST_TEST(!held);
+    BOOST_TEST(fixture.log().empty());
+    BOOST_TEST(fixture.keys_left() == 5u);
+    fixture.advance(1ms);
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(destroying_a_lease_during_its_release_does_not_stop_it)
+{
+    running_client fixture;
+    fixture.each_node([](fake_node& node) { node.on(verb::release).after(10ms); });
+    std::shared_ptr<pending<release_outcome>> released;
+    {
+        lease held = fixture.acquire("orders:42");
+        released = launch(held.async_release());
+        fixture.run_until_idle();
+    }
+    fixture.advance(10ms);
+
+    BOOST_TEST(released->value() == release_outcome::released);
+    BOOST_TEST(fixture.log(verb::release).size() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(a_cancelled_release_stops_waiting_and_goes_on)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+    fixture.each_node([](fake_node& node) { node.on(verb::release).runs_after(20ms); });
+    const auto released = launch(held.async_release());
+    fixture.run_until_idle();
+
+    released->cancel();
+    fixture.run_until_idle();
+    BOOST_TEST(released->code() == boost::asio::error::operation_aborted);
+    BOOST_TEST(fixture.keys_left() == 5u);
+    fixture.advance(20ms);
+
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_was_never_asked_is_not_asked_to_release)
+{
+    running_client fixture;
+    fixture.node(4).becomes(node_state::down, "connection refused");
+    lease held = fixture.acquire("orders:42");
+    fixture.node(4).becomes(node_state::ready);
+    fixture.run_until_idle();
+
+    const auto [ec, outcome] = fixture.complete(held.async_release());
+
+    BOOST_TEST(outcome == release_outcome::released);
+    BOOST_TEST(fixture.sent_to(verb::release) == (node_list{0, 1, 2, 3}));
+}
+
+BOOST_AUTO_TEST_CASE(an_extension_that_reached_a_node_alone_is_released_there_too)
+{
+    // The node was down when the others granted. The extension finds no key there and makes none.
+    running_client fixture;
+    fixture.node(4).becomes(node_state::down, "connection refused");
+    lease held = fixture.acquire("orders:42");
+    fixture.node(4).becomes(node_state::ready);
+    fixture.complete(held.async_extend(10s));
+
+    fixture.complete(held.async_release());
+    fixture.run_until_idle();
+
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

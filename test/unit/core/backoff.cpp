@@ -1,0 +1,120 @@
+#include "core/backoff.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <vector>
+
+#include "support/printing.hpp"
+
+using namespace std::chrono_literals;
+using redlock::core::backoff;
+using redlock::core::nanoseconds;
+
+namespace {
+
+constexpr nanoseconds longest = nanoseconds::max();
+constexpr std::uint64_t largest_draw = std::numeric_limits<std::uint64_t>::max();
+
+/// Draws at both ends of the range and around each power of two.
+std::vector<std::uint64_t> many_draws()
+{
+    std::vector<std::uint64_t> draws{0, largest_draw};
+    for (std::uint64_t power = 1; power != 0; power <<= 1)
+        for (const std::uint64_t draw : {power - 1, power, power + 1})
+            draws.push_back(draw);
+    return draws;
+}
+
+/// The upper bounds of the first delays. The draw that gives the bound is one below it.
+std::vector<nanoseconds::rep> bounds(nanoseconds first, nanoseconds cap, int count)
+{
+    std::vector<nanoseconds::rep> found;
+    for (int index = 0; index < count; ++index)
+    {
+        nanoseconds::rep most = 0;
+        for (std::uint64_t draw = 0; draw < 200; ++draw)
+        {
+            backoff delays(first, cap);
+            for (int skipped = 0; skipped < index; ++skipped)
+                (void)delays.next(draw);
+            most = std::max(most, delays.next(draw).count());
+        }
+        found.push_back(most);
+    }
+    return found;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_backoff)
+
+BOOST_AUTO_TEST_CASE(bounds_double_up_to_the_cap)
+{
+    const std::vector<nanoseconds::rep> expected{3, 6, 12, 24, 48, 96, 100, 100};
+
+    BOOST_TEST(bounds(3ns, 100ns, 8) == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(the_cap_wins_over_the_first_bound)
+{
+    const std::vector<nanoseconds::rep> expected{7, 7, 7};
+
+    BOOST_TEST(bounds(100ns, 7ns, 3) == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(equal_draws_reach_every_delay_of_the_range_once)
+{
+    std::set<nanoseconds::rep> found;
+    for (std::uint64_t draw = 0; draw < 50; ++draw)
+        found.insert(backoff(50ns, 1s).next(draw).count());
+
+    BOOST_TEST(found.size() == 50u);
+    BOOST_TEST(*found.begin() == 1);
+    BOOST_TEST(*found.rbegin() == 50);
+}
+
+BOOST_AUTO_TEST_CASE(a_delay_is_never_zero_and_never_above_the_cap)
+{
+    for (const nanoseconds first : {1ns, 2ns, nanoseconds(1ms), nanoseconds(1min), longest})
+        for (const nanoseconds cap : {1ns, 3ns, nanoseconds(200ms), nanoseconds(1min), longest})
+            for (const std::uint64_t draw : many_draws())
+            {
+                backoff delays(first, cap);
+                // 70 doublings are more than 64 bits have.
+                for (int round = 0; round < 70; ++round)
+                {
+                    const nanoseconds delay = delays.next(draw);
+                    BOOST_REQUIRE(delay >= 1ns);
+                    BOOST_REQUIRE(delay <= cap);
+                }
+            }
+}
+
+BOOST_AUTO_TEST_CASE(the_longest_delay_is_reached_without_overflow)
+{
+    const auto draw = static_cast<std::uint64_t>(longest.count()) - 1;
+    backoff delays(1ns, longest);
+    for (int round = 0; round < 63; ++round)
+        (void)delays.next(draw);
+
+    BOOST_TEST(delays.next(draw) == longest);
+    BOOST_TEST(delays.next(draw) == longest);
+    BOOST_TEST(delays.next(draw + 1) == 1ns);
+}
+
+BOOST_AUTO_TEST_CASE(reset_starts_again_with_the_first_bound)
+{
+    backoff delays(10ns, 1s);
+    for (int round = 0; round < 5; ++round)
+        (void)delays.next(0);
+
+    delays.reset();
+
+    BOOST_TEST(delays.next(10) == 1ns);
+    BOOST_TEST(delays.next(20) == 1ns);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

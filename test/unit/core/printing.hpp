@@ -1,0 +1,39 @@
+#ifndef REDLOCK_TEST_UNIT_CORE_PRINTING_HPP
+#define REDLOCK_TEST_UNIT_CORE_PRINTING_HPP
+
+#include "core/instant.hpp"
+#include "core/tally.hpp"
+
+#include <ostream>
+
+/// How Boost.Test prints the values of the core.
+namespace redlock::core {
+
+inline const char* name_of(verdict value) noexcept
+{
+    switch (value)
+    {
+    case verdict::undecided: return "undecided";
+    case verdict::granted: return "granted";
+    case verdict::contended: return "contended";
+    case verdict::rejected: return "rejected";
+    case verdict::unreachable: return "unreachable";
+    case verdict::too_late: return "too_late";
+    }
+    return "unknown";
+}
+
+inline std::ostream& boost_test_print_type(std::ostream& out, verdict value)
+{
+    return out << name_of(value);
+}
+
+inline std::ostream& boost_test_print_type(std::ostream& out, instant value)
+{
+    const auto steady = std::chrono::nanoseconds(value.steady.time_since_epoch());
+    return out << "{steady " << steady.count() << "ns, boot " << value.boot.count() << "ns}";
+}
+
+}  // namespace redlock::core
+
+#endif

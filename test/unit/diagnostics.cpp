@@ -1,0 +1,202 @@
+#include <redlock/diagnostics.hpp>
+
+#include <boost/asio/error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include "support/printing.hpp"
+
+using namespace redlock;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::array all_reasons{
+    reason::none,
+    reason::held,
+    reason::gone,
+    reason::timeout,
+    reason::connecting,
+    reason::down,
+    reason::connection_lost,
+    reason::overloaded,
+    reason::error_reply,
+    reason::rejected,
+    reason::unexpected_reply,
+};
+
+constexpr std::array all_votes{vote::granted, vote::denied, vote::refused, vote::failed};
+
+node_vote voted(redlock::vote vote, redlock::reason why)
+{
+    node_vote result;
+    result.node = "n1:6379";
+    result.vote = vote;
+    result.reason = why;
+    return result;
+}
+
+/// The line of a report with one vote, without its beginning.
+std::string said(const node_vote& vote)
+{
+    const std::string line = to_string(diagnostics{1, 1, {vote}});
+    const std::string_view head = "need 1 of 1: n1:6379 ";
+    BOOST_TEST(line.starts_with(head), line);
+    return line.substr(head.size());
+}
+
+bool contains(std::string_view text, std::string_view part)
+{
+    return text.find(part) != text.npos;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_diagnostics)
+
+BOOST_AUTO_TEST_CASE(votes_and_reasons_have_names_of_their_own)
+{
+    std::set<std::string> names;
+    for (const vote each : all_votes)
+        BOOST_TEST(names.insert(to_string(each)).second, to_string(each));
+    names.clear();
+    for (const reason each : all_reasons)
+        BOOST_TEST(names.insert(to_string(each)).second, to_string(each));
+
+    BOOST_TEST(names.count("unknown") == 0u);
+    BOOST_TEST(to_string(static_cast<vote>(all_votes.size())) == std::string("unknown"));
+    BOOST_TEST(to_string(static_cast<reason>(all_reasons.size())) == std::string("unknown"));
+}
+
+BOOST_AUTO_TEST_CASE(a_report_without_a_round_says_so)
+{
+    BOOST_TEST(to_string(diagnostics()) == "no round was started");
+}
+
+BOOST_AUTO_TEST_CASE(a_report_says_what_was_needed_and_what_each_node_answered_in_order)
+{
+    diagnostics report{2, 1, {voted(vote::granted, reason::none), {}, {}}};
+    report.votes[0].round_trip = 400us;
+    report.votes[1].node = "n2:6379";
+    report.votes[2] = voted(vote::failed, reason::timeout);
+    report.votes[2].node = "n3:6379";
+
+    BOOST_TEST(
+        to_string(report) ==
+        "need 2 of 3: n1:6379 granted 0.4ms, n2:6379 not answered yet, n3:6379 timeout"
+    );
+}
+
+BOOST_AUTO_TEST_CASE(a_report_is_printed_as_its_text)
+{
+    const diagnostics report{1, 1, {voted(vote::granted, reason::none)}};
+    std::ostringstream out;
+
+    out << report;
+
+    BOOST_TEST(out.str() == to_string(report));
+}
+
+BOOST_AUTO_TEST_CASE(a_grant_tells_how_long_it_took)
+{
+    node_vote granted = voted(vote::granted, reason::none);
+    BOOST_TEST(said(granted) == "granted");
+
+    granted.round_trip = 1250us;
+    BOOST_TEST(said(granted) == "granted 1.2ms");
+    granted.round_trip = 0us;
+    BOOST_TEST(said(granted) == "granted 0.0ms");
+    granted.round_trip = 61s;
+    BOOST_TEST(said(granted) == "granted 61.0s");
+}
+
+BOOST_AUTO_TEST_CASE(a_held_resource_tells_how_long_the_holder_has_left)
+{
+    node_vote held = voted(vote::denied, reason::held);
+    BOOST_TEST(said(held) == "held");
+
+    held.held_for = 8200ms;
+    BOOST_TEST(said(held).starts_with("held"));
+    BOOST_TEST(contains(said(held), "8.2s left"));
+    held.held_for = 0ms;
+    BOOST_TEST(contains(said(held), "0.0ms left"));
+    held.held_for = 24h;
+    BOOST_TEST(contains(said(held), "86400.0s left"));
+}
+
+BOOST_AUTO_TEST_CASE(a_holder_without_a_ttl_is_named)
+{
+    node_vote held = voted(vote::denied, reason::held);
+    held.held_for = forever;
+
+    BOOST_TEST(said(held) == "held by a key without a ttl");
+}
+
+BOOST_AUTO_TEST_CASE(a_network_error_is_told_with_the_words_of_the_system)
+{
+    node_vote down = voted(vote::failed, reason::down);
+    down.code = boost::asio::error::connection_refused;
+    BOOST_TEST(said(down) == "down: " + down.code.message());
+
+    node_vote lost = voted(vote::failed, reason::connection_lost);
+    lost.code = boost::asio::error::eof;
+    lost.round_trip = 3ms;
+    BOOST_TEST(said(lost) == "connection lost: " + lost.code.message() + " 3.0ms");
+}
+
+BOOST_AUTO_TEST_CASE(a_refusal_is_told_with_the_words_of_the_server)
+{
+    node_vote refused = voted(vote::refused, reason::error_reply);
+    refused.text = "READONLY You can't write against a read only replica.";
+    BOOST_TEST(said(refused) == "refused: " + refused.text);
+
+    refused.reason = reason::rejected;
+    refused.text = "is a replica";
+    BOOST_TEST(said(refused) == "refused: is a replica");
+}
+
+BOOST_AUTO_TEST_CASE(the_other_reasons_are_told_by_their_names)
+{
+    for (const reason each : {
+             reason::gone,
+             reason::timeout,
+             reason::connecting,
+             reason::overloaded,
+             reason::unexpected_reply,
+         })
+        BOOST_TEST(said(voted(vote::failed, each)) == to_string(each));
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_was_not_asked_has_no_round_trip)
+{
+    node_vote down = voted(vote::failed, reason::down);
+    down.code = boost::asio::error::connection_refused;
+    down.round_trip = 3ms;
+
+    BOOST_TEST(!contains(said(down), "ms"));
+}
+
+BOOST_AUTO_TEST_CASE(every_vote_with_every_reason_is_one_line)
+{
+    for (const vote each : all_votes)
+        for (const reason why : all_reasons)
+        {
+            node_vote answer = voted(each, why);
+            answer.code = boost::asio::error::connection_reset;
+            answer.text = "ERR no";
+            answer.held_for = 5ms;
+            answer.round_trip = 1ms;
+            const std::string line = said(answer);
+
+            BOOST_TEST(!line.empty());
+            BOOST_TEST(!contains(line, "\n"), line);
+            BOOST_TEST(!contains(line, "unknown"), line);
+        }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,153 @@
+#include "node/reply_shape.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "support/printing.hpp"
+
+using namespace redlock;
+using namespace std::chrono_literals;
+using detail::interpret;
+using detail::reply;
+using detail::reply_shape;
+using detail::verb;
+using kind = reply_shape::kind;
+
+namespace {
+
+constexpr std::array all_verbs{verb::acquire, verb::extend, verb::release, verb::holder};
+constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+
+/// What a reply may count as.
+enum class meaning
+{
+    granted,
+    held,
+    gone,
+    error_reply,
+    unexpected,
+};
+
+/// Checks everything but `held_for` and `text`.
+void check_meaning(const reply& found, meaning expected)
+{
+    struct
+    {
+        redlock::vote vote;
+        redlock::reason why;
+    } const table[] = {
+        {vote::granted, reason::none},
+        {vote::denied, reason::held},
+        {vote::denied, reason::gone},
+        {vote::refused, reason::error_reply},
+        {vote::failed, reason::unexpected_reply},
+    };
+    BOOST_TEST(found.vote == table[static_cast<int>(expected)].vote);
+    BOOST_TEST(found.why == table[static_cast<int>(expected)].why);
+    BOOST_TEST(found.code == error_code());
+}
+
+reply_shape number(std::int64_t value)
+{
+    return {kind::number, value, {}};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_reply_shape)
+
+BOOST_AUTO_TEST_CASE(every_shape_means_what_the_table_says_for_each_verb)
+{
+    constexpr meaning granted = meaning::granted;
+    constexpr meaning held = meaning::held;
+    constexpr meaning gone = meaning::gone;
+    constexpr meaning refused = meaning::error_reply;
+    constexpr meaning odd = meaning::unexpected;
+    struct
+    {
+        const char* what;
+        reply_shape shape;
+        std::array<meaning, 4> expected;  // In the order of all_verbs.
+    } const table[] = {
+        {"other", {}, {odd, odd, odd, odd}},
+        {"ok", {kind::ok, 0, {}}, {granted, odd, odd, odd}},
+        {"null", {kind::null, 0, {}}, {held, odd, odd, odd}},
+        {"error", {kind::error, 0, "ERR no"}, {refused, refused, refused, refused}},
+        {"noscript", {kind::error, 0, "NOSCRIPT no"}, {refused, refused, refused, refused}},
+        {"silent error", {kind::error, 0, {}}, {refused, refused, refused, refused}},
+        {"error and 1", {kind::error, 1, "1"}, {refused, refused, refused, refused}},
+        {"0", number(0), {odd, gone, gone, granted}},
+        {"1", number(1), {odd, granted, granted, granted}},
+        {"2", number(2), {odd, odd, odd, granted}},
+        {"-1", number(-1), {odd, odd, odd, granted}},
+        {"-2", number(-2), {odd, odd, odd, granted}},
+        {"-3", number(-3), {odd, odd, odd, odd}},
+        {"smallest", number(smallest), {odd, odd, odd, odd}},
+        {"largest", number(largest), {odd, odd, odd, granted}},
+    };
+
+    for (const auto& row : table)
+        for (std::size_t i = 0; i < all_verbs.size(); ++i)
+            BOOST_TEST_CONTEXT(row.what << " to " << to_string(all_verbs[i]))
+            {
+                check_meaning(interpret(all_verbs[i], row.shape), row.expected[i]);
+            }
+}
+
+BOOST_AUTO_TEST_CASE(an_error_keeps_the_words_of_the_server)
+{
+    const reply_shape shape{kind::error, 0, "READONLY You can't write against a replica."};
+
+    for (const verb each : all_verbs)
+        BOOST_TEST(interpret(each, shape).text == shape.text);
+}
+
+BOOST_AUTO_TEST_CASE(only_the_question_for_the_holder_tells_a_time)
+{
+    for (const kind what : {kind::other, kind::ok, kind::null, kind::number, kind::error})
+        for (const std::int64_t value : {0, 1})
+            for (const verb each : {verb::acquire, verb::extend, verb::release})
+                BOOST_TEST(!interpret(each, {what, value, {}}).held_for.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(the_holders_time_is_in_milliseconds)
+{
+    BOOST_TEST(interpret(verb::holder, number(0)).held_for.value() == 0ms);
+    BOOST_TEST(interpret(verb::holder, number(8200)).held_for.value() == 8200ms);
+}
+
+BOOST_AUTO_TEST_CASE(a_key_without_a_ttl_is_held_forever)
+{
+    BOOST_TEST(interpret(verb::holder, number(-1)).held_for.value() == forever);
+}
+
+BOOST_AUTO_TEST_CASE(a_key_that_has_gone_is_held_no_longer)
+{
+    BOOST_TEST(interpret(verb::holder, number(-2)).held_for.value() == 0ms);
+}
+
+BOOST_AUTO_TEST_CASE(an_odd_answer_about_the_holder_tells_no_time)
+{
+    BOOST_TEST(!interpret(verb::holder, number(-3)).held_for.has_value());
+    BOOST_TEST(!interpret(verb::holder, {kind::null, 0, {}}).held_for.has_value());
+    BOOST_TEST(!interpret(verb::holder, {kind::error, 5, "ERR"}).held_for.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_script_is_told_from_other_errors)
+{
+    const auto is_noscript = [](kind what, const char* text) {
+        return reply_shape{what, 0, text}.is_noscript();
+    };
+
+    BOOST_TEST(is_noscript(kind::error, "NOSCRIPT No matching script. Please use EVAL."));
+    BOOST_TEST(!is_noscript(kind::error, "ERR NOSCRIPT"));
+    BOOST_TEST(!is_noscript(kind::error, ""));
+    BOOST_TEST(!is_noscript(kind::other, "NOSCRIPT"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,236 @@
+#include "client/validate.hpp"
+
+#include "core/limits.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using namespace redlock;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::vector<node_config> nodes_named(std::size_t count)
+{
+    std::vector<node_config> nodes(count);
+    for (std::size_t i = 0; i < count; ++i)
+        nodes[i].host = "n" + std::to_string(i);
+    return nodes;
+}
+
+client_config valid_config()
+{
+    client_config config;
+    config.nodes = nodes_named(3);
+    return config;
+}
+
+/// What is said about a valid configuration after `change`. Empty: nothing.
+std::string complaint(const std::function<void(client_config&)>& change)
+{
+    client_config config = valid_config();
+    change(config);
+    try
+    {
+        detail::validate(config);
+    }
+    catch (const std::invalid_argument& error)
+    {
+        return error.what();
+    }
+    return {};
+}
+
+void check_rejected(
+    const std::function<void(client_config&)>& change,
+    const std::vector<std::string>& expected
+)
+{
+    const std::string said = complaint(change);
+    for (const std::string& each : expected)
+        BOOST_TEST(said.find(each) != said.npos, "'" << said << "' lacks '" << each << "'");
+}
+
+/// Checks a duration at, below and above its limits, and at the ends of its type.
+void check_limits(
+    const char* field,
+    const std::function<milliseconds&(client_config&)>& of,
+    milliseconds lowest,
+    milliseconds highest
+)
+{
+    const auto set = [&](milliseconds value) {
+        return [&of, value](client_config& config) { of(config) = value; };
+    };
+    for (const milliseconds value : {lowest, lowest + 1ms, highest - 1ms, highest})
+        BOOST_TEST(complaint(set(value)) == "", field << " = " << value.count());
+
+    for (const milliseconds value :
+         {milliseconds::min(), -1ms, lowest - 1ms, highest + 1ms, milliseconds::max()})
+    {
+        const std::string range =
+            std::to_string(lowest.count()) + " to " + std::to_string(highest.count()) + " ms";
+        check_rejected(set(value), {field, std::to_string(value.count()) + " ms", range});
+    }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_validate)
+
+BOOST_AUTO_TEST_CASE(the_defaults_are_valid)
+{
+    BOOST_TEST(complaint([](client_config&) {}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(durations_are_within_their_limits)
+{
+    check_limits(
+        "node_timeout", [](auto& c) -> auto& { return c.node_timeout; }, 1ms, 1min
+    );
+    check_limits(
+        "retry.first_delay", [](auto& c) -> auto& { return c.retry.first_delay; }, 0ms, 1min
+    );
+    check_limits(
+        "retry.max_delay", [](auto& c) -> auto& { return c.retry.max_delay; }, 1ms, 1min
+    );
+}
+
+BOOST_AUTO_TEST_CASE(clock_drift_is_0_to_a_half)
+{
+    const auto set = [](double value) {
+        return [value](client_config& config) { config.clock_drift = value; };
+    };
+    using limits = std::numeric_limits<double>;
+
+    for (const double value : {0.0, -0.0, 0.01, 0.5, limits::denorm_min()})
+        BOOST_TEST(complaint(set(value)) == "", value);
+    check_rejected(set(-0.01), {"clock_drift", "-0.01", "0 to 0.5"});
+    check_rejected(set(0.51), {"clock_drift", "0.51"});
+    check_rejected(set(limits::quiet_NaN()), {"clock_drift", "nan"});
+    check_rejected(set(limits::infinity()), {"clock_drift", "inf"});
+    check_rejected(set(-limits::infinity()), {"clock_drift", "-inf"});
+    check_rejected(set(-limits::denorm_min()), {"clock_drift"});
+}
+
+BOOST_AUTO_TEST_CASE(a_key_prefix_has_at_most_128_bytes)
+{
+    const auto set = [](std::size_t size) {
+        return [size](client_config& config) { config.key_prefix.assign(size, 'x'); };
+    };
+
+    BOOST_TEST(complaint(set(0)) == "");
+    BOOST_TEST(complaint(set(128)) == "");
+    check_rejected(set(129), {"key_prefix", "129 bytes", "128"});
+}
+
+BOOST_AUTO_TEST_CASE(there_are_1_to_15_nodes)
+{
+    const auto set = [](std::size_t count) {
+        return [count](client_config& config) { config.nodes = nodes_named(count); };
+    };
+
+    for (std::size_t count = 1; count <= 15; ++count)
+        BOOST_TEST(complaint(set(count)) == "", count);
+    check_rejected(set(0), {"nodes", "0 entries", "1 to 15"});
+    check_rejected(set(16), {"nodes", "16 entries", "1 to 15"});
+}
+
+BOOST_AUTO_TEST_CASE(a_node_is_listed_once)
+{
+    check_rejected([](auto& c) { c.nodes[2] = c.nodes[0]; }, {"'n0:6379'", "twice"});
+    check_rejected(
+        [](auto& c) { c.nodes = parse_nodes("unix:///a,unix:///b,unix:///a"); },
+        {"'unix:/a'", "twice"}
+    );
+    check_rejected(
+        [](auto& c) { c.nodes = parse_nodes("redis://a,redis://b,redis://a:6379"); },
+        {"'a:6379'", "twice"}
+    );
+}
+
+BOOST_AUTO_TEST_CASE(a_login_tls_or_another_database_does_not_make_another_node)
+{
+    for (const char* const list :
+         {"redis://a,redis://me:secret@a", "redis://a,rediss://a", "redis://a/0,redis://a/1"})
+        check_rejected([list](auto& c) { c.nodes = parse_nodes(list); }, {"'a:6379'", "twice"});
+}
+
+BOOST_AUTO_TEST_CASE(another_port_makes_another_node)
+{
+    BOOST_TEST(complaint([](auto& c) { c.nodes = parse_nodes("redis://a:1,redis://a:2"); }) == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_node_needs_an_address)
+{
+    check_rejected([](auto& c) { c.nodes[1].host.clear(); }, {"host", "unix_socket"});
+    check_rejected([](auto& c) { c.nodes[1].port = 0; }, {"'n1:0'", "port is 0", "1 to 65535"});
+}
+
+BOOST_AUTO_TEST_CASE(a_unix_socket_needs_neither_host_nor_port)
+{
+    const auto change = [](client_config& config) {
+        config.nodes[1].unix_socket = "/run/redis.sock";
+        config.nodes[1].host.clear();
+        config.nodes[1].port = 0;
+    };
+
+    BOOST_TEST(complaint(change) == "");
+}
+
+BOOST_AUTO_TEST_CASE(tls_over_a_unix_socket_is_rejected)
+{
+    const auto change = [](client_config& config) {
+        config.nodes[1].unix_socket = "/run/redis.sock";
+        config.nodes[1].tls.emplace();
+    };
+
+    check_rejected(change, {"'unix:/run/redis.sock'", "TLS"});
+}
+
+BOOST_AUTO_TEST_CASE(a_certificate_and_its_key_go_together)
+{
+    const auto set = [](const char* certificate, const char* key) {
+        return [=](client_config& config) {
+            tls_config& tls = config.nodes[1].tls.emplace();
+            tls.cert_file = certificate;
+            tls.key_file = key;
+        };
+    };
+
+    BOOST_TEST(complaint(set("", "")) == "");
+    BOOST_TEST(complaint(set("cert.pem", "key.pem")) == "");
+    check_rejected(set("cert.pem", ""), {"'n1:6379'", "tls.cert_file", "tls.key_file"});
+    check_rejected(set("", "key.pem"), {"'n1:6379'", "tls.cert_file", "tls.key_file"});
+}
+
+BOOST_AUTO_TEST_CASE(no_message_holds_a_login)
+{
+    const std::function<void(client_config&)> changes[] = {
+        [](auto& c) { c.nodes[1].port = 0; },
+        [](auto& c) { c.nodes[1].host.clear(); },
+        [](auto& c) { c.nodes[2] = c.nodes[1]; },
+        [](auto& c) { c.nodes[1].tls.emplace().cert_file = "cert.pem"; },
+    };
+
+    for (const auto& change : changes)
+    {
+        const std::string said = complaint([&](client_config& config) {
+            for (node_config& node : config.nodes)
+            {
+                node.username = "SECRET_USER";
+                node.password = "SECRET_PASSWORD";
+            }
+            change(config);
+        });
+        BOOST_TEST(said != "");
+        BOOST_TEST(said.find("SECRET") == said.npos, said);
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

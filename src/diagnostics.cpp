@@ -35,15 +35,12 @@ std::string on_one_line(std::string text)
     return text;
 }
 
-/// "granted in 0.4ms", "timeout after 50.0ms".
-std::string timed(const char* what, const char* preposition, const node_vote& from)
+/// "granted 0.4ms", "timeout 50.0ms".
+std::string timed(const char* what, const node_vote& from)
 {
     std::string line = what;
     if (from.round_trip)
-    {
-        const auto us = static_cast<double>(from.round_trip->count());
-        line += std::string(" ") + preposition + " " + readable(us / 1000);
-    }
+        line += " " + readable(static_cast<double>(from.round_trip->count()) / 1000);
     return line;
 }
 
@@ -54,16 +51,16 @@ std::string describe(const node_vote& from)
         return "not answered yet";
     switch (from.reason)
     {
-    case reason::none: return timed(to_string(*from.vote), "in", from);
+    case reason::none: return timed(to_string(*from.vote), from);
     case reason::held: return held(from);
-    case reason::timeout: return timed("timeout", "after", from);
+    case reason::timeout: return timed("timeout", from);
     case reason::connecting:
     case reason::overloaded:
     case reason::unexpected_reply:
     case reason::gone: break;
-    case reason::down:
+    case reason::down: return "down: " + from.code.message();
     case reason::connection_lost:
-        return std::string(to_string(from.reason)) + ": " + from.code.message();
+        return timed(("connection lost: " + from.code.message()).c_str(), from);
     case reason::error_reply:
     case reason::rejected: return "refused: " + on_one_line(from.text);
     }

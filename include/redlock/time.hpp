@@ -2,7 +2,7 @@
 #define REDLOCK_TIME_HPP
 
 #include <chrono>
-#include <limits>
+#include <ratio>
 
 namespace redlock {
 
@@ -25,19 +25,21 @@ inline constexpr milliseconds forever = milliseconds::max();
 template <class Rep, class Period>
 [[nodiscard]] constexpr milliseconds saturate(std::chrono::duration<Rep, Period> duration) noexcept
 {
-    // Computed in floating point, because the factor between the units may overflow the integers.
-    // What is beyond half the range saturates, long before its rounding could matter.
+    // Compared in floating point, because the factor between the units may overflow the integers.
     using wide = std::chrono::duration<long double, std::milli>;
-    constexpr auto limit = static_cast<long double>(milliseconds::max().count() / 2);
-    const long double value = wide(duration).count();
+    using factor = std::ratio_divide<Period, std::milli>;
+    const wide value(duration);
     if (value != value)
         return milliseconds(0);
-    if (value >= limit)
+    if (value >= wide(milliseconds::max()))
         return milliseconds::max();
-    if (value <= -limit)
+    if (value <= -wide(milliseconds::max()))
         return -milliseconds::max();
-    if constexpr (std::chrono::treat_as_floating_point_v<Rep>)
-        return milliseconds(static_cast<milliseconds::rep>(value));
+
+    // Multiplying first and dividing afterwards could overflow on the way.
+    constexpr bool on_the_way = factor::num != 1 && factor::den != 1;
+    if constexpr (std::chrono::treat_as_floating_point_v<Rep> || on_the_way)
+        return milliseconds(static_cast<milliseconds::rep>(value.count()));
     else
         return std::chrono::duration_cast<milliseconds>(duration);
 }

@@ -91,6 +91,8 @@ task<result<lease>> acquire_until(
             verb::acquire, self->new_attempt(resource), options.ttl, options.report != nullptr
         );
         error_code interrupted = co_await self->decided(*asked);
+        if (!self->running())
+            interrupted = asio::error::operation_aborted;
 
         // The clock is read after the wait: replies that queued up while this process was stopped
         // must not make a lease that has already expired.

@@ -32,8 +32,7 @@ task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl)
         co_return error::hold_limit_reached;
 
     held->note_ttl(ttl);
-    const round& granted = held->granted_by();
-    const auto asked = client.ask(verb::extend, granted.about(), ttl);
+    const auto asked = client.ask(verb::extend, held->granted_by().about(), ttl);
     if (const error_code ec = co_await client.decided(*asked))
         co_return ec;
 
@@ -46,8 +45,9 @@ task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl)
         const auto until = core::valid_until(asked->started(), ttl, client.config().clock_drift);
         co_return held->prolong(now, until) ? error_code() : error::lease_lost;
     }
-    if (votes.denied_by_majority())
-        held->end();
+    // Over, whatever the deadline says. A minority may still have the key: it holds nothing for us.
+    if (votes.denied_by_majority() && held->end())
+        client.release(held->granted_by(), held->longest_ttl());
     co_return held->over_at(now) ? error::lease_lost : to_error(votes);
 }
 

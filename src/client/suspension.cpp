@@ -7,20 +7,20 @@ namespace redlock::detail {
 
 void canceller::cancel()
 {
-    if (waiting_)
-        waiting_->wake(boost::asio::error::operation_aborted);
-    else
+    // An operation that goes on already, for another reason, is stopped at its next wait.
+    if (!waiting_ || !waiting_->wake(boost::asio::error::operation_aborted))
         requested_ = true;
 }
 
-void suspension::wake(error_code outcome)
+bool suspension::wake(error_code outcome)
 {
     if (woken_)
-        return;
+        return false;
     woken_ = true;
     outcome_ = outcome;
     if (frame_)
         turn_->defer(*this);
+    return true;
 }
 
 void suspension::drop() noexcept

@@ -41,8 +41,8 @@ public:
     /// Waits for `wake()` and returns its code. Until then the suspension is in `waiting`.
     [[nodiscard]] auto wait(list& waiting) noexcept { return awaiter{*this, waiting}; }
 
-    /// Ends the wait, or the next one.
-    void wake(error_code outcome);
+    /// Ends the wait, or the next one. @return Whether nothing else had ended it before.
+    bool wake(error_code outcome);
 
     /// Destroys the operation that waits here. For the end of the execution context.
     void drop() noexcept;

@@ -19,7 +19,8 @@ class suspension;
 
 /** Cancels the one wait of an operation.
 
-    Used on the strand only. A cancellation that comes while nothing waits ends the next wait.
+    Used on the strand only. A cancellation that comes while nothing waits, or while the wait is
+    ending for another reason, ends the next wait.
 */
 class canceller
 {

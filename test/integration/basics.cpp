@@ -345,7 +345,7 @@ BOOST_AUTO_TEST_CASE(a_denial_tells_how_long_the_holder_has_left)
     const std::string text = to_string(report);
     BOOST_TEST(contains(text, "need 3 of 5: 127.0.0.1:"));
     BOOST_TEST(contains(text, "held by a key without a ttl"));
-    BOOST_TEST(contains(text, "held, 59.") != contains(text, "held, 60.0s left"));
+    BOOST_TEST(contains(text, "held 59.") != contains(text, "held 60.0s left"));
 }
 
 BOOST_AUTO_TEST_CASE(a_grant_is_reported_with_round_trips)

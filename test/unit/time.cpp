@@ -76,6 +76,21 @@ BOOST_AUTO_TEST_CASE(the_last_seconds_before_the_limit_are_exact)
     BOOST_TEST(saturate(-last - 1s) == longest_ago);
 }
 
+BOOST_AUTO_TEST_CASE(a_factor_that_would_overflow_on_the_way_does_not)
+{
+    using ticks = duration<std::int64_t, std::ratio<1, 60>>;
+    const ticks many(std::numeric_limits<std::int64_t>::max() / 40);
+
+    BOOST_TEST(saturate(ticks(120)) == 2s);
+    BOOST_TEST(saturate(many) > 0ms);
+    BOOST_TEST(saturate(-many) < 0ms);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_a_number_is_nothing)
+{
+    BOOST_TEST(saturate(float_seconds(std::numeric_limits<double>::quiet_NaN())).count() == 0);
+}
+
 BOOST_AUTO_TEST_CASE(floating_point_durations_saturate_too)
 {
     BOOST_TEST(saturate(float_seconds(0.25)).count() == 250);

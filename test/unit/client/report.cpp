@@ -278,7 +278,7 @@ BOOST_AUTO_TEST_CASE(a_report_prints_as_one_line)
     const std::string line = to_string(report);
     BOOST_TEST_INFO(line);
     BOOST_TEST(line.starts_with("need 3 of 5: node0 granted"));
-    BOOST_TEST(line.find("node1 held, 8.2s left") != std::string::npos);
+    BOOST_TEST(line.find("node1 held 8.2s left") != std::string::npos);
     BOOST_TEST(line.find("refused: READONLY You can't write") != std::string::npos);
     BOOST_TEST(line.find("node3 timeout") != std::string::npos);
     BOOST_TEST(line.find('\n') == std::string::npos);

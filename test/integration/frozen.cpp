@@ -1,0 +1,217 @@
+// A node that is frozen under full load: what it costs, and what is left of it.
+
+#include <redlock/client.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/client_runner.hpp"
+#include "support/needs.hpp"
+#include "support/posix.hpp"
+#include "support/printing.hpp"
+#include "support/redis_server.hpp"
+
+using namespace redlock;
+using namespace redlock::test;
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr milliseconds ttl = 3s;
+constexpr int tasks = 256;
+
+/// Pairs of acquire and release, as many at once as there are tasks, until told to stop.
+class load
+{
+public:
+    load(asio::io_context& context, client& locks)
+    {
+        for (int task = 0; task < tasks; ++task)
+        {
+            asio::co_spawn(context, repeat(locks, task), [this](const std::exception_ptr& failure) {
+                failures_ += failure != nullptr;
+                --running_;
+            });
+        }
+    }
+
+    load(const load&) = delete;
+    load& operator=(const load&) = delete;
+
+    void stop() noexcept { stopping_ = true; }
+
+    [[nodiscard]] bool stopped() const noexcept { return running_ == 0; }
+    [[nodiscard]] std::size_t pairs() const noexcept { return pairs_; }
+    [[nodiscard]] std::size_t failures() const noexcept { return failures_; }
+
+private:
+    asio::awaitable<void> repeat(client& locks, int task)
+    {
+        const std::string name = std::to_string(task) + ":";
+        for (std::size_t i = 0; !stopping_; ++i)
+        {
+            const std::string resource = name + std::to_string(i);
+            lease held = co_await locks.async_acquire(resource, ttl, asio::use_awaitable);
+            const auto outcome = co_await held.async_release(asio::use_awaitable);
+            failures_ += outcome != release_outcome::released;
+            ++pairs_;
+        }
+    }
+
+    bool stopping_ = false;
+    int running_ = tasks;
+    std::size_t pairs_ = 0;
+    std::size_t failures_ = 0;
+};
+
+/// Resident memory of this process in MiB. Zero with a sanitizer, whose memory it would be.
+long resident_mib()
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return 0;
+#else
+    const std::string status = read_file("/proc/self/status");
+    return std::stol(status.substr(status.find("VmRSS:") + 6)) / 1024;
+#endif
+}
+
+std::chrono::milliseconds frozen_for()
+{
+    return std::getenv("REDLOCK_TEST_LONG") != nullptr ? 60s : 4s;
+}
+
+/// Runs for a while. @return How many pairs were made in a second, and the most memory seen.
+struct observation
+{
+    double pairs_per_second;
+    long most_mib;
+};
+
+observation observe(asio::io_context& context, const load& work, std::chrono::milliseconds time)
+{
+    const std::size_t before = work.pairs();
+    const auto start = deadline_clock::now();
+    observation result{0, resident_mib()};
+    while (deadline_clock::now() < start + time)
+    {
+        context.run_for(50ms);
+        result.most_mib = std::max(result.most_mib, resident_mib());
+    }
+    const std::chrono::duration<double> elapsed = deadline_clock::now() - start;
+    result.pairs_per_second = static_cast<double>(work.pairs() - before) / elapsed.count();
+    return result;
+}
+
+/// Waits until a server has no keys.
+bool gets_empty(asio::io_context& context, redis_server& server, std::chrono::milliseconds within)
+{
+    return run_until(
+        context, [&server] { return server.command({"DBSIZE"}) == "(integer) 0"; }, within
+    );
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_frozen, *boost::unit_test::precondition(needs("redis-server")))
+
+BOOST_AUTO_TEST_CASE(a_node_frozen_under_load_costs_bounded_memory_and_nothing_else)
+{
+    redis_servers servers(5);
+    asio::io_context context;
+    client_runner locks(context, config_for(servers));
+    locks.wait_for_all_nodes();
+    load work(context, *locks.operator->());
+    const observation healthy = observe(context, work, 1s);
+
+    servers[4].pause();
+    const observation frozen = observe(context, work, frozen_for());
+    servers[4].resume();
+
+    BOOST_TEST_MESSAGE(
+        "healthy " << healthy.pairs_per_second << " pairs/s, " << healthy.most_mib
+                   << " MiB; frozen " << frozen.pairs_per_second << " pairs/s, "
+                   << frozen.most_mib << " MiB"
+    );
+    // The caps are 8192 unanswered commands and as many releases, of less than 2 KiB each.
+    BOOST_TEST(frozen.most_mib < healthy.most_mib + 48);
+    BOOST_TEST(frozen.pairs_per_second > healthy.pairs_per_second / 3);
+
+    // Under load all the time.
+    BOOST_TEST(locks.reaches(5));
+    work.stop();
+    BOOST_TEST(run_until(context, [&work] { return work.stopped(); }));
+    BOOST_TEST(work.failures() == 0u);
+    for (const std::size_t node : {0, 1, 2, 3})
+        BOOST_TEST(gets_empty(context, servers[node], 1s));
+    BOOST_TEST(gets_empty(context, servers[4], ttl + 2s));
+}
+
+// As many commands as a node takes without an answer, and then the releases, for which there is no
+// room. The node wakes up before its connection is given up, so nothing but the room tells.
+BOOST_AUTO_TEST_CASE(releases_for_which_a_frozen_node_had_no_room_reach_it_later)
+{
+    constexpr std::size_t count = 8192;
+    redis_servers servers(3);
+    asio::io_context context;
+    client_config config = config_for(servers);
+    config.node_timeout = 10s;
+    client_runner locks(context, config);
+    locks.wait_for_all_nodes();
+    std::vector<lease> held;
+    servers[2].pause();
+
+    for (std::size_t i = 0; i < count; ++i)
+    {
+        locks->async_acquire(std::to_string(i), 600s, [&held](error_code ec, lease got) {
+            BOOST_TEST_REQUIRE(!ec);
+            held.push_back(std::move(got));
+        });
+    }
+    BOOST_TEST_REQUIRE(run_until(context, [&held] { return held.size() == count; }));
+    held.clear();
+    BOOST_TEST(gets_empty(context, servers[0], 5s));
+    servers[2].resume();
+
+    BOOST_TEST(gets_empty(context, servers[2], 10s));
+}
+
+// Two is what five nodes can spare.
+BOOST_AUTO_TEST_CASE(two_nodes_frozen_again_and_again_under_load_cost_no_operation)
+{
+    redis_servers servers(5);
+    asio::io_context context;
+    client_runner locks(context, config_for(servers));
+    locks.wait_for_all_nodes();
+    load work(context, *locks.operator->());
+
+    for (const auto time : {20ms, 100ms, 300ms, 1200ms})
+    {
+        servers[1].pause();
+        servers[3].pause();
+        context.run_for(time);
+        servers[1].resume();
+        servers[3].resume();
+        BOOST_TEST(locks.reaches(5));
+    }
+
+    work.stop();
+    BOOST_TEST(run_until(context, [&work] { return work.stopped(); }));
+    BOOST_TEST(work.failures() == 0u);
+    for (redis_server& server : servers)
+        BOOST_TEST(gets_empty(context, server, ttl + 2s));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

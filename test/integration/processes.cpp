@@ -1,0 +1,253 @@
+// Several processes, some of which end or stand still while they hold a resource.
+
+#include <redlock/client.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <deque>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/client_runner.hpp"
+#include "support/eventually.hpp"
+#include "support/needs.hpp"
+#include "support/posix.hpp"
+#include "support/printing.hpp"
+#include "support/redis_server.hpp"
+
+using namespace redlock;
+using namespace redlock::test;
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr const char* resource = "orders:42";
+
+/// A copy of this process with a client of its own. Made before the test has any thread or socket of
+/// a client. Killed with the object.
+class other_process
+{
+public:
+    /// @param body Runs in the other process, with what it may write to us.
+    explicit other_process(const std::function<void(int output)>& body)
+    {
+        int ends[2];
+        if (::pipe2(ends, O_CLOEXEC) != 0)
+            throw_errno("pipe2");
+        input_ = descriptor(ends[0]);
+        const descriptor output(ends[1]);
+        pid_ = ::fork();
+        if (pid_ < 0)
+            throw_errno("fork");
+        if (pid_ == 0)
+            become(body, output.get());
+    }
+
+    other_process(const other_process&) = delete;
+    other_process& operator=(const other_process&) = delete;
+    ~other_process() { kill(); }
+
+    void signal(int number) const { ::kill(pid_, number); }
+
+    void kill()
+    {
+        if (pid_ == 0)
+            return;
+        signal(SIGKILL);
+        wait();
+    }
+
+    /// Waits for its end. @return Its exit status, -1 if a signal ended it.
+    int wait()
+    {
+        int status = 0;
+        ::waitpid(std::exchange(pid_, 0), &status, 0);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    }
+
+    /// Reads what it wrote, waiting for it.
+    template <class T>
+    [[nodiscard]] T read() const
+    {
+        T value{};
+        wait_ready(input_.get(), POLLIN, deadline_clock::now() + 20s);
+        const auto got = ::read(input_.get(), &value, sizeof value);
+        BOOST_TEST_REQUIRE(got == static_cast<ssize_t>(sizeof value));
+        return value;
+    }
+
+    template <class T>
+    static void write(int output, const T& value)
+    {
+        if (::write(output, &value, sizeof value) != static_cast<ssize_t>(sizeof value))
+            ::_exit(3);
+    }
+
+private:
+    // Must not return into the tests, nor end what belongs to the parent.
+    [[noreturn]] static void become(const std::function<void(int)>& body, int output)
+    {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        try
+        {
+            body(output);
+        }
+        catch (const std::exception&)
+        {
+            ::_exit(2);
+        }
+        ::_exit(0);
+    }
+
+    pid_t pid_ = 0;
+    descriptor input_;
+};
+
+/// When a lease ends, on a clock that all processes of a machine share.
+using deadline = std::chrono::steady_clock::time_point;
+
+/// Acquires, tells until when, and then does nothing for ever.
+auto hold_for_ever(const client_config& config, milliseconds ttl)
+{
+    return [config, ttl](int output) {
+        asio::io_context context;
+        client locks(context, config);
+        locks.async_run(asio::detached);
+        const lease held = run(context, locks.async_acquire(resource, ttl));
+        other_process::write(output, held.valid_until());
+        context.run();
+    };
+}
+
+/// Takes turns with other processes on one resource.
+/// @return From the other process: how often somebody else was in there too.
+asio::awaitable<void> take_turns(
+    client& locks,
+    std::filesystem::path door,
+    int turns,
+    int* violations
+)
+{
+    for (int turn = 0; turn < turns; ++turn)
+    {
+        lease held = co_await locks.async_acquire(
+            resource, acquire_options{.ttl = 10s, .wait = 60s}, asio::use_awaitable
+        );
+        const int file = ::open(door.c_str(), O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (file < 0)
+            ++*violations;
+        else
+            ::close(file);
+        ::poll(nullptr, 0, 1);  // Somebody else may try to come in.
+        ::unlink(door.c_str());
+        co_await held.async_release(asio::use_awaitable);
+    }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_processes, *boost::unit_test::precondition(needs("redis-server")))
+
+BOOST_AUTO_TEST_CASE(the_resource_of_a_killed_process_is_taken_over_after_its_ttl)
+{
+    redis_servers servers(5);
+    const client_config config = config_for(servers);
+    other_process holder(hold_for_ever(config, 1500ms));
+    const auto until = holder.read<deadline>();
+    asio::io_context context;
+    client_runner locks(context, config);
+    BOOST_TEST(!run(context, locks->async_try_acquire(resource, 10s)));
+
+    holder.kill();
+    const lease taken = run(context, locks->async_acquire(resource, {.ttl = 10s, .wait = 20s}));
+
+    const auto now = std::chrono::steady_clock::now();
+    BOOST_TEST((now >= until));
+    BOOST_TEST((now < until + 1s));
+    BOOST_TEST(bool(taken));
+}
+
+// The process stands still from before its deadline until after somebody else got the resource.
+BOOST_AUTO_TEST_CASE(a_process_that_stood_still_knows_that_its_lease_is_over)
+{
+    redis_servers servers(3);
+    const client_config config = config_for(servers);
+    other_process holder([&config](int output) {
+        asio::io_context context;
+        client locks(context, config);
+        locks.async_run(asio::detached);
+        lease held = run(context, locks.async_acquire(resource, 1500ms));
+        other_process::write(output, held.valid_until());
+        ::raise(SIGSTOP);
+        other_process::write(output, held.expired());
+        const auto [ec] = outcome_of(context, held.async_extend(10s));
+        other_process::write(output, ec == error::lease_lost);
+        other_process::write(output, run(context, held.async_release()));
+    });
+    const auto until = holder.read<deadline>();
+    asio::io_context context;
+    client_runner locks(context, config);
+
+    lease taken = run(context, locks->async_acquire(resource, {.ttl = 60s, .wait = 20s}));
+    BOOST_TEST((std::chrono::steady_clock::now() >= until));
+    holder.signal(SIGCONT);
+
+    BOOST_TEST(holder.read<bool>());
+    BOOST_TEST(holder.read<bool>());
+    BOOST_TEST(holder.read<release_outcome>() == release_outcome::already_gone);
+    BOOST_TEST(holder.wait() == 0);
+    for (redis_server& server : servers)
+        BOOST_TEST(server.client().exists(resource));
+    BOOST_TEST(run(context, taken.async_release()) == release_outcome::released);
+}
+
+BOOST_AUTO_TEST_CASE(processes_that_compete_are_never_in_there_together)
+{
+    redis_servers servers(3);
+    client_config config = config_for(servers);
+    config.retry.max_delay = 10ms;
+    const temp_folder folder;
+    std::deque<other_process> processes;
+    for (int i = 0; i < 4; ++i)
+    {
+        processes.emplace_back([&](int) {
+            asio::io_context context;
+            client locks(context, config);
+            locks.async_run(asio::detached);
+            int violations = 0;
+            auto turns = take_turns(locks, folder.path() / "door", 25, &violations);
+            run(
+                context,
+                asio::co_spawn(context, std::move(turns), asio::deferred),
+                std::chrono::seconds(60)
+            );
+            ::_exit(violations == 0 ? 0 : 1);
+        });
+    }
+
+    for (other_process& each : processes)
+        BOOST_TEST(each.wait() == 0);
+
+    for (redis_server& server : servers)
+        BOOST_TEST(eventually([&] { return !server.client().exists(resource); }));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -159,7 +159,8 @@ std::vector<fault_row> measure_faults(
 
 std::string to_table(const std::vector<fault_row>& rows)
 {
-    std::string table = "\nacquire latency, one task\nnodes          p50 us     p99 us    / healthy  errors\n";
+    std::string table = "\nacquire latency, one task\n"
+                        "nodes          p50 us     p99 us    / healthy  errors\n";
     for (const fault_row& row : rows)
     {
         char line[128];

@@ -17,5 +17,6 @@ elseif(REDLOCK_SANITIZE STREQUAL "thread")
     add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
     add_link_options(-fsanitize=thread)
 elseif(NOT REDLOCK_SANITIZE STREQUAL "")
-    message(FATAL_ERROR "REDLOCK_SANITIZE is '${REDLOCK_SANITIZE}', must be empty, address or thread")
+    message(FATAL_ERROR
+        "REDLOCK_SANITIZE is '${REDLOCK_SANITIZE}', must be empty, address or thread")
 endif()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compares the time to compile a file that includes <redlock.hpp> with that of one that includes what
-# any user of Asio coroutines includes anyway. Prints one JSON object for each compiler.
+# Compares the time to compile a file that includes <redlock.hpp> with that of one that includes
+# what any user of Asio coroutines includes anyway. Prints one JSON object for each compiler.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 setup

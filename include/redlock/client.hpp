@@ -60,8 +60,8 @@ struct node_status
 
     @par Executor
     The client works on a strand of its own over the executor it was given. Handlers are posted to
-    their associated executor, by default the one the client was given; user code never runs on the
-    strand.
+    their associated executor, by default the one the client was given, and user code does not run
+    on the strand. An executor that is a strand already is used as it is, handlers included.
 
     @par Lifetime
     The execution context must outlive the client object. Operations need not have completed when
@@ -69,7 +69,8 @@ struct node_status
 
     @par Example
     @code
-    redlock::client locks(context, {.nodes = redlock::parse_nodes("redis://a,redis://b,redis://c")});
+    const auto nodes = redlock::parse_nodes("redis://a,redis://b,redis://c");
+    redlock::client locks(context, {.nodes = nodes});
     locks.async_run(asio::detached);
 
     auto held = co_await locks.async_acquire("orders:42", 10s);
@@ -122,7 +123,8 @@ public:
         @param token Completion token.
 
         @par Errors
-        No error after `cancel()`. `error::already_running` if called before.
+        No error after `cancel()`. `error::already_running` if it runs already, `error::not_running`
+        if the client was cancelled before or has run.
 
         @par Cancellation
         Terminal and partial: as `cancel()`, and it completes with `operation_aborted`.
@@ -131,9 +133,12 @@ public:
     [[nodiscard]] auto async_run(Token&& token = Token())
     {
         return boost::asio::async_initiate<Token, void(error_code)>(
-            [impl = impl_](auto handler) {
-                start_run(impl, deliver<void(error_code)>(std::move(handler), impl));
-            },
+            detail::initiation(
+                get_executor(),
+                [impl = impl_](auto handler) {
+                    start_run(impl, deliver<void(error_code)>(std::move(handler), impl));
+                }
+            ),
             token
         );
     }
@@ -155,9 +160,12 @@ public:
     [[nodiscard]] auto async_wait_ready(Token&& token = Token())
     {
         return boost::asio::async_initiate<Token, void(error_code)>(
-            [impl = impl_](auto handler) {
-                start_wait_ready(impl, deliver<void(error_code)>(std::move(handler), impl));
-            },
+            detail::initiation(
+                get_executor(),
+                [impl = impl_](auto handler) {
+                    start_wait_ready(impl, deliver<void(error_code)>(std::move(handler), impl));
+                }
+            ),
             token
         );
     }
@@ -179,7 +187,7 @@ public:
         @li `error::quorum_unreachable`: too many nodes did not answer, until `wait` was over.
         @li `error::node_rejected`: too many nodes refused, until `wait` was over.
         @li `error::validity_exhausted`: a quorum granted too late, until `wait` was over.
-        @li `error::not_running`: the client did not run within `wait`, or has stopped.
+        @li `error::not_running`: the client did not run within `wait`, or had stopped before.
         @li `error::invalid_argument`: resource or options out of range. Nothing was sent.
 
         @par Cancellation
@@ -270,10 +278,13 @@ private:
     )
     {
         return boost::asio::async_initiate<Token, void(error_code, lease)>(
-            [impl = impl_, how](auto handler, std::string what, const acquire_options& given) {
-                auto erased = deliver<void(error_code, lease)>(std::move(handler), impl);
-                start_acquire(impl, how, std::move(what), given, std::move(erased));
-            },
+            detail::initiation(
+                get_executor(),
+                [impl = impl_, how](auto handler, std::string what, const acquire_options& given) {
+                    auto erased = deliver<void(error_code, lease)>(std::move(handler), impl);
+                    start_acquire(impl, how, std::move(what), given, std::move(erased));
+                }
+            ),
             token,
             std::string(resource),
             options

@@ -14,7 +14,8 @@ using boost::system::error_code;
 */
 enum class error
 {
-    /// Another owner holds the resource. Wait longer, or come back later.
+    /// Another owner holds the resource, on so many nodes that the others were not enough for a
+    /// quorum. Wait longer, or come back later.
     contended = 1,
 
     /// So many nodes did not answer that no quorum was possible. Look at the nodes or the network.
@@ -28,17 +29,17 @@ enum class error
     /// Ask for a longer ttl.
     validity_exhausted,
 
-    /// The lease is over: it expired, was released, or a majority of nodes no longer has its key.
+    /// The lease is over: it expired, was released, or too few nodes still have its key.
     /// Stop the work it protected.
     lease_lost,
 
     /// The extension would exceed `acquire_options::hold_max`. The lease lives on to its deadline.
     hold_limit_reached,
 
-    /// The client is not running: `async_run` was not called, or has completed.
+    /// The client is not running: `async_run` was not called in time, or it was cancelled before.
     not_running,
 
-    /// `async_run` was called a second time.
+    /// `async_run` was called while it runs.
     already_running,
 
     /// A resource, duration or option is out of range. Nothing was sent.

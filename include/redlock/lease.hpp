@@ -28,7 +28,10 @@ enum class release_outcome : std::uint8_t
 {
     released,      ///< A quorum answered, and our key was deleted.
     already_gone,  ///< A quorum answered, and none had our key: the lease had expired.
-    unconfirmed,   ///< No quorum answered in time. The release goes on until the ttl ends.
+
+    /// Too few nodes answered for a quorum. The nodes that did not answer get the release once more
+    /// when they are connected again, until the ttl ends. One that answered with an error does not.
+    unconfirmed,
 };
 
 /// Lower-case name, for logs.
@@ -56,7 +59,7 @@ enum class release_outcome : std::uint8_t
     Handlers run on their associated executor, by default on the client's.
 
     @par Lifetime
-    May outlive its client. It then expires by itself.
+    May outlive its client, and then expires by itself. The execution context must outlive it.
 */
 class [[nodiscard]] lease
 {
@@ -78,7 +81,8 @@ public:
     /// The resource as given to the client, without the key prefix. Empty for an empty lease.
     [[nodiscard]] std::string_view resource() const noexcept;
 
-    /// The deadline, clock drift already subtracted. The epoch for an empty lease.
+    /// The deadline, clock drift already subtracted. The epoch for an empty lease. On a machine
+    /// that was suspended the lease may be over before: `expired()` and `remaining()` know.
     [[nodiscard]] time_point valid_until() const noexcept;
 
     /// Time left, rounded down. Never negative; zero when `expired()`.
@@ -99,8 +103,8 @@ public:
         @param token Completion token.
 
         @par Errors
-        @li `error::lease_lost`: expired before a quorum agreed, released, or a majority of nodes
-        no longer has the key. The lease is over.
+        @li `error::lease_lost`: expired before a quorum agreed, released, or so many nodes no
+        longer have the key that no quorum is left. The lease is over.
         @li `error::quorum_unreachable`, `error::node_rejected`: no quorum for now; the lease lives
         on to its deadline, and extending may be tried again.
         @li `error::hold_limit_reached`: the extension would exceed `hold_max`. Nothing was sent.
@@ -117,10 +121,13 @@ public:
     )
     {
         return boost::asio::async_initiate<Token, void(error_code)>(
-            [hold = hold_](auto handler, milliseconds wanted) {
-                auto erased = deliver<void(error_code)>(std::move(handler), hold);
-                start_extend(hold, wanted, std::move(erased));
-            },
+            detail::initiation(
+                executor_of(hold_),
+                [hold = hold_](auto handler, milliseconds wanted) {
+                    auto erased = deliver<void(error_code)>(std::move(handler), hold);
+                    start_extend(hold, wanted, std::move(erased));
+                }
+            ),
             token,
             saturate(ttl)
         );
@@ -131,19 +138,23 @@ public:
     [[nodiscard]] auto async_extend(Token&& token = Token())
     {
         return boost::asio::async_initiate<Token, void(error_code)>(
-            [hold = hold_](auto handler) {
-                auto erased = deliver<void(error_code)>(std::move(handler), hold);
-                start_extend(hold, std::nullopt, std::move(erased));
-            },
+            detail::initiation(
+                executor_of(hold_),
+                [hold = hold_](auto handler) {
+                    auto erased = deliver<void(error_code)>(std::move(handler), hold);
+                    start_extend(hold, std::nullopt, std::move(erased));
+                }
+            ),
             token
         );
     }
 
     /** Gives the resource back: deletes the key on all nodes, if it is still ours.
 
-        The lease is over from the moment of the call. Completes when a quorum has answered, or
-        after `client_config::node_timeout`; what is unconfirmed then goes on in the background
-        until the ttl ends. An expired lease is an outcome and not an error.
+        The lease is over from the moment of the call. Completes when a quorum has answered or has
+        become impossible, at the latest after `client_config::node_timeout`; what got no answer
+        goes on in the background until the ttl ends. An expired lease is an outcome and not an
+        error.
 
         @par Completion signature
         `void(boost::system::error_code, redlock::release_outcome)`
@@ -161,10 +172,13 @@ public:
     [[nodiscard]] auto async_release(Token&& token = Token())
     {
         return boost::asio::async_initiate<Token, void(error_code, release_outcome)>(
-            [hold = hold_](auto handler) {
-                using signature = void(error_code, release_outcome);
-                start_release(hold, deliver<signature>(std::move(handler), hold));
-            },
+            detail::initiation(
+                executor_of(hold_),
+                [hold = hold_](auto handler) {
+                    using signature = void(error_code, release_outcome);
+                    start_release(hold, deliver<signature>(std::move(handler), hold));
+                }
+            ),
             token
         );
     }

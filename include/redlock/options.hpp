@@ -21,7 +21,8 @@ struct acquire_options
     /// took and the clock drift are subtracted.
     milliseconds ttl{10'000};
 
-    /// How long to go on trying while the resource is held. Zero: one round. `forever`: no limit.
+    /// How long to go on trying, whether the resource is held or nodes are missing. Zero: one
+    /// round. `forever`: no limit. The last round may end up to two `node_timeout`s later.
     /// `async_try_acquire` ignores it and makes one round.
     milliseconds wait{10'000};
 
@@ -31,7 +32,7 @@ struct acquire_options
 
     /// Where to write what each node answered. Null: nowhere. Must live until the operation has
     /// completed. With a report, a denied operation asks the denying nodes how long the holder has
-    /// left, which costs up to one round trip more.
+    /// left before it fails, which costs one round trip, at most one `node_timeout`.
     diagnostics* report = nullptr;
 };
 

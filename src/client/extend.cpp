@@ -12,7 +12,10 @@ error_code to_error(const core::tally& votes) noexcept
 {
     if (votes.denied_by_majority())
         return error::lease_lost;
-    return votes.failed() > 0 ? error::quorum_unreachable : error::node_rejected;
+    const core::verdict verdict = votes.by_votes();
+    const bool silent = verdict == core::verdict::unreachable ||
+                        (verdict == core::verdict::contended && votes.failed() > 0);
+    return silent ? error::quorum_unreachable : error::node_rejected;
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ void client_impl::begin_stop()
     if (state_ == state::running)
         state_ = state::stopping;
     wake_all(waiting_, asio::error::operation_aborted);
+    wake_all(ready_waiting_, asio::error::operation_aborted);
     wake_all(run_waiting_, {});
 }
 

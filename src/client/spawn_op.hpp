@@ -20,8 +20,8 @@
 
 namespace redlock::detail {
 
-/// The code for what an operation threw. Operational errors do not travel as exceptions in here: this
-/// is memory that ran out, or a random generator without entropy.
+/// The code for what an operation threw. Operational errors do not travel as exceptions in here:
+/// this is memory that ran out, or a random generator without entropy.
 [[nodiscard]] inline error_code to_error_code(const std::exception_ptr& failure)
 {
     try

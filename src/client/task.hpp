@@ -8,10 +8,9 @@
 
 /** The coroutines in which the client's operations are written.
 
-    They do what `boost::asio::awaitable` does and less: they are always on the strand, they wait for
-    nothing but a `suspension`, and their cancellation is a wake-up with an error code. That is why
-    they cost a fraction of it: with `co_spawn` and `awaitable` an acquire-release pair took 7 us of
-    CPU, most of it in the machinery between the strand and the coroutine.
+    They do less than `boost::asio::awaitable`: they are always on the strand, they wait for nothing
+    but a `suspension`, and their cancellation is a wake-up with an error code. So they cost less:
+    with `co_spawn` and `awaitable` an acquire-release pair took 7 us of CPU, with these about 3.
 */
 namespace redlock::detail {
 

@@ -45,7 +45,7 @@ public:
     /// What the round is worth at `now`, for a lease that would be valid until `deadline`.
     [[nodiscard]] verdict at(instant now, instant deadline) const noexcept;
 
-    /// Whether denials alone rule out a quorum: then a majority of nodes does not have our key.
+    /// Whether denials alone rule out a quorum. With an even number of nodes half of them suffice.
     [[nodiscard]] bool denied_by_majority() const noexcept;
 
     [[nodiscard]] std::size_t granted() const noexcept { return granted_; }

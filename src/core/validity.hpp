@@ -7,8 +7,9 @@ namespace redlock::core {
 
 /** The part of a ttl that is not used, because the clocks of client and nodes differ in rate.
 
-    drift = ttl * rate + 2 ms, rounded up. The 2 ms are the margin of the algorithm's text for the
-    precision of Redis expiry (1 ms) and the smallest drift (1 ms).
+    drift = ttl * rate + 2 ms, rounded up. The 2 ms are those of the algorithm's reference
+    implementation (antirez/redlock-rb): 1 ms for the precision of Redis expiry, 1 ms for the
+    smallest drift.
 */
 [[nodiscard]] constexpr nanoseconds clock_drift(milliseconds ttl, double rate) noexcept
 {

@@ -383,12 +383,14 @@ private:
         connection_.async_exec(
             request,
             redis::any_adapter(redis::any_adapter::impl_t(adapter)),
-            [self = shared_from_this(), written = std::move(written)](error_code, std::size_t) mutable
-            { self->on_batch_done(std::move(written)); }
+            [self = shared_from_this(),
+             written = std::move(written)](error_code, std::size_t) mutable {
+                self->on_batch_done(std::move(written));
+            }
         );
     }
 
-    /// Called while Boost.Redis parses: takes note, and leaves everything else to the end of turn.
+    /// Called while Boost.Redis parses: takes note, and leaves everything else to the turn's end.
     void on_parse(
         batch& to,
         redis::any_adapter::parse_event event,
@@ -409,7 +411,7 @@ private:
     void deliver(command sent, const reply_shape& shape)
     {
         // Somebody flushed the scripts. The command did nothing, so it is sent again, with the text
-        // of its script; once, for an answer to EVAL that says the same is an answer like any other.
+        // of its script; once, for the same answer to EVAL would be an answer like any other.
         if (shape.is_noscript() && !sent.whole_script && sent.asked->wanted())
         {
             without_script_.push_back(std::move(sent.asked));
@@ -428,6 +430,8 @@ private:
         written->answered = 0;
         if (spare_batches_.size() < max_spare_batches)
             spare_batches_.push_back(std::move(written));
+        if (!over_ && events_.on_answered)
+            events_.on_answered();
     }
 
     /// Fails what has no answer, which is nothing unless the connection broke.

@@ -26,6 +26,7 @@ struct link_events
 {
     std::function<void()> on_ready;             ///< Connected and vetted; at most once.
     std::function<void(link_end)> on_end;       ///< Over; exactly once, also if never ready.
+    std::function<void()> on_answered;          ///< Some commands were: there is room for others.
     /// A release got no answer: it may not have arrived.
     std::function<void(std::shared_ptr<question>)> on_lost_release;
 };

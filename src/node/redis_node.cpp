@@ -115,6 +115,10 @@ private:
                 if (const auto alive = self.lock())
                     alive->on_end(std::move(why));
             },
+            [self]() {
+                if (const auto alive = self.lock())
+                    alive->send_pending_releases();
+            },
             [self](std::shared_ptr<question> lost) {
                 if (const auto alive = self.lock())
                     alive->on_lost_release(std::move(lost));
@@ -131,10 +135,18 @@ private:
             if (asked->wanted())
                 link_->ask(asked);
         }
-        for (auto& release : std::exchange(pending_releases_, {}))
+        send_pending_releases();
+    }
+
+    /// Sends the releases that were kept, as far as there is room.
+    void send_pending_releases()
+    {
+        while (!pending_releases_.empty() && link_->unanswered() < core::max_unanswered)
         {
-            if (steady_clock::now() < release.until)
-                link_->ask(std::move(release.asked));
+            pending_release next = std::move(pending_releases_.front());
+            pending_releases_.pop_front();
+            if (steady_clock::now() < next.until)
+                link_->ask(std::move(next.asked));
         }
     }
 

@@ -13,7 +13,7 @@ using strand_type = asio::any_io_executor;
 /** Makes a strand over `executor`.
 
     A strand over a type-erased executor, erased again, allocates and locks at every step of every
-    read and write. So the usual executors are recognized, and one that is a strand is used as it is.
+    read and write. So the usual executors are recognized, and a strand is used as it is.
 */
 [[nodiscard]] strand_type make_strand(const asio::any_io_executor& executor);
 

@@ -48,8 +48,8 @@ void turn::end()
         task.on_turn_end();
     }
 
-    // Operations that ended here have posted their handlers. Those are likely to start the next ones,
-    // whose commands should not wait for one more turn: so look again right behind them.
+    // Operations that ended here have posted their handlers. Those are likely to start the next
+    // ones, whose commands should not wait for one more turn: so look again right behind them.
     schedule();
 }
 

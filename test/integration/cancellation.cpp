@@ -81,14 +81,17 @@ public:
         (*in.locks)->async_acquire(
             resource,
             {.ttl = 60s, .wait = 60s},
-            asio::bind_cancellation_slot(signal_.slot(), [this](error_code ec, lease held) {
-                timer_.cancel();
-                // What was granted before is given back by the end of the lease.
-                BOOST_TEST(bool(held) == !ec);
-                if (ec)
-                    BOOST_TEST(ec == asio::error::operation_aborted);
-                outcome_ = ec;
-            })
+            asio::bind_cancellation_slot(
+                signal_.slot(),
+                [this](error_code ec, lease held) {
+                    timer_.cancel();
+                    // What was granted before is given back by the end of the lease.
+                    BOOST_TEST(bool(held) == !ec);
+                    if (ec)
+                        BOOST_TEST(ec == asio::error::operation_aborted);
+                    outcome_ = ec;
+                }
+            )
         );
     }
 
@@ -183,19 +186,26 @@ BOOST_AUTO_TEST_CASE(an_attempt_cancelled_while_its_keys_are_set_is_undone)
     locks->async_acquire(
         "r",
         60s,
-        asio::bind_cancellation_slot(signal.slot(), [&outcome](error_code ec, lease held) {
-            BOOST_TEST(!held);
-            outcome = ec;
-        })
+        asio::bind_cancellation_slot(
+            signal.slot(),
+            [&outcome](error_code ec, lease held) {
+                BOOST_TEST(!held);
+                outcome = ec;
+            }
+        )
     );
     BOOST_TEST(run_until(context, [&] { return server.client().exists("r"); }));
 
     signal.emit(asio::cancellation_type::partial);
 
     // Neither the completion nor the release waits for a reply.
-    BOOST_TEST(run_until(context, [&outcome] { return outcome.has_value(); }, 500ms));
+    BOOST_TEST(run_until(
+        context, [&outcome] { return outcome.has_value(); }, 500ms
+    ));
     BOOST_TEST(*outcome == asio::error::operation_aborted);
-    BOOST_TEST(run_until(context, [&] { return !server.client().exists("r"); }, 500ms));
+    BOOST_TEST(run_until(
+        context, [&] { return !server.client().exists("r"); }, 500ms
+    ));
 }
 
 BOOST_AUTO_TEST_CASE(a_wait_cancelled_by_a_deadline_leaves_the_holder_alone)
@@ -204,12 +214,9 @@ BOOST_AUTO_TEST_CASE(a_wait_cancelled_by_a_deadline_leaves_the_holder_alone)
     for (redis_server& server : f.servers)
         server.command({"SET", "r", "other"});
 
-    asio::steady_timer timer(f.context);
     const auto [ec, none] = outcome_of(
         f.context,
-        (*f.locks)->async_acquire(
-            "r", {.ttl = 60s, .wait = forever}, asio::cancel_after(timer, 100ms)
-        )
+        (*f.locks)->async_acquire("r", {.ttl = 60s, .wait = forever}, asio::cancel_after(100ms))
     );
 
     BOOST_TEST(ec == asio::error::operation_aborted);
@@ -227,9 +234,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_release_goes_on)
     lease held = run(context, locks->async_acquire("r", 60s));
     proxy.hold_requests();
 
-    asio::steady_timer timer(context);
-    const auto [ec, ignored] =
-        outcome_of(context, held.async_release(asio::cancel_after(timer, 50ms)));
+    const auto [ec, ignored] = outcome_of(context, held.async_release(asio::cancel_after(50ms)));
     BOOST_TEST(ec == asio::error::operation_aborted);
     BOOST_TEST(held.expired());
     BOOST_TEST(server.client().exists("r"));
@@ -248,9 +253,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_extension_leaves_the_deadline_as_it_was)
     const auto deadline = held.valid_until();
     proxy.hold_requests();
 
-    asio::steady_timer timer(context);
-    const auto [ec] =
-        outcome_of(context, held.async_extend(600s, asio::cancel_after(timer, 50ms)));
+    const auto [ec] = outcome_of(context, held.async_extend(600s, asio::cancel_after(50ms)));
 
     BOOST_TEST(ec == asio::error::operation_aborted);
     BOOST_TEST(!held.expired());

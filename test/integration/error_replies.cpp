@@ -1,10 +1,10 @@
 // What becomes of an operation when some nodes answer it with an error: nine errors, three
 // operations, on 1, quorum - 1, quorum and all of five nodes.
 //
-// Every cell that a server can be brought to is here. Where an error cannot come from a command, the
-// case says what the server does instead: an out-of-memory server still extends and releases, a key
-// of another type denies an acquisition, and a login is only checked on connecting. There it makes
-// the node rejected, so that the cells of NOAUTH and WRONGPASS are those of a rejected node.
+// Every cell that a server can be brought to is here. Where an error cannot come from a command,
+// the case says what the server does instead: an out-of-memory server still extends and releases, a
+// key of another type denies an acquisition, and a login is only checked on connecting. There it
+// makes the node rejected, so that the cells of NOAUTH and WRONGPASS are those of a rejected node.
 
 #include <redlock/client.hpp>
 #include <redlock/diagnostics.hpp>
@@ -66,9 +66,7 @@ struct subject
     /// Waits until PING gets a reply that starts like this.
     void wait_for_ping(const std::string& reply)
     {
-        BOOST_TEST_REQUIRE(eventually([&] {
-            return admin.command({"PING"}).starts_with(reply);
-        }));
+        BOOST_TEST_REQUIRE(eventually([&] { return admin.command({"PING"}).starts_with(reply); }));
     }
 
     redis_server& server;
@@ -240,8 +238,8 @@ void check_errors(subject& on, const trouble& what)
     if (what.on_connecting)
         return;  // Nothing was sent.
     // An attempt that fails is released too.
-    const std::size_t scripts = (what.on_extend == effect::refused ? 1 : 0) +
-                                (what.on_release == effect::refused ? 1 : 0);
+    const std::size_t scripts =
+        (what.on_extend == effect::refused ? 1 : 0) + (what.on_release == effect::refused ? 1 : 0);
     BOOST_TEST(errors_of(on.admin, "set") == (what.on_acquire == effect::refused ? 1u : 0u));
     BOOST_TEST(errors_of(on.admin, "evalsha") >= scripts);
 }
@@ -331,7 +329,10 @@ BOOST_AUTO_TEST_CASE(a_node_that_wants_a_password_is_rejected)
                 expect_ok(on, {"CONFIG", "SET", "requirepass", "secret"});
                 on.admin.command({"CLIENT", "KILL", "TYPE", "normal"});
             },
-        .end = [](subject& on) { expect_ok(on, {"CONFIG", "SET", "requirepass", ""}); },
+        .end =
+            [](subject& on) {
+                expect_ok(on, {"CONFIG", "SET", "requirepass", ""});
+            },
         .on_connecting = true,
     });
 }
@@ -363,7 +364,10 @@ BOOST_AUTO_TEST_CASE(a_command_that_is_not_permitted_is_refused)
             [](subject& on) {
                 expect_ok(on, {"ACL", "SETUSER", "locks", "-set", "-evalsha", "-eval"});
             },
-        .end = [](subject& on) { expect_ok(on, {"ACL", "SETUSER", "locks", "+@all"}); },
+        .end =
+            [](subject& on) {
+                expect_ok(on, {"ACL", "SETUSER", "locks", "+@all"});
+            },
         .with_login = true,
     });
 }
@@ -376,7 +380,10 @@ BOOST_AUTO_TEST_CASE(a_key_that_is_not_permitted_is_refused)
             [](subject& on) {
                 expect_ok(on, {"ACL", "SETUSER", "locks", "resetkeys", "~another:*"});
             },
-        .end = [](subject& on) { expect_ok(on, {"ACL", "SETUSER", "locks", "allkeys"}); },
+        .end =
+            [](subject& on) {
+                expect_ok(on, {"ACL", "SETUSER", "locks", "allkeys"});
+            },
         .with_login = true,
     });
 }
@@ -391,7 +398,10 @@ BOOST_AUTO_TEST_CASE(a_node_that_became_a_replica_refuses)
                 const std::string port = std::to_string(nobody.number());
                 expect_ok(on, {"REPLICAOF", "127.0.0.1", port});
             },
-        .end = [](subject& on) { expect_ok(on, {"REPLICAOF", "NO", "ONE"}); },
+        .end =
+            [](subject& on) {
+                expect_ok(on, {"REPLICAOF", "NO", "ONE"});
+            },
     });
 }
 
@@ -400,8 +410,14 @@ BOOST_AUTO_TEST_CASE(a_node_without_memory_refuses_to_acquire_only)
 {
     check_all_cells({
         .text = "OOM",
-        .begin = [](subject& on) { expect_ok(on, {"CONFIG", "SET", "maxmemory", "1"}); },
-        .end = [](subject& on) { expect_ok(on, {"CONFIG", "SET", "maxmemory", "0"}); },
+        .begin =
+            [](subject& on) {
+                expect_ok(on, {"CONFIG", "SET", "maxmemory", "1"});
+            },
+        .end =
+            [](subject& on) {
+                expect_ok(on, {"CONFIG", "SET", "maxmemory", "0"});
+            },
         .on_extend = effect::none,
         .on_release = effect::none,
     });
@@ -493,7 +509,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_runs_a_long_script_refuses)
     });
 }
 
-// The command is permitted, what the script does is not. Redis 7.0 calls that ERR, later ones NOPERM.
+// The command is permitted, what the script does is not. Redis 7.0 calls that ERR, others NOPERM.
 BOOST_AUTO_TEST_CASE(a_script_that_may_not_do_its_work_is_refused)
 {
     trouble what{
@@ -502,7 +518,10 @@ BOOST_AUTO_TEST_CASE(a_script_that_may_not_do_its_work_is_refused)
             [](subject& on) {
                 expect_ok(on, {"ACL", "SETUSER", "locks", "-pexpire", "-del"});
             },
-        .end = [](subject& on) { expect_ok(on, {"ACL", "SETUSER", "locks", "+@all"}); },
+        .end =
+            [](subject& on) {
+                expect_ok(on, {"ACL", "SETUSER", "locks", "+@all"});
+            },
         .on_acquire = effect::none,
         .with_login = true,
     };

@@ -233,14 +233,13 @@ BOOST_AUTO_TEST_CASE(three_of_five_nodes_down_are_unreachable_each_with_its_reas
         BOOST_TEST(locks.reaches(node, node_state::down));
     BOOST_TEST(run_until(f.context, [&] {
         return locks.status(0).because == "Connection refused" &&
-               locks.status(2).because == "Connection refused" &&
-               locks.status(4).because == "Connection refused";
+            locks.status(2).because == "Connection refused" &&
+            locks.status(4).because == "Connection refused";
     }));
     diagnostics report;
 
-    const auto [ec, none] = outcome_of(
-        f.context, locks->async_try_acquire(resource, {.ttl = 10s, .report = &report})
-    );
+    const auto [ec, none] =
+        outcome_of(f.context, locks->async_try_acquire(resource, {.ttl = 10s, .report = &report}));
 
     BOOST_TEST(ec == error::quorum_unreachable);
     BOOST_TEST(ec == condition::not_acquired);
@@ -256,7 +255,9 @@ BOOST_AUTO_TEST_CASE(three_of_five_nodes_down_are_unreachable_each_with_its_reas
     for (const std::size_t node : {1, 3})
     {
         const auto has_key = [&] { return f.servers[node].client().exists(resource); };
-        BOOST_TEST(run_until(f.context, [&] { return !has_key(); }, 2s));
+        BOOST_TEST(run_until(
+            f.context, [&] { return !has_key(); }, 2s
+        ));
     }
 }
 
@@ -270,8 +271,7 @@ BOOST_AUTO_TEST_CASE(an_unreachable_quorum_is_tried_again_until_the_wait_is_over
     diagnostics report;
 
     const auto [ec, none] = outcome_of(
-        f.context,
-        locks->async_acquire(resource, {.ttl = 10s, .wait = 400ms, .report = &report})
+        f.context, locks->async_acquire(resource, {.ttl = 10s, .wait = 400ms, .report = &report})
     );
 
     BOOST_TEST(ec == error::quorum_unreachable);
@@ -292,14 +292,20 @@ BOOST_AUTO_TEST_CASE(nodes_that_are_up_again_vote_again)
         outcome = ec;
         held = std::move(got);
     });
-    BOOST_TEST(!run_until(f.context, [&] { return outcome.has_value(); }, 50ms));
+    BOOST_TEST(!run_until(
+        f.context, [&] { return outcome.has_value(); }, 50ms
+    ));
 
     for (redis_server& server : f.servers)
         server.start();
 
-    BOOST_TEST(run_until(f.context, [&] { return outcome.has_value(); }, 5s));
+    BOOST_TEST(run_until(
+        f.context, [&] { return outcome.has_value(); }, 5s
+    ));
     BOOST_TEST(!outcome.value());
-    BOOST_TEST(run_until(f.context, [&] { return locks.reaches(5); }, 5s));
+    BOOST_TEST(run_until(
+        f.context, [&] { return locks.reaches(5); }, 5s
+    ));
     check_that_it_works(f.context, locks, "another");
 }
 
@@ -345,7 +351,7 @@ BOOST_AUTO_TEST_CASE(a_lease_survives_a_short_outage_but_not_the_loss_of_its_key
 
 BOOST_AUTO_TEST_CASE(two_of_five_frozen_nodes_cost_no_time)
 {
-    five_nodes f;
+    five_nodes f(20s);
     client_runner locks(f.context, f.config);
     locks.wait_for_all_nodes();
     f.pause({1, 2});
@@ -355,7 +361,8 @@ BOOST_AUTO_TEST_CASE(two_of_five_frozen_nodes_cost_no_time)
         check_that_it_works(f.context, locks, resource + std::to_string(i));
 
     // Less than one node timeout, with thirty operations.
-    BOOST_TEST((deadline_clock::now() - start < 1s));
+    BOOST_TEST((deadline_clock::now() - start < 10s));
+    f.resume({1, 2});
 }
 
 BOOST_AUTO_TEST_CASE(three_of_five_frozen_nodes_are_unreachable_by_timeout)
@@ -367,9 +374,8 @@ BOOST_AUTO_TEST_CASE(three_of_five_frozen_nodes_are_unreachable_by_timeout)
     diagnostics report;
     const auto start = deadline_clock::now();
 
-    const auto [ec, none] = outcome_of(
-        f.context, locks->async_try_acquire(resource, {.ttl = 60s, .report = &report})
-    );
+    const auto [ec, none] =
+        outcome_of(f.context, locks->async_try_acquire(resource, {.ttl = 60s, .report = &report}));
 
     BOOST_TEST(ec == error::quorum_unreachable);
     BOOST_TEST((deadline_clock::now() - start >= 200ms));
@@ -489,9 +495,9 @@ BOOST_AUTO_TEST_CASE(a_question_on_a_connection_that_breaks_fails_and_says_so)
     f.proxies[0].hold_replies();
     diagnostics report;
     std::optional<error_code> outcome;
-    locks->async_try_acquire(
-        resource, {.ttl = 60s, .report = &report}, [&](error_code ec, lease) { outcome = ec; }
-    );
+    locks->async_try_acquire(resource, {.ttl = 60s, .report = &report}, [&](error_code ec, lease) {
+        outcome = ec;
+    });
     BOOST_TEST(f.has_key(0, resource));
 
     f.proxies[0].reset_all();
@@ -564,7 +570,9 @@ BOOST_AUTO_TEST_CASE(a_half_answered_batch_is_neither_repeated_nor_mistaken)
             for (std::size_t i = 0; i < batch; ++i)
             {
                 locks->async_try_acquire(
-                    "batch:" + std::to_string(i), 60s, [&, i](error_code ec, lease got) {
+                    "batch:" + std::to_string(i),
+                    60s,
+                    [&, i](error_code ec, lease got) {
                         outcomes[i] = ec;
                         held[i] = std::move(got);
                     }
@@ -573,17 +581,18 @@ BOOST_AUTO_TEST_CASE(a_half_answered_batch_is_neither_repeated_nor_mistaken)
             f.context.poll_one();
             before.async_extend(600s)([&](error_code ec) { extended = ec; });
             BOOST_TEST_REQUIRE(run_until(f.context, [&] {
-                return extended && std::ranges::all_of(outcomes, [](auto& each) {
-                    return each.has_value();
-                });
+                return extended &&
+                    std::ranges::all_of(outcomes, [](auto& each) { return each.has_value(); });
             }));
 
             BOOST_TEST(locks.reaches(1));
             for (std::size_t i = 0; i < batch; ++i)
             {
                 const bool answered = (i + 1) * reply_size <= bytes;
-                BOOST_TEST((*outcomes[i] == (answered ? error_code()
-                                                      : error_code(error::quorum_unreachable))));
+                BOOST_TEST(
+                    (*outcomes[i] ==
+                     (answered ? error_code() : error_code(error::quorum_unreachable)))
+                );
                 BOOST_TEST(f.has_key(0, "batch:" + std::to_string(i), answered));
             }
             if (!*extended)
@@ -818,14 +827,14 @@ BOOST_AUTO_TEST_CASE(a_server_that_answers_errors_only_is_rejected_with_its_word
 
     BOOST_TEST(run_until(context, [&] {
         return locks.status(0).state == node_state::rejected ||
-               locks.status(0).state == node_state::down;
+            locks.status(0).state == node_state::down;
     }));
 
     const auto [ec, none] = outcome_of(context, locks->async_try_acquire(resource, 10s));
     BOOST_TEST(ec == condition::nodes_unavailable);
 }
 
-// User code that blocks the only thread must not cost the connections, whose answers wait meanwhile.
+// User code that blocks the only thread must not cost the connections whose answers wait meanwhile.
 BOOST_AUTO_TEST_CASE(a_program_that_stood_still_keeps_its_connections)
 {
     proxied_nodes f(3, 20s);

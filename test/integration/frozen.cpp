@@ -142,8 +142,8 @@ BOOST_AUTO_TEST_CASE(a_node_frozen_under_load_costs_bounded_memory_and_nothing_e
 
     BOOST_TEST_MESSAGE(
         "healthy " << healthy.pairs_per_second << " pairs/s, " << healthy.most_mib
-                   << " MiB; frozen " << frozen.pairs_per_second << " pairs/s, "
-                   << frozen.most_mib << " MiB"
+                   << " MiB; frozen " << frozen.pairs_per_second << " pairs/s, " << frozen.most_mib
+                   << " MiB"
     );
     // The caps are 8192 unanswered commands and as many releases, of less than 2 KiB each.
     BOOST_TEST(frozen.most_mib < healthy.most_mib + 48);

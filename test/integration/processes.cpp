@@ -41,8 +41,8 @@ namespace {
 
 constexpr const char* resource = "orders:42";
 
-/// A copy of this process with a client of its own. Made before the test has any thread or socket of
-/// a client. Killed with the object.
+/// A copy of this process with a client of its own. Made before the test has any thread or client.
+/// Killed with the object.
 class other_process
 {
 public:
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(the_resource_of_a_killed_process_is_taken_over_after_its_tt
 
     const auto now = std::chrono::steady_clock::now();
     BOOST_TEST((now >= until));
-    BOOST_TEST((now < until + 1s));
+    BOOST_TEST((now < until + 5s));
     BOOST_TEST(bool(taken));
 }
 
@@ -234,11 +234,9 @@ BOOST_AUTO_TEST_CASE(processes_that_compete_are_never_in_there_together)
             locks.async_run(asio::detached);
             int violations = 0;
             auto turns = take_turns(locks, folder.path() / "door", 25, &violations);
-            run(
-                context,
+            run(context,
                 asio::co_spawn(context, std::move(turns), asio::deferred),
-                std::chrono::seconds(60)
-            );
+                std::chrono::seconds(60));
             ::_exit(violations == 0 ? 0 : 1);
         });
     }

@@ -282,8 +282,8 @@ namespace {
 bool server_speaks_tls()
 {
     // A server without TLS does not know the directive; one with TLS ends because it has no port.
-    return std::system("printf 'tls-port 0\\nport 0\\n' | redis-server - | grep -q 'Bad directive'") !=
-           0;
+    return std::system("printf 'tls-port 0\\nport 0\\n' | redis-server - | grep -q 'Bad directive'"
+           ) != 0;
 }
 
 boost::test_tools::assertion_result tls_is_built_in(boost::unit_test::test_unit_id)
@@ -366,9 +366,7 @@ BOOST_AUTO_TEST_CASE(five_nodes_with_tls_are_a_quorum_like_any_other)
     redis_servers servers(
         5,
         {
-            .tls = redis_tls{
-                files.server().certificate, files.server().key, files.authority()
-            },
+            .tls = redis_tls{files.server().certificate, files.server().key, files.authority()},
         }
     );
     asio::io_context context;
@@ -395,9 +393,9 @@ BOOST_AUTO_TEST_CASE(a_name_is_checked_against_the_certificate)
     tls_fixture f("DNS:localhost");
 
     BOOST_TEST(reason_for(node_state::ready, f.config("localhost")).empty());
-    BOOST_TEST(contains(
-        reason_for(node_state::down, f.config("127.0.0.1")), "certificate verify failed"
-    ));
+    BOOST_TEST(
+        contains(reason_for(node_state::down, f.config("127.0.0.1")), "certificate verify failed")
+    );
 }
 
 BOOST_AUTO_TEST_CASE(an_address_is_checked_against_the_certificate)
@@ -405,9 +403,9 @@ BOOST_AUTO_TEST_CASE(an_address_is_checked_against_the_certificate)
     tls_fixture f("IP:127.0.0.1");
 
     BOOST_TEST(reason_for(node_state::ready, f.config("127.0.0.1")).empty());
-    BOOST_TEST(contains(
-        reason_for(node_state::down, f.config("localhost")), "certificate verify failed"
-    ));
+    BOOST_TEST(
+        contains(reason_for(node_state::down, f.config("localhost")), "certificate verify failed")
+    );
 }
 
 BOOST_AUTO_TEST_CASE(a_server_of_an_unknown_authority_is_refused_unless_verification_is_off)
@@ -455,7 +453,8 @@ BOOST_AUTO_TEST_CASE(a_server_that_asks_for_a_certificate_gets_ours)
 BOOST_AUTO_TEST_CASE(files_that_cannot_be_used_are_named)
 {
     tls_fixture f;
-    const auto with = [&](const std::filesystem::path& ca, const std::filesystem::path& cert,
+    const auto with = [&](const std::filesystem::path& ca,
+                          const std::filesystem::path& cert,
                           const std::filesystem::path& key) {
         client_config config = f.config();
         config.nodes[0].tls = tls_config{.ca_file = ca, .cert_file = cert, .key_file = key};
@@ -467,7 +466,8 @@ BOOST_AUTO_TEST_CASE(files_that_cannot_be_used_are_named)
     BOOST_TEST(contains(with("/nowhere/ca.pem", "", ""), "o such file"));
     BOOST_TEST(contains(with(key, "", ""), "'" + key.native() + "'"));
     BOOST_TEST(contains(with(f.files.authority(), "/nowhere/c.pem", key), "'/nowhere/c.pem'"));
-    BOOST_TEST(contains(with(f.files.authority(), certificate, "/nowhere/k.pem"), "/nowhere/k.pem"));
+    BOOST_TEST(contains(with(f.files.authority(), certificate, "/nowhere/k.pem"), "/nowhere/k.pem")
+    );
     BOOST_TEST(contains(with(f.files.authority(), certificate, f.identity.key), "mismatch"));
 }
 

@@ -51,13 +51,12 @@ void check_that_everything_works(const std::vector<redis_server*>& servers)
         run(context, locks->async_try_acquire(resource, {.ttl = 10s, .report = &report}));
     BOOST_TEST(!denied);
     BOOST_TEST(std::ranges::count_if(report.votes, [](const node_vote& each) {
-        return each.reason == reason::held && each.held_for.has_value();
-    }) >= 2);
+                   return each.reason == reason::held && each.held_for.has_value();
+               }) >= 2);
 
     run(context, held.async_extend(60s));
-    BOOST_TEST(on_all([](redis_server& server) {
-        return server.client().pttl(resource) > 50'000;
-    }));
+    BOOST_TEST(on_all([](redis_server& server) { return server.client().pttl(resource) > 50'000; })
+    );
 
     for (redis_server* server : servers)
         server->command({"SCRIPT", "FLUSH"});

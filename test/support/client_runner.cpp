@@ -65,7 +65,9 @@ bool client_runner::reaches(std::size_t node, node_state state)
 std::size_t client_runner::ready() const
 {
     const auto nodes = client_.nodes();
-    return static_cast<std::size_t>(std::ranges::count(nodes, node_state::ready, &node_status::state));
+    return static_cast<std::size_t>(
+        std::ranges::count(nodes, node_state::ready, &node_status::state)
+    );
 }
 
 void run_for_a_moment(boost::asio::io_context& context)

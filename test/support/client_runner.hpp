@@ -104,11 +104,7 @@ void run_a_handler(boost::asio::io_context& context);
 [[noreturn]] void throw_never_completed();
 
 template <class F>
-bool run_until(
-    boost::asio::io_context& context,
-    F condition,
-    std::chrono::milliseconds deadline
-)
+bool run_until(boost::asio::io_context& context, F condition, std::chrono::milliseconds deadline)
 {
     const auto give_up = std::chrono::steady_clock::now() + deadline;
     for (;;)

@@ -61,6 +61,32 @@ private:
     Executor executor_;
 };
 
+/// What starts an operation. Has the executor of the client, for tokens such as `cancel_after` that
+/// need a timer and look for one here.
+template <class Start>
+class initiation
+{
+public:
+    using executor_type = boost::asio::any_io_executor;
+
+    initiation(executor_type executor, Start start)
+        : executor_(std::move(executor)), start_(std::move(start))
+    {
+    }
+
+    executor_type get_executor() const noexcept { return executor_; }
+
+    template <class Handler, class... Args>
+    void operator()(Handler&& handler, Args&&... args)
+    {
+        start_(std::forward<Handler>(handler), std::forward<Args>(args)...);
+    }
+
+private:
+    executor_type executor_;
+    Start start_;
+};
+
 /// Erases a handler that runs on its associated executor, by default on `fallback`.
 template <class Signature, class Handler>
 boost::asio::any_completion_handler<Signature> deliver(

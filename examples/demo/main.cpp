@@ -1,0 +1,115 @@
+// What redlock does, told and checked step by step. Read story.hpp next.
+
+#include "holder.hpp"
+#include "narrator.hpp"
+#include "story.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+constexpr std::string_view usage =
+    "usage: redlock_demo [--help]\n"
+    "\n"
+    "Starts five Redis servers on free loopback ports, tells what two clients do with them, and\n"
+    "stops them. Takes some seconds. Exits with 1 if anything does not turn out as told.\n";
+
+asio::awaitable<void> tell_story()
+{
+    const auto start = std::chrono::steady_clock::now();
+    demo::stage on(co_await asio::this_coro::executor);
+    co_await demo::everybody_connects(on);
+
+    auto held = co_await demo::first_lock(on);
+    co_await demo::second_client_denied(on);
+    held = co_await demo::second_client_waits(on, std::move(held));
+    co_await demo::extend(held);
+    co_await demo::two_nodes_killed(on, std::move(held));
+    co_await demo::third_node_killed(on);
+    co_await demo::nodes_back(on);
+    co_await demo::holder_killed(on);
+
+    const auto taken = std::chrono::steady_clock::now() - start;
+    std::cout << "\nEverything turned out as told, in " << demo::in_ms(taken) << '.' << std::endl;
+}
+
+/// Runs the story to its end, or until a signal cancels it. Either way the servers are stopped, and
+/// their folders removed, when the coroutine is destroyed.
+int run_story()
+{
+    int caught = 0;
+    std::exception_ptr failure;
+    asio::cancellation_signal cancel;
+    asio::io_context context;
+
+    asio::signal_set signals(context, SIGINT, SIGTERM, SIGPIPE);
+    signals.add(SIGHUP);
+    signals.async_wait([&](const boost::system::error_code& ec, int number) {
+        if (ec)
+            return;
+        caught = number;
+        cancel.emit(asio::cancellation_type::terminal);
+    });
+    // Ctrl-C ends the servers too, and that may fail the story before the signal is noticed here:
+    // so after a failure, wait for it a moment.
+    asio::steady_timer moment(context);
+    const auto at_end = [&](std::exception_ptr thrown) {
+        failure = std::move(thrown);
+        moment.expires_after(failure ? 50ms : 0ms);
+        moment.async_wait([&](const boost::system::error_code&) { signals.cancel(); });
+    };
+    asio::co_spawn(context, tell_story(), asio::bind_cancellation_slot(cancel.slot(), at_end));
+    context.run();
+
+    if (caught != 0)
+    {
+        std::cerr << "\nredlock_demo: interrupted, the servers are stopped" << std::endl;
+        return 128 + caught;
+    }
+    if (failure)
+        std::rethrow_exception(failure);
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    const std::string_view option = argc > 1 ? argv[1] : "";
+    if (option == "--help")
+    {
+        std::cout << usage;
+        return 0;
+    }
+    try
+    {
+        if (option == "--hold" && argc == 3)  // Step 8 starts this program once more.
+            return demo::hold(argv[2]);
+        if (argc == 1)
+            return run_story();
+    }
+    catch (const std::exception& error)
+    {
+        std::cerr << "\nredlock_demo: " << error.what() << std::endl;
+        return 1;
+    }
+    std::cerr << usage;
+    return 2;
+}

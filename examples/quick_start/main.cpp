@@ -1,0 +1,45 @@
+// usage: redlock_quick_start [URL,URL,...]
+
+// snippet: quick_start
+#include <redlock.hpp>
+
+#include <boost/asio.hpp>
+
+#include <iostream>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+asio::awaitable<void> ship_order(redlock::client& locks)
+{
+    auto held = co_await locks.async_acquire("orders:42", 10s);
+    std::cout << held.resource() << " is ours for " << held.remaining().count() << " ms\n";
+    co_await held.async_release();
+}
+
+void run(std::string_view nodes)
+{
+    asio::io_context context;
+    redlock::client locks(context, {.nodes = redlock::parse_nodes(nodes)});
+    locks.async_run(asio::detached);
+    asio::co_spawn(context, ship_order(locks), [&](std::exception_ptr failure) {
+        locks.cancel();
+        if (failure)
+            std::rethrow_exception(failure);
+    });
+    context.run();
+}
+// end snippet
+
+int main(int argc, char** argv)
+{
+    try
+    {
+        run(argc > 1 ? argv[1] : "redis://127.0.0.1:6379");
+    }
+    catch (const std::exception& error)
+    {
+        std::cerr << "redlock_quick_start: " << error.what() << '\n';
+        return 1;
+    }
+}

@@ -1,0 +1,204 @@
+// What the pages in docs/ quote, each region under its name. Compiled with the examples, not run.
+
+#include <redlock.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/cancel_after.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/use_future.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <chrono>
+#include <cstdlib>
+#include <future>
+#include <iostream>
+#include <string_view>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace snippets {
+
+asio::awaitable<void> ship(int order);
+void ship_now(int order, redlock::time_point deadline);
+
+asio::awaitable<void> wait_limit(redlock::client& locks)
+{
+    // snippet: wait_limit
+    auto held = co_await locks.async_acquire("orders:42", {.ttl = 30s, .wait = 2s});
+    // end snippet
+}
+
+asio::awaitable<void> try_lock(redlock::client& locks)
+{
+    // snippet: try_lock
+    if (auto held = co_await locks.async_try_acquire("orders:42", 10s))
+    {
+        co_await ship(42);
+        co_await held.async_release();
+    }
+    else
+    {
+        std::cout << "somebody else ships it\n";
+    }
+    // end snippet
+}
+
+asio::awaitable<void> report(redlock::client& locks)
+{
+    // snippet: report
+    redlock::diagnostics report;
+    auto [ec, held] =
+        co_await locks.async_acquire("orders:42", {.ttl = 10s, .report = &report}, asio::as_tuple);
+    if (ec)
+        std::cerr << ec.message() << " after " << report.rounds << " rounds; " << report << '\n';
+    // end snippet
+}
+
+asio::awaitable<void> report_by_node(const redlock::diagnostics& report)
+{
+    // snippet: report_by_node
+    for (const redlock::node_vote& from : report.votes)
+    {
+        if (from.vote == redlock::vote::failed)
+            std::cerr << from.node << ": " << to_string(from.reason) << '\n';
+    }
+    // end snippet
+    co_return;
+}
+
+asio::awaitable<void> extend(redlock::lease held)
+{
+    // snippet: extend
+    for (int order = 1; order <= 1000; ++order)
+    {
+        if (held.remaining() < 5s)
+            co_await held.async_extend(10s);  // Throws if the lease is lost.
+        co_await ship(order);
+    }
+    // end snippet
+}
+
+asio::awaitable<void> release_outcome(redlock::lease held)
+{
+    // snippet: release_outcome
+    switch (co_await held.async_release())
+    {
+    // The next owner can have it now.
+    case redlock::release_outcome::released: break;
+    // It goes on in the background, and the ttl ends it in any case.
+    case redlock::release_outcome::unconfirmed: break;
+    // The lease was over before: somebody else may have worked at the same time.
+    case redlock::release_outcome::already_gone: std::cerr << "the work took too long\n"; break;
+    }
+    // end snippet
+}
+
+asio::awaitable<void> cancel_after(redlock::client& locks)
+{
+    // snippet: cancel_after
+    auto [ec, held] =
+        co_await locks.async_acquire("orders:42", 10s, asio::cancel_after(500ms, asio::as_tuple));
+    if (ec == asio::error::operation_aborted)
+        std::cerr << "not within 500 ms\n";
+    // end snippet
+}
+
+asio::awaitable<void> conditions(redlock::client& locks)
+{
+    // snippet: conditions
+    auto [ec, held] = co_await locks.async_acquire("orders:42", 10s, asio::as_tuple);
+    if (!ec)
+        co_await ship(42);
+    else if (ec == redlock::condition::nodes_unavailable)
+        std::cerr << "call an operator: " << ec.message() << '\n';
+    else if (ec == redlock::condition::not_acquired)
+        std::cerr << "come back later: " << ec.message() << '\n';
+    else
+        throw boost::system::system_error(ec);
+    // end snippet
+}
+
+asio::awaitable<void> exceptions(redlock::client& locks)
+{
+    // snippet: exceptions
+    try
+    {
+        auto held = co_await locks.async_acquire("orders:42", 10s);
+        co_await ship(42);
+        co_await held.async_release();
+    }
+    catch (const boost::system::system_error& failure)
+    {
+        if (failure.code() != redlock::condition::not_acquired)
+            throw;
+        std::cerr << "not shipped: " << failure.code().message() << '\n';
+    }
+    // end snippet
+}
+
+redlock::client_config config()
+{
+    // snippet: config
+    const char* const password = std::getenv("REDIS_PASSWORD");
+    redlock::client_config config;
+    for (const char* host : {"redis-a.example", "redis-b.example", "redis-c.example"})
+    {
+        redlock::node_config node;
+        node.host = host;
+        node.port = 6380;
+        node.username = "locks";
+        node.password = password != nullptr ? password : "";
+        node.tls = redlock::tls_config{.ca_file = "/etc/ssl/redis/ca.pem"};
+        config.nodes.push_back(node);
+    }
+    config.node_timeout = 100ms;
+    config.key_prefix = "shop:";
+    config.log = [](redlock::log_level level, std::string_view line) {
+        if (level != redlock::log_level::info)
+            std::cerr << "redlock: " << line << '\n';
+    };
+    // end snippet
+    return config;
+}
+
+redlock::client_config client_certificate()
+{
+    redlock::client_config config;
+    redlock::node_config node;
+    // snippet: client_certificate
+    node.tls.emplace();
+    node.tls->ca_file = "/etc/ssl/redis/ca.pem";
+    node.tls->cert_file = "/etc/ssl/redis/client.pem";
+    node.tls->key_file = "/etc/ssl/redis/client.key";
+    // end snippet
+    config.nodes.push_back(node);
+    return config;
+}
+
+void callbacks(redlock::client& locks)
+{
+    // snippet: callbacks
+    locks.async_acquire("orders:42", 10s, [](redlock::error_code ec, redlock::lease held) {
+        if (ec)
+            std::cerr << ec.message() << '\n';
+        else
+            ship_now(42, held.valid_until());
+        // Here the lease goes out of scope, and is released in the background.
+    });
+    // end snippet
+}
+
+void futures(redlock::client& locks)
+{
+    // snippet: futures
+    // In a thread that does not run the io_context.
+    std::future<redlock::lease> acquired = locks.async_acquire("orders:42", 10s, asio::use_future);
+    redlock::lease held = acquired.get();  // Throws what co_await would throw.
+    ship_now(42, held.valid_until());
+    held.async_release(asio::use_future).get();
+    // end snippet
+}
+
+}  // namespace snippets

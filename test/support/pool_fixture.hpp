@@ -1,0 +1,97 @@
+#ifndef REDLOCK_TEST_SUPPORT_POOL_FIXTURE_HPP
+#define REDLOCK_TEST_SUPPORT_POOL_FIXTURE_HPP
+
+#include <redlock/client.hpp>
+#include <redlock/config.hpp>
+
+#include "client/client_impl.hpp"
+#include "client/time_source.hpp"
+#include "node/strand.hpp"
+#include "node/turn.hpp"
+
+#include <boost/asio/detached.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "support/fake_node.hpp"
+#include "support/real_time.hpp"
+
+namespace redlock::test {
+
+/** A running client of fake nodes in a pool of threads, in real time.
+
+    Rules for the nodes are set before the client starts; what they hold is looked at after `join`.
+*/
+class pool_fixture
+{
+public:
+    explicit pool_fixture(std::size_t node_count = 5, std::size_t thread_count = 4)
+        : pool_(thread_count), strand_(detail::make_strand(pool_.get_executor()))
+    {
+        const boost::asio::any_io_executor executor = pool_.get_executor();
+        detail::client_parts parts{
+            strand_,
+            std::make_shared<detail::turn>(executor, strand_),
+            detail::make_system_time(strand_),
+            {}
+        };
+        client_config config;
+        config.nodes.resize(node_count);
+        config.node_timeout = milliseconds(1000);  // Sanitizers and busy machines are slow.
+        for (std::size_t index = 0; index < node_count; ++index)
+        {
+            nodes_.push_back(std::make_shared<fake_node>(index, time_, log_));
+            parts.nodes.push_back(nodes_.back());
+        }
+        locks_.emplace(std::make_shared<detail::client_impl>(
+            executor, std::move(config), std::move(parts)
+        ));
+    }
+
+    pool_fixture(const pool_fixture&) = delete;
+    pool_fixture& operator=(const pool_fixture&) = delete;
+
+    ~pool_fixture() { join(); }
+
+    void start() { locks_->async_run(boost::asio::detached); }
+
+    [[nodiscard]] client& locks() noexcept { return *locks_; }
+    [[nodiscard]] fake_node& node(std::size_t index) noexcept { return *nodes_[index]; }
+    [[nodiscard]] boost::asio::thread_pool& pool() noexcept { return pool_; }
+
+    /// Destroys the client. Its operations may still be under way.
+    void destroy_client() { locks_.reset(); }
+
+    /// Destroys the client, and waits until the pool has nothing more to do.
+    void join()
+    {
+        destroy_client();
+        pool_.join();
+    }
+
+    /// Keys that the client has set and that are still there. After `join`.
+    [[nodiscard]] std::size_t keys_left() const
+    {
+        std::size_t count = 0;
+        for (const auto& each : nodes_)
+            count += each->store().count_set(time_->elapsed());
+        return count;
+    }
+
+private:
+    boost::asio::thread_pool pool_;
+    detail::strand_type strand_;
+    std::shared_ptr<real_time> time_ = std::make_shared<real_time>(strand_);
+    std::shared_ptr<journal> log_ = std::make_shared<journal>();
+    std::vector<std::shared_ptr<fake_node>> nodes_;
+    std::optional<client> locks_;
+};
+
+}  // namespace redlock::test
+
+#endif

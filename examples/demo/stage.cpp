@@ -33,13 +33,22 @@ std::string join(const std::vector<std::string>& urls)
     return list;
 }
 
+redlock::client make_client(const asio::any_io_executor& executor, const std::string& node_urls)
+{
+    redlock::client_config config;
+    config.nodes = redlock::parse_nodes(node_urls);
+    // Ten times the default: this machine may be busy with compilers, and runs the servers as well.
+    config.node_timeout = 500ms;
+    return redlock::client(executor, config);
+}
+
 }  // namespace
 
 stage::stage(const asio::any_io_executor& executor)
     : servers(5, server_options()),
       node_urls(join(servers.urls())),
-      first(executor, {.nodes = redlock::parse_nodes(node_urls)}),
-      second(executor, {.nodes = redlock::parse_nodes(node_urls)})
+      first(make_client(executor, node_urls)),
+      second(make_client(executor, node_urls))
 {
     first.async_run(asio::detached);
     second.async_run(asio::detached);

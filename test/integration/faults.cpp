@@ -165,6 +165,49 @@ private:
     std::jthread thread_;
 };
 
+/// Acquisitions of one node whose commands share one write.
+template <std::size_t count>
+class batch_of_attempts
+{
+public:
+    explicit batch_of_attempts(client_runner& locks)
+    {
+        for (std::size_t i = 0; i < count; ++i)
+        {
+            locks->async_try_acquire(name(i), 60s, [this, i](error_code ec, lease got) {
+                outcomes_[i] = ec;
+                held_[i] = std::move(got);
+            });
+        }
+    }
+
+    batch_of_attempts(const batch_of_attempts&) = delete;
+    batch_of_attempts& operator=(const batch_of_attempts&) = delete;
+
+    [[nodiscard]] static std::string name(std::size_t i) { return "batch:" + std::to_string(i); }
+
+    [[nodiscard]] bool are_done() const
+    {
+        return std::ranges::all_of(outcomes_, [](const auto& each) { return each.has_value(); });
+    }
+
+    /// The node answers in order. @return How many it granted; the others are unreachable.
+    [[nodiscard]] std::size_t check_that_the_first_ones_were_granted() const
+    {
+        const auto granted = static_cast<std::size_t>(std::ranges::count(outcomes_, error_code()));
+        for (std::size_t i = 0; i < count; ++i)
+        {
+            const error_code expected = i < granted ? error_code() : error::quorum_unreachable;
+            BOOST_TEST(*outcomes_[i] == expected);
+        }
+        return granted;
+    }
+
+private:
+    std::array<std::optional<error_code>, count> outcomes_;
+    std::array<lease, count> held_;
+};
+
 /// One client of one node whose connection breaks once, after some bytes of replies.
 struct broken_once
 {
@@ -549,11 +592,13 @@ BOOST_AUTO_TEST_CASE(a_connection_may_break_after_any_byte_of_a_reply)
 }
 
 // A batch of commands is cut off after k of n replies, in the middle of the next one, while another
-// command is queued. Nothing of the old connection is sent or counted on the new one.
+// command is queued. Nothing of the old connection is sent or counted on the new one. A reply that
+// arrived may be lost, if the client notices the reset first; it is never made up.
 BOOST_AUTO_TEST_CASE(a_half_answered_batch_is_neither_repeated_nor_mistaken)
 {
     constexpr std::size_t batch = 5;
     constexpr std::size_t reply_size = 5;  // +OK\r\n
+    std::size_t all_granted = 0;
     for (std::size_t bytes = 0; bytes < batch * reply_size; ++bytes)
     {
         BOOST_TEST_CONTEXT("reset after " << bytes << " bytes")
@@ -564,37 +609,19 @@ BOOST_AUTO_TEST_CASE(a_half_answered_batch_is_neither_repeated_nor_mistaken)
             lease before = run(f.context, locks->async_acquire("held-before", 60s));
             f.proxies[0].reset_after_reply_bytes(bytes);
 
-            std::array<std::optional<error_code>, batch> outcomes;
-            std::array<lease, batch> held;
-            std::optional<error_code> extended;
-            for (std::size_t i = 0; i < batch; ++i)
-            {
-                locks->async_try_acquire(
-                    "batch:" + std::to_string(i),
-                    60s,
-                    [&, i](error_code ec, lease got) {
-                        outcomes[i] = ec;
-                        held[i] = std::move(got);
-                    }
-                );
-            }
+            batch_of_attempts<batch> attempts(locks);
             f.context.poll_one();
+            std::optional<error_code> extended;
             before.async_extend(600s)([&](error_code ec) { extended = ec; });
-            BOOST_TEST_REQUIRE(run_until(f.context, [&] {
-                return extended &&
-                    std::ranges::all_of(outcomes, [](auto& each) { return each.has_value(); });
-            }));
+            BOOST_TEST_REQUIRE(run_until(f.context, [&] { return extended && attempts.are_done(); })
+            );
 
             BOOST_TEST(locks.reaches(1));
+            const std::size_t granted = attempts.check_that_the_first_ones_were_granted();
+            BOOST_TEST(granted <= bytes / reply_size);
+            all_granted += granted;
             for (std::size_t i = 0; i < batch; ++i)
-            {
-                const bool answered = (i + 1) * reply_size <= bytes;
-                BOOST_TEST(
-                    (*outcomes[i] ==
-                     (answered ? error_code() : error_code(error::quorum_unreachable)))
-                );
-                BOOST_TEST(f.has_key(0, "batch:" + std::to_string(i), answered));
-            }
+                BOOST_TEST(f.has_key(0, attempts.name(i), i < granted));
             if (!*extended)
                 BOOST_TEST(f.servers[0].client().pttl("held-before") > 500'000);
             else
@@ -606,10 +633,11 @@ BOOST_AUTO_TEST_CASE(a_half_answered_batch_is_neither_repeated_nor_mistaken)
             BOOST_TEST(occurrences(requests[1], "\r\nSET\r\n") == 0u);
             BOOST_TEST(occurrences(requests[1], "600000") == 0u);
             // Nothing but the releases of what failed.
-            BOOST_TEST(occurrences(requests[1], "EVAL") == batch - bytes / reply_size);
+            BOOST_TEST(occurrences(requests[1], "EVAL") == batch - granted);
             BOOST_TEST(occurrences(requests[1], "held-before") == 0u);
         }
     }
+    BOOST_TEST(all_granted > 0u);
 }
 
 BOOST_AUTO_TEST_CASE(flushed_scripts_are_not_noticed)
@@ -851,7 +879,7 @@ BOOST_AUTO_TEST_CASE(a_program_that_stood_still_keeps_its_connections)
         f.context.run_for(20ms);
         BOOST_TEST(!eventually([] { return false; }, 1100ms));  // Runs nothing of ours.
         BOOST_TEST(run_until(f.context, [&extended] { return extended.has_value(); }));
-        BOOST_TEST(!*extended);
+        BOOST_TEST(*extended == error_code());
     }
 
     for (tcp_proxy& proxy : f.proxies)

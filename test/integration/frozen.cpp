@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(a_node_frozen_under_load_costs_bounded_memory_and_nothing_e
     BOOST_TEST(run_until(context, [&work] { return work.stopped(); }));
     BOOST_TEST(work.failures() == 0u);
     for (const std::size_t node : {0, 1, 2, 3})
-        BOOST_TEST(gets_empty(context, servers[node], 1s));
+        BOOST_TEST(gets_empty(context, servers[node], 2s));
     BOOST_TEST(gets_empty(context, servers[4], ttl + 2s));
 }
 

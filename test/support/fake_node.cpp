@@ -182,11 +182,7 @@ struct fake_node::flight
     bool over = false;  ///< Answered, or its connection broke.
 };
 
-fake_node::fake_node(
-    std::size_t index,
-    std::shared_ptr<world> time,
-    std::shared_ptr<journal> log
-)
+fake_node::fake_node(std::size_t index, std::shared_ptr<world> time, std::shared_ptr<journal> log)
     : index_(index),
       time_(std::move(time)),
       log_(std::move(log)),

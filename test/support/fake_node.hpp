@@ -171,8 +171,7 @@ public:
     // node
     void start(std::function<void()> on_change, std::function<void()> on_stopped) override;
     void stop() noexcept override;
-    [[nodiscard]] std::optional<detail::reply> ask(
-        std::shared_ptr<detail::question> asked
+    [[nodiscard]] std::optional<detail::reply> ask(std::shared_ptr<detail::question> asked
     ) override;
     [[nodiscard]] node_status status() const override { return status_; }
 
@@ -243,8 +242,8 @@ private:
     change starts_as_{node_state::ready, {}, {}};
     milliseconds stops_after_{0};
     node_status status_;
-    error_code code_;     ///< Why it is down.
-    std::string text_;    ///< Of the last reply from within `ask`.
+    error_code code_;   ///< Why it is down.
+    std::string text_;  ///< Of the last reply from within `ask`.
 
     std::vector<kept_question> waiting_;   ///< For the first connection.
     std::vector<kept_question> releases_;  ///< For the next connection.

@@ -31,8 +31,7 @@ client_fixture::client_fixture(const setup& how)
     strand_.emplace(context_->get_executor());
     time_ = std::make_shared<manual_time>(*strand_);
     detail::client_parts parts{
-        *strand_, std::make_shared<detail::turn>(executor, *strand_), time_, {}
-    };
+        *strand_, std::make_shared<detail::turn>(executor, *strand_), time_, {}};
     for (std::size_t index = 0; index < how.nodes; ++index)
     {
         nodes_.push_back(std::make_shared<fake_node>(index, time_, log_));

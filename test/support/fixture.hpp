@@ -53,7 +53,10 @@ struct pending
 
 /// Starts a deferred operation whose signature is given by the type of the first argument.
 template <class... Results, class Operation>
-std::shared_ptr<pending<Results...>> launch_as(void (*)(error_code, Results...), Operation operation)
+std::shared_ptr<pending<Results...>> launch_as(
+    void (*)(error_code, Results...),
+    Operation operation
+)
 {
     auto started = std::make_shared<pending<Results...>>();
     std::move(operation)(asio::bind_cancellation_slot(

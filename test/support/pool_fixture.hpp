@@ -38,8 +38,7 @@ public:
             strand_,
             std::make_shared<detail::turn>(executor, strand_),
             detail::make_system_time(strand_),
-            {}
-        };
+            {}};
         client_config config;
         config.nodes.resize(node_count);
         config.node_timeout = milliseconds(1000);  // Sanitizers and busy machines are slow.
@@ -48,9 +47,9 @@ public:
             nodes_.push_back(std::make_shared<fake_node>(index, time_, log_));
             parts.nodes.push_back(nodes_.back());
         }
-        locks_.emplace(std::make_shared<detail::client_impl>(
-            executor, std::move(config), std::move(parts)
-        ));
+        locks_.emplace(
+            std::make_shared<detail::client_impl>(executor, std::move(config), std::move(parts))
+        );
     }
 
     pool_fixture(const pool_fixture&) = delete;

@@ -85,10 +85,7 @@ struct print_log_value<std::chrono::duration<Rep, Period>>
 template <class Clock, class Duration>
 struct print_log_value<std::chrono::time_point<Clock, Duration>>
 {
-    void operator()(
-        std::ostream& out,
-        const std::chrono::time_point<Clock, Duration>& value
-    ) const
+    void operator()(std::ostream& out, const std::chrono::time_point<Clock, Duration>& value) const
     {
         print_log_value<Duration>()(out, value.time_since_epoch());
     }

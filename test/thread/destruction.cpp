@@ -37,9 +37,9 @@ BOOST_AUTO_TEST_CASE(every_operation_completes_once_when_its_client_is_destroyed
         std::atomic<int> completions = 0;
         for (int number = 0; number < 50; ++number)
         {
-            fixture.locks().async_acquire(std::to_string(number % 10), 10min, [&](error_code, lease) {
-                ++completions;
-            });
+            fixture.locks().async_acquire(
+                std::to_string(number % 10), 10min, [&](error_code, lease) { ++completions; }
+            );
             fixture.locks().async_wait_ready([&](error_code) { ++completions; });
         }
 

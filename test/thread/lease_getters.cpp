@@ -44,8 +44,8 @@ private:
         {
             const time_point deadline = held.valid_until();
             const bool expired = held.expired();
-            sound_ = sound_ && deadline >= last_deadline;    // It only moves forward.
-            sound_ = sound_ && (expired || !was_expired);    // What is over stays over.
+            sound_ = sound_ && deadline >= last_deadline;  // It only moves forward.
+            sound_ = sound_ && (expired || !was_expired);  // What is over stays over.
             sound_ = sound_ && held.remaining() >= 0ms && held.resource() == "orders:42";
             last_deadline = deadline;
             was_expired = expired;

@@ -77,8 +77,7 @@ BOOST_AUTO_TEST_CASE(only_one_thread_holds_a_resource)
         for (int repetition = 0; repetition < 25; ++repetition)
         {
             const acquire_options options{.ttl = 10min, .wait = forever};
-            lease held =
-                fixture.locks().async_acquire("counter", options, asio::use_future).get();
+            lease held = fixture.locks().async_acquire("counter", options, asio::use_future).get();
             ++unprotected;
             held.async_release(asio::use_future).get();
         }

@@ -12,16 +12,18 @@
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/require.hpp>
 
+#include <type_traits>
 #include <utility>
 
 namespace redlock::detail {
 
 /** Calls a completion handler on its executor, from anywhere, and never in place.
 
-    User code may block, and must never block the client's strand. The executor counts the operation
-    as outstanding work, so that its context does not run out of work before the handler is called.
-    The cancellation slot is cleared where the handler runs, because its signal belongs to whoever
-    runs there.
+    User code may block, and must never block the client's strand. So the call goes through the
+    client's executor first, by a post, and from there to the handler's own, unless they are the
+    same. The handler's executor counts the operation as outstanding work, so that its context does
+    not run out of work before. The cancellation slot is cleared where the handler runs, because its
+    signal belongs to whoever runs there.
 */
 template <class Handler, class Executor>
 class delivery
@@ -30,8 +32,11 @@ public:
     using allocator_type = boost::asio::associated_allocator_t<Handler>;
     using cancellation_slot_type = boost::asio::associated_cancellation_slot_t<Handler>;
 
-    delivery(Handler handler, Executor executor)
-        : handler_(std::move(handler)), executor_(std::move(executor))
+    delivery(Handler handler, Executor executor, boost::asio::any_io_executor posting, bool same)
+        : handler_(std::move(handler)),
+          executor_(std::move(executor)),
+          posting_(std::move(posting)),
+          same_(same)
     {
     }
 
@@ -48,17 +53,22 @@ public:
     template <class... Args>
     void operator()(Args... args)
     {
-        executor_.execute(
-            [handler = std::move(handler_), ... args = std::move(args)]() mutable {
-                boost::asio::get_associated_cancellation_slot(handler).clear();
-                std::move(handler)(std::move(args)...);
-            }
-        );
+        auto call = [handler = std::move(handler_), ... args = std::move(args)]() mutable {
+            boost::asio::get_associated_cancellation_slot(handler).clear();
+            std::move(handler)(std::move(args)...);
+        };
+        if (same_)
+            return posting_.execute(std::move(call));
+        posting_.execute([executor = std::move(executor_), call = std::move(call)]() mutable {
+            executor.execute(std::move(call));
+        });
     }
 
 private:
     Handler handler_;
     Executor executor_;
+    boost::asio::any_io_executor posting_;
+    bool same_;
 };
 
 /// What starts an operation. Has the executor of the client, for tokens such as `cancel_after` that
@@ -87,22 +97,26 @@ private:
     Start start_;
 };
 
-/// Erases a handler that runs on its associated executor, by default on `fallback`.
+/// Erases a handler that runs on its associated executor, by default on that of the client.
 template <class Signature, class Handler>
 boost::asio::any_completion_handler<Signature> deliver(
     Handler handler,
-    const boost::asio::any_io_executor& fallback
+    const boost::asio::any_io_executor& client
 )
 {
     namespace asio = boost::asio;
 
-    auto executor = asio::prefer(
-        asio::require(
-            asio::get_associated_executor(handler, fallback), asio::execution::blocking.never
-        ),
-        asio::execution::outstanding_work.tracked
+    const auto own = asio::get_associated_executor(handler, client);
+    bool same = false;
+    if constexpr (std::is_same_v<std::decay_t<decltype(own)>, asio::any_io_executor>)
+        same = own == client;
+    auto tracked = asio::prefer(own, asio::execution::outstanding_work.tracked);
+    return delivery<Handler, decltype(tracked)>(
+        std::move(handler),
+        std::move(tracked),
+        asio::require(client, asio::execution::blocking.never),
+        same
     );
-    return delivery<Handler, decltype(executor)>(std::move(handler), std::move(executor));
 }
 
 }  // namespace redlock::detail

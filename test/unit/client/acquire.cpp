@@ -209,8 +209,7 @@ BOOST_AUTO_TEST_CASE(a_quorum_that_is_seen_after_the_deadline_is_too_late)
 {
     running_client fixture;
     fixture.each_node([](fake_node& node) { node.on(verb::acquire).after(20ms); });
-    const auto held =
-        launch(fixture.locks().async_acquire("orders:42", {.ttl = 1s, .wait = 0ms}));
+    const auto held = launch(fixture.locks().async_acquire("orders:42", {.ttl = 1s, .wait = 0ms}));
     fixture.run_until_idle();
 
     // The process is stopped. The answers are there when it goes on, and so is the timer.
@@ -248,8 +247,7 @@ BOOST_AUTO_TEST_CASE(a_deadline_that_only_the_boot_clock_has_passed_is_too_late)
 {
     running_client fixture;
     fixture.each_node([](fake_node& node) { node.on(verb::acquire).after(20ms); });
-    const auto held =
-        launch(fixture.locks().async_acquire("orders:42", {.ttl = 10s, .wait = 0ms}));
+    const auto held = launch(fixture.locks().async_acquire("orders:42", {.ttl = 10s, .wait = 0ms}));
     fixture.run_until_idle();
 
     fixture.time().jump(manual_time::clock::boot, 10s);  // The machine was suspended.
@@ -450,13 +448,20 @@ BOOST_AUTO_TEST_CASE(what_rules_out_a_quorum_is_the_cause)
         error_code cause;
     };
     const std::array table{
-        row{3, 0, 0, error::contended},          row{5, 0, 0, error::contended},
-        row{1, 0, 2, error::contended},          row{1, 2, 0, error::contended},
-        row{1, 1, 1, error::contended},          row{0, 3, 0, error::node_rejected},
-        row{0, 5, 0, error::node_rejected},      row{0, 1, 2, error::node_rejected},
-        row{0, 2, 1, error::node_rejected},      row{0, 0, 3, error::quorum_unreachable},
-        row{0, 0, 5, error::quorum_unreachable}, row{2, 0, 0, {}},
-        row{0, 2, 0, {}},                        row{0, 0, 2, {}},
+        row{3, 0, 0, error::contended},
+        row{5, 0, 0, error::contended},
+        row{1, 0, 2, error::contended},
+        row{1, 2, 0, error::contended},
+        row{1, 1, 1, error::contended},
+        row{0, 3, 0, error::node_rejected},
+        row{0, 5, 0, error::node_rejected},
+        row{0, 1, 2, error::node_rejected},
+        row{0, 2, 1, error::node_rejected},
+        row{0, 0, 3, error::quorum_unreachable},
+        row{0, 0, 5, error::quorum_unreachable},
+        row{2, 0, 0, {}},
+        row{0, 2, 0, {}},
+        row{0, 0, 2, {}},
         row{1, 1, 0, {}},
     };
     for (const auto& [denied, refused, failed, cause] : table)
@@ -559,9 +564,9 @@ BOOST_AUTO_TEST_CASE(a_question_that_waited_too_long_for_a_connection_is_never_s
 BOOST_AUTO_TEST_CASE(a_lost_round_is_released_on_every_node_that_was_sent_it_and_on_no_other)
 {
     running_client fixture;
-    fixture.node(1).on(verb::acquire).never();                       // Timed out.
-    fixture.node(2).on(verb::acquire).loses_answer();                // Timed out, holds our key.
-    fixture.node(3).on(verb::acquire).error("MISCONF");              // Refused.
+    fixture.node(1).on(verb::acquire).never();                        // Timed out.
+    fixture.node(2).on(verb::acquire).loses_answer();                 // Timed out, holds our key.
+    fixture.node(3).on(verb::acquire).error("MISCONF");               // Refused.
     fixture.node(4).becomes(node_state::down, "connection refused");  // Never sent.
 
     const auto [ec, held] =

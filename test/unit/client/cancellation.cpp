@@ -17,7 +17,7 @@
 
 /** What happens when something is cancelled or destroyed, at every moment at which that can happen.
 
-    A scenario is replayed again and again: it is interrupted before its first step, after the first,
+    A scenario is replayed again and again: interrupted before its first step, after the first,
     after the second, until it ends by itself before its turn has come. A step is one handler, or,
     when none is ready, the passing of time to the next event.
 */
@@ -65,15 +65,11 @@ const std::array behaviours{
     behaviour{"all answer at once", [](client_fixture&) {}},
     behaviour{
         "all answer one after the other",
-        [](client_fixture& fixture) { slow_down(fixture, 5ms, 0ms); }
-    },
-    behaviour{
-        "commands run late", [](client_fixture& fixture) { slow_down(fixture, 0ms, 9ms); }
-    },
+        [](client_fixture& fixture) { slow_down(fixture, 5ms, 0ms); }},
+    behaviour{"commands run late", [](client_fixture& fixture) { slow_down(fixture, 0ms, 9ms); }},
     behaviour{
         "commands run after the timeout",
-        [](client_fixture& fixture) { slow_down(fixture, 0ms, 60ms); }
-    },
+        [](client_fixture& fixture) { slow_down(fixture, 0ms, 60ms); }},
     behaviour{
         "two answers are lost",
         [](client_fixture& fixture) {
@@ -81,8 +77,7 @@ const std::array behaviours{
                 node.on(verb::acquire).loses_answer();
                 node.on(verb::extend).loses_answer();
             });
-        }
-    },
+        }},
     behaviour{
         "three answers are lost",
         [](client_fixture& fixture) {
@@ -90,21 +85,18 @@ const std::array behaviours{
                 node.on(verb::acquire).loses_answer();
                 node.on(verb::extend).loses_answer();
             });
-        }
-    },
+        }},
     behaviour{
         "the resource is held for a while",
         [](client_fixture& fixture) { fixture.hold_elsewhere("orders:42", 100ms, 0, 3); },
-        effect::another_holds
-    },
+        effect::another_holds},
     behaviour{
         "the resource is held for a while and nodes are slow",
         [](client_fixture& fixture) {
             fixture.hold_elsewhere("orders:42", 100ms, 1, 4);
             slow_down(fixture, 4ms, 1ms);
         },
-        effect::another_holds
-    },
+        effect::another_holds},
     behaviour{
         "a connection breaks",
         [](client_fixture& fixture) {
@@ -112,8 +104,7 @@ const std::array behaviours{
             fixture.node(1).on(verb::acquire).breaks_connection(20ms).once();
             fixture.node(2).on(verb::release).breaks_connection(20ms).once();
         },
-        effect::reconnects
-    },
+        effect::reconnects},
     behaviour{
         "two nodes refuse and one is slow",
         [](client_fixture& fixture) {
@@ -123,8 +114,7 @@ const std::array behaviours{
             });
             fixture.node(2).on(verb::acquire).after(10ms);
             fixture.node(2).on(verb::extend).after(10ms);
-        }
-    },
+        }},
 };
 
 const behaviour& at_once = behaviours[0];
@@ -202,7 +192,7 @@ void check_ended(const Operation& operation)
     );
 }
 
-/// After an acquisition: a lease that is held is on a quorum of nodes, and otherwise nothing is left.
+/// After an acquisition: a lease that is held is on a quorum of nodes, else nothing is left.
 void check_keys(client_fixture& fixture, lease& held)
 {
     fixture.advance(settling_time);
@@ -242,9 +232,7 @@ void cancel_acquisition_everywhere(
 }
 
 const start_acquire acquire_patiently = [](client_fixture& fixture) {
-    return launch(
-        fixture.locks().async_acquire("orders:42", {.ttl = long_ttl, .wait = 5s})
-    );
+    return launch(fixture.locks().async_acquire("orders:42", {.ttl = long_ttl, .wait = 5s}));
 };
 
 const start_acquire try_to_acquire = [](client_fixture& fixture) {
@@ -282,7 +270,9 @@ BOOST_AUTO_TEST_CASE(a_cancelled_acquisition_ends_at_once_and_leaves_nothing)
 
 BOOST_AUTO_TEST_CASE(partial_cancellation_is_as_good_as_terminal)
 {
-    cancel_acquisition_everywhere(contended_and_slow, cancellation_type::partial, acquire_patiently);
+    cancel_acquisition_everywhere(
+        contended_and_slow, cancellation_type::partial, acquire_patiently
+    );
     cancel_acquisition_everywhere(contended_and_slow, cancellation_type::all, acquire_patiently);
 }
 
@@ -338,8 +328,10 @@ BOOST_AUTO_TEST_CASE(an_acquisition_that_waits_for_run_can_be_cancelled)
         fixture.run_until_idle();
 
         BOOST_TEST(operation->completions == 1u);
-        BOOST_TEST((operation->code() == (in_time ? operation_aborted : error_code())
-                    || operation->code() == error::not_running));
+        BOOST_TEST(
+            (operation->code() == (in_time ? operation_aborted : error_code()) ||
+             operation->code() == error::not_running)
+        );
         BOOST_TEST(fixture.log().empty());
         return in_time;
     });
@@ -409,8 +401,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_extension_ends_at_once_and_the_lease_lives_on)
         on_lease<pending<>> on(nodes);
         const time_point before = on.held.valid_until();
         on.operation = launch(on.held.async_extend(long_ttl));
-        const bool in_time =
-            take_steps(on.fixture, steps, [&] { return on.operation->done(); });
+        const bool in_time = take_steps(on.fixture, steps, [&] { return on.operation->done(); });
 
         on.operation->cancel();
         on.fixture.run_until_idle();
@@ -429,8 +420,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_release_ends_at_once_and_goes_on)
     with_every_behaviour_but_loss([](const behaviour& nodes, std::size_t steps) {
         on_lease<pending<release_outcome>> on(nodes);
         on.operation = launch(on.held.async_release());
-        const bool in_time =
-            take_steps(on.fixture, steps, [&] { return on.operation->done(); });
+        const bool in_time = take_steps(on.fixture, steps, [&] { return on.operation->done(); });
 
         on.operation->cancel();
         on.fixture.run_until_idle();
@@ -513,9 +503,8 @@ BOOST_AUTO_TEST_CASE(destroying_the_client_ends_all_operations)
         on_lease<pending<>> on(nodes);
         const auto acquired = acquire_patiently(on.fixture);
         on.operation = launch(on.held.async_extend(long_ttl));
-        const bool in_time = take_steps(on.fixture, steps, [&] {
-            return acquired->done() && on.operation->done();
-        });
+        const bool in_time =
+            take_steps(on.fixture, steps, [&] { return acquired->done() && on.operation->done(); });
 
         on.fixture.destroy_client();
         on.fixture.run_until_idle();
@@ -552,8 +541,7 @@ BOOST_AUTO_TEST_CASE(destroying_a_lease_during_its_extension_releases_it)
     with_every_behaviour_but_loss([](const behaviour& nodes, std::size_t steps) {
         on_lease<pending<>> on(nodes);
         on.operation = launch(on.held.async_extend(long_ttl));
-        const bool in_time =
-            take_steps(on.fixture, steps, [&] { return on.operation->done(); });
+        const bool in_time = take_steps(on.fixture, steps, [&] { return on.operation->done(); });
 
         on.held = lease();
         on.fixture.advance(settling_time);
@@ -569,8 +557,7 @@ BOOST_AUTO_TEST_CASE(destroying_a_lease_during_its_release_changes_nothing)
     with_every_behaviour_but_loss([](const behaviour& nodes, std::size_t steps) {
         on_lease<pending<release_outcome>> on(nodes);
         on.operation = launch(on.held.async_release());
-        const bool in_time =
-            take_steps(on.fixture, steps, [&] { return on.operation->done(); });
+        const bool in_time = take_steps(on.fixture, steps, [&] { return on.operation->done(); });
 
         on.held = lease();
         on.fixture.advance(settling_time);
@@ -626,7 +613,9 @@ bool destroy_context_after(std::size_t steps, const behaviour& nodes)
 BOOST_AUTO_TEST_CASE(an_execution_context_can_be_destroyed_at_any_time)
 {
     at_every_step([](std::size_t steps) { return destroy_context_after(steps, at_once); });
-    at_every_step([](std::size_t steps) { return destroy_context_after(steps, one_after_the_other); });
+    at_every_step([](std::size_t steps) {
+        return destroy_context_after(steps, one_after_the_other);
+    });
     at_every_step([](std::size_t steps) { return destroy_context_after(steps, late); });
 }
 

@@ -60,7 +60,13 @@ bool quorum_remains(std::size_t first, std::size_t last)
     return nodes - (last - first) >= quorum;
 }
 
-void answer_with(client_fixture& fixture, verb what, const char* text, std::size_t first, std::size_t last)
+void answer_with(
+    client_fixture& fixture,
+    verb what,
+    const char* text,
+    std::size_t first,
+    std::size_t last
+)
 {
     fixture.each_node(first, last, [&](fake_node& node) { node.on(what).error(text); });
 }

@@ -178,9 +178,7 @@ BOOST_AUTO_TEST_CASE(a_connection_that_breaks_says_why)
 BOOST_AUTO_TEST_CASE(a_node_that_takes_no_question_says_why)
 {
     running_client fixture;
-    fixture.each_node([](fake_node& node) {
-        node.on(verb::acquire).absent(reason::overloaded);
-    });
+    fixture.each_node([](fake_node& node) { node.on(verb::acquire).absent(reason::overloaded); });
 
     const diagnostics report = report_of_one_round(fixture);
 

@@ -146,8 +146,8 @@ struct run : acquire
     }
 };
 
-using operations = std::
-    tuple<acquire, try_acquire, extend, extend_by_the_same_ttl, release, wait_ready, run>;
+using operations =
+    std::tuple<acquire, try_acquire, extend, extend_by_the_same_ttl, release, wait_ready, run>;
 
 /// A bench that is ready for `Operation`.
 template <class Operation>
@@ -224,7 +224,11 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_callback_is_called_once_and_elsewhere, Operation
     BOOST_TEST(seen.calls == 1);
 }
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(a_callback_is_not_called_from_an_initiation_in_a_handler, Operation, operations)
+BOOST_AUTO_TEST_CASE_TEMPLATE(
+    a_callback_is_not_called_from_an_initiation_in_a_handler,
+    Operation,
+    operations
+)
 {
     bench_for<Operation> on;
     observer seen{on.fixture};
@@ -344,10 +348,10 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(cancel_after_ends_it, Operation, operations)
     int calls = 0;
 
     Operation::start(on, asio::cancel_after(1ms, [&](error_code ec, auto...) {
-        ++calls;
-        BOOST_TEST(ec == operation_aborted);
-        BOOST_TEST(!on.fixture.on_strand());
-    }));
+                         ++calls;
+                         BOOST_TEST(ec == operation_aborted);
+                         BOOST_TEST(!on.fixture.on_strand());
+                     }));
     run_in_real_time(on.fixture, [&] { return calls > 0; });
 
     BOOST_TEST(calls == 1);
@@ -359,9 +363,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(cancel_after_leaves_alone_what_is_faster, Operatio
     int calls = 0;
 
     Operation::start(on, asio::cancel_after(1h, [&](error_code ec, auto...) {
-        ++calls;
-        BOOST_TEST(ec == error_code());
-    }));
+                         ++calls;
+                         BOOST_TEST(ec == error_code());
+                     }));
     Operation::finish(on);
 
     BOOST_TEST(calls == 1);
@@ -374,10 +378,10 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_runs_on_its_executor, Operation, operati
     int calls = 0;
 
     Operation::start(on, asio::bind_executor(elsewhere, [&](error_code ec, auto...) {
-        ++calls;
-        BOOST_TEST(ec == error_code());
-        BOOST_TEST(elsewhere.get_executor().running_in_this_thread());
-    }));
+                         ++calls;
+                         BOOST_TEST(ec == error_code());
+                         BOOST_TEST(elsewhere.get_executor().running_in_this_thread());
+                     }));
     elsewhere.poll();
     BOOST_TEST(!elsewhere.stopped());  // The operation is outstanding work there.
     Operation::finish(on);
@@ -397,10 +401,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_parallel_group_waits_for_all, Operation, operati
     asio::experimental::make_parallel_group(
         Operation::start(on, asio::deferred), on.fixture.locks().async_acquire("other", 10s)
     )
-        .async_wait(
-            asio::experimental::wait_for_all(),
-            [&](std::array<std::size_t, 2>, auto&&...) { ++calls; }
-        );
+        .async_wait(asio::experimental::wait_for_all(), [&](std::array<std::size_t, 2>, auto&&...) {
+            ++calls;
+        });
     Operation::finish(on);
 
     BOOST_TEST(calls == 1);
@@ -475,7 +478,9 @@ BOOST_AUTO_TEST_CASE(a_future_carries_a_failure)
     fixture.run_until_idle();
 
     BOOST_CHECK_EXCEPTION(
-        held.get(), boost::system::system_error, [](const boost::system::system_error& failure) {
+        held.get(),
+        boost::system::system_error,
+        [](const boost::system::system_error& failure) {
             return failure.code() == error::invalid_argument;
         }
     );

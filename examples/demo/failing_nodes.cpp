@@ -45,8 +45,8 @@ asio::awaitable<void> two_nodes_killed(stage& on, redlock::lease held_by_second)
     const auto after = co_await median_latency(on.first);
 
     fact(before > 0ms, "before, acquire and release took " + in_ms(before) + " (median of 200)");
-    // Waiting for a dead node would cost `node_timeout`, 500 ms. The limit leaves room for slow
-    // that is busy with other things.
+    // Waiting for a dead node would cost `node_timeout`, 500 ms. The limit leaves room for a
+    // machine that is busy with other things.
     const std::string percent = std::to_string(100 * after / before) + " %";
     fact(
         after <= std::max<steady_clock::duration>(3 * before, 10ms),

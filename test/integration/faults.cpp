@@ -847,6 +847,23 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_no_redis_is_down_and_the_others_go_on)
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_node_that_is_still_connecting_says_so)
+{
+    const stranger silent("");
+    asio::io_context context;
+    client_config config = config_for({silent.url()});
+    config.node_timeout = 100ms;
+    client_runner locks(context, config);
+    diagnostics report;
+
+    const auto [ec, none] =
+        outcome_of(context, locks->async_try_acquire(resource, {.ttl = 10s, .report = &report}));
+
+    BOOST_TEST(ec == error::quorum_unreachable);
+    BOOST_TEST(report.votes.at(0).reason == reason::connecting);
+    BOOST_TEST(contains(to_string(report), "still connecting"));
+}
+
 BOOST_AUTO_TEST_CASE(a_server_that_answers_errors_only_is_rejected_with_its_words)
 {
     const stranger server("-ERR go away\r\n-ERR go away\r\n-ERR go away\r\n-ERR go away\r\n");

@@ -37,8 +37,8 @@ redlock::client make_client(const asio::any_io_executor& executor, const std::st
 {
     redlock::client_config config;
     config.nodes = redlock::parse_nodes(node_urls);
-    // The default is 50 ms. This machine runs the servers as well, and may be busy with compilers.
-    config.node_timeout = 2s;
+    // Ten times the default: this machine may be busy with compilers, and runs the servers as well.
+    config.node_timeout = 500ms;
     return redlock::client(executor, config);
 }
 

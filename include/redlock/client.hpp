@@ -61,7 +61,9 @@ struct node_status
     @par Executor
     The client works on a strand of its own over the executor it was given. Handlers are posted to
     their associated executor, by default the one the client was given, and user code does not run
-    on the strand. An executor that is a strand already is used as it is, handlers included.
+    on the strand. An executor that runs one function at a time already is used as it is, handlers
+    included: a strand, or that of an `io_context` made with the concurrency hint 1, which promises
+    Asio that one thread runs it.
 
     @par Lifetime
     The execution context must outlive the client object. Operations need not have completed when

@@ -232,7 +232,7 @@ void cancel_acquisition_everywhere(
 }
 
 const start_acquire acquire_patiently = [](client_fixture& fixture) {
-    return launch(fixture.locks().async_acquire("orders:42", {.ttl = long_ttl, .wait = 5s}));
+    return launch(fixture.locks().async_acquire("orders:42", {.ttl = long_ttl, .wait = 400ms}));
 };
 
 const start_acquire try_to_acquire = [](client_fixture& fixture) {

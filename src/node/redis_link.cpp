@@ -27,8 +27,12 @@ using namespace std::chrono_literals;
 constexpr auto open_timeout = 2s;
 
 /// A connection is looked at this often: an idle one is probed, and one that said nothing since the
-/// last look is given up. So a silent node is noticed within twice this time.
+/// last look is given up. So a silent node is noticed within little more than twice this time.
 constexpr auto probe_interval = 1s;
+
+/// A connection that seems silent has this long to show that it is not: if our own process stood
+/// still, the replies are there and unread.
+constexpr auto reading_time = 200ms;
 
 /// No reply of ours is longer than a line, so a server that sends more is not a Redis.
 constexpr std::size_t max_read_size = 1U << 20;
@@ -328,11 +332,14 @@ private:
     /// Gives a silent connection up, and probes an idle one.
     void look()
     {
+        if (!heard_ && !std::exchange(suspected_, true))
+            return look_after(reading_time);
         if (!heard_)
         {
             end_.code = asio::error::timed_out;
             return close();
         }
+        suspected_ = false;
         heard_ = false;
         if (unanswered_ == 0)
             probe();
@@ -487,7 +494,8 @@ private:
     std::vector<std::unique_ptr<batch>> spare_batches_;
     std::vector<std::shared_ptr<question>> without_script_;  ///< To be sent again as EVAL.
     std::size_t unanswered_ = 0;
-    bool heard_ = false;  ///< A reply, since the last look.
+    bool heard_ = false;      ///< A reply, since the last look.
+    bool suspected_ = false;  ///< Not heard at the last look.
     bool over_ = false;
 };
 

@@ -555,6 +555,34 @@ BOOST_AUTO_TEST_CASE(clients_that_end_at_random_moments_leave_neither_connection
         BOOST_TEST(eventually([&] { return server.command({"DBSIZE"}) == "(integer) 0"; }));
 }
 
+// In between it runs a few handlers, each time some more, so that it also stops after it asked a
+// node for a sign of life and before it reads the answer, for longer than a node has to give one.
+BOOST_AUTO_TEST_CASE(a_process_that_stood_still_drops_no_healthy_node)
+{
+    redis_servers servers(1);
+    asio::io_context context;
+    client_config config = config_for(servers);
+    std::vector<std::string> complaints;
+    config.log = [&complaints](log_level, std::string_view line) {
+        complaints.emplace_back(line);
+    };
+    client_runner locks(context, config);
+    locks.wait_for_all_nodes();
+    complaints.clear();
+
+    for (int handlers = 1; handlers < 8; ++handlers)
+    {
+        std::this_thread::sleep_for(1050ms);
+        for (int i = 0; i < handlers; ++i)
+            context.poll_one();
+        std::this_thread::sleep_for(1050ms);
+        context.run_for(300ms);
+    }
+
+    BOOST_TEST(complaints == std::vector<std::string>(), boost::test_tools::per_element());
+    BOOST_TEST(locks.status(0).state == node_state::ready);
+}
+
 BOOST_AUTO_TEST_CASE(a_client_may_be_used_from_many_threads)
 {
     constexpr std::size_t tasks = 40;

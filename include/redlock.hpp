@@ -7,6 +7,7 @@
 #include <redlock/config.hpp>
 #include <redlock/diagnostics.hpp>
 #include <redlock/error.hpp>
+#include <redlock/fencing.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/options.hpp>
 #include <redlock/time.hpp>

@@ -1,0 +1,55 @@
+#ifndef REDLOCK_FENCING_HPP
+#define REDLOCK_FENCING_HPP
+
+#include <compare>
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+
+namespace redlock {
+
+/** The number of one acquisition, greater than that of every acquisition of the same resource that
+    had finished before it started.
+
+    Hand it to whatever the lock protects, with the first access, reads included. A resource that
+    keeps the highest token it has seen, and refuses lower ones, is safe from a holder that acts
+    late. docs/fencing.md has recipes.
+
+    Tokens are compared and stored, not counted with: there are gaps. An empty token has the value
+    0, compares lower than every other, and must not be accepted by any check.
+*/
+class fencing_token
+{
+public:
+    /// An empty token: that of an empty lease, and of every lease in plain mode.
+    constexpr fencing_token() noexcept = default;
+
+    /// A token read back from where it was stored. @param value Zero makes an empty one.
+    [[nodiscard]] static constexpr fencing_token from_value(std::uint64_t value) noexcept
+    {
+        fencing_token result;
+        result.value_ = value;
+        return result;
+    }
+
+    /// For storing: less than 2^53, so that it fits a signed 64 bit column and a double.
+    [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
+
+    /// Whether this is more than an empty token.
+    constexpr explicit operator bool() const noexcept { return value_ != 0; }
+
+    friend constexpr auto operator<=>(fencing_token, fencing_token) noexcept = default;
+
+private:
+    std::uint64_t value_ = 0;
+};
+
+/// The value in decimal, "none" for an empty token.
+[[nodiscard]] std::string to_string(fencing_token token);
+
+/// Prints `to_string(token)`.
+std::ostream& operator<<(std::ostream& out, fencing_token token);
+
+}  // namespace redlock
+
+#endif

@@ -134,6 +134,7 @@ std::vector<fault_row> measure_faults(
 {
     asio::io_context context{1};
     redlock::client_config config;
+    config.mode = redlock::mode::plain;
     for (const redlock::test::redis_server& server : servers)
         config.nodes.push_back(redlock::parse_node(server.url()));
     redlock::client locks(context, std::move(config));

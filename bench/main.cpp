@@ -44,12 +44,14 @@ constexpr const char* usage_text =
 struct implementation
 {
     std::string_view name;
+    std::string_view mode;
     bench::run_function run;
 };
 
 constexpr std::array implementations{
-    implementation{"limit", &bench::run_limit},
-    implementation{"redlock", &bench::run_redlock},
+    implementation{"limit", "plain", &bench::run_limit},
+    implementation{"redlock", "plain", &bench::run_plain},
+    implementation{"redlock", "guarded", &bench::run_guarded},
 };
 
 enum class scale : std::uint8_t
@@ -184,11 +186,11 @@ results measure(
 }
 
 // Each round has a ratio of its own, because its measurements shared the state of the machine.
-double ratio_to_first(const results& found)
+double ratio_to_first(const results& found, std::size_t index)
 {
     std::vector<double> ratios;
     for (std::size_t round = 0; round < found[0].size(); ++round)
-        ratios.push_back(found[1][round].pairs_per_s() / found[0][round].pairs_per_s());
+        ratios.push_back(found[index][round].pairs_per_s() / found[0][round].pairs_per_s());
     return bench::median(ratios);
 }
 
@@ -198,6 +200,7 @@ bench::report run(const options& chosen, redlock::test::redis_servers& servers)
     for (const redlock::test::redis_server& server : servers)
         ports.push_back(server.port());
     const std::vector<implementation> selected = choose_implementations(chosen);
+    bench::initialize_nodes(ports);
 
     bench::report found;
     for (const std::size_t concurrency : chosen.concurrencies)
@@ -207,12 +210,17 @@ bench::report run(const options& chosen, redlock::test::redis_servers& servers)
         {
             found.rows.push_back({
                 .impl = std::string(selected[index].name),
+                .mode = std::string(selected[index].mode),
                 .concurrency = concurrency,
                 .summary = bench::summarize(measured[index]),
             });
         }
-        if (selected.size() == 2)
-            found.ratios.push_back({concurrency, ratio_to_first(measured)});
+        for (std::size_t index = 1; index < selected.size() && chosen.only.empty(); ++index)
+        {
+            found.ratios.push_back({
+                std::string(selected[index].mode), concurrency, ratio_to_first(measured, index)
+            });
+        }
     }
     return found;
 }

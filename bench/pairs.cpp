@@ -19,9 +19,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-redlock::client_config make_config(std::span<const std::uint16_t> ports)
+redlock::client_config make_config(std::span<const std::uint16_t> ports, redlock::mode mode)
 {
     redlock::client_config config;
+    config.mode = mode;
     for (const std::uint16_t port : ports)
     {
         redlock::node_config& node = config.nodes.emplace_back();
@@ -83,21 +84,54 @@ asio::awaitable<void> start_all(run& shared, std::size_t concurrency, std::size_
     }
 }
 
-}  // namespace
-
-result run_redlock(
+result run_pairs(
+    redlock::mode mode,
     std::span<const std::uint16_t> ports,
     std::size_t concurrency,
     std::size_t pairs
 )
 {
     asio::io_context context{1};
-    run shared{redlock::client(context, make_config(ports)), concurrency, {}, 0, {}, {}};
+    run shared{redlock::client(context, make_config(ports, mode)), concurrency, {}, 0, {}, {}};
     shared.latencies_us.reserve(pairs);
     shared.locks.async_run(asio::detached);
     asio::co_spawn(context, start_all(shared, concurrency, pairs), asio::detached);
     context.run();
     return make_result(*shared.spent, std::move(shared.latencies_us), shared.errors);
+}
+
+}  // namespace
+
+void initialize_nodes(std::span<const std::uint16_t> ports)
+{
+    asio::io_context context;
+    redlock::async_initialize_nodes(
+        context,
+        make_config(ports, redlock::mode::guarded),
+        [](redlock::error_code ec) {
+            if (ec)
+                throw boost::system::system_error(ec, "initializing the nodes");
+        }
+    );
+    context.run();
+}
+
+result run_plain(
+    std::span<const std::uint16_t> ports,
+    std::size_t concurrency,
+    std::size_t pairs
+)
+{
+    return run_pairs(redlock::mode::plain, ports, concurrency, pairs);
+}
+
+result run_guarded(
+    std::span<const std::uint16_t> ports,
+    std::size_t concurrency,
+    std::size_t pairs
+)
+{
+    return run_pairs(redlock::mode::guarded, ports, concurrency, pairs);
 }
 
 }  // namespace bench

@@ -9,13 +9,24 @@
 
 namespace bench {
 
-/** Measures acquire and release pairs of `redlock::client`, as `run_limit` measures its own.
+/// Tells fresh servers that they may vote in guarded mode.
+void initialize_nodes(std::span<const std::uint16_t> ports);
+
+/** Measures acquire and release pairs of `redlock::client` in plain mode, as `run_limit` measures
+    its own.
 
     @param ports Redis servers on 127.0.0.1, at least one.
     @param concurrency Tasks that run pairs at the same time, each on a key of its own, at least 1.
     @param pairs Pairs in total, at least `concurrency`.
 */
-[[nodiscard]] result run_redlock(
+[[nodiscard]] result run_plain(
+    std::span<const std::uint16_t> ports,
+    std::size_t concurrency,
+    std::size_t pairs
+);
+
+/// The same in guarded mode. The servers have been initialized.
+[[nodiscard]] result run_guarded(
     std::span<const std::uint16_t> ports,
     std::size_t concurrency,
     std::size_t pairs

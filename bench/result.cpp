@@ -108,9 +108,10 @@ result summarize(std::span<const result> rounds)
 std::string to_table(const report& found)
 {
     std::string table = format(
-        "%11s  %-8s %10s %10s %10s %12s %7s\n",
+        "%11s  %-8s %-8s %10s %10s %10s %12s %7s\n",
         "concurrency",
         "impl",
+        "mode",
         "pairs/s",
         "p50 us",
         "p99 us",
@@ -120,9 +121,10 @@ std::string to_table(const report& found)
     for (const row& line : found.rows)
     {
         table += format(
-            "%11zu  %-8s %10.0f %10.1f %10.1f %12.2f %7llu\n",
+            "%11zu  %-8s %-8s %10.0f %10.1f %10.1f %12.2f %7llu\n",
             line.concurrency,
             line.impl.c_str(),
+            line.mode.c_str(),
             line.summary.pairs_per_s(),
             line.summary.p50_us,
             line.summary.p99_us,
@@ -131,7 +133,14 @@ std::string to_table(const report& found)
         );
     }
     for (const ratio_row& line : found.ratios)
-        table += format("%11zu  redlock / limit: %.3f\n", line.concurrency, line.ratio_to_limit);
+    {
+        table += format(
+            "%11zu  redlock, %s mode / limit: %.3f\n",
+            line.concurrency,
+            line.mode.c_str(),
+            line.ratio_to_limit
+        );
+    }
     return table;
 }
 
@@ -141,8 +150,9 @@ std::string to_json_lines(const report& found)
     for (const row& line : found.rows)
     {
         lines += format(
-            R"({"bench":"pairs","impl":"%s","mode":"plain","concurrency":%zu,"pairs_per_s":%.0f,)",
+            R"({"bench":"pairs","impl":"%s","mode":"%s","concurrency":%zu,"pairs_per_s":%.0f,)",
             line.impl.c_str(),
+            line.mode.c_str(),
             line.concurrency,
             line.summary.pairs_per_s()
         );
@@ -158,8 +168,9 @@ std::string to_json_lines(const report& found)
     for (const ratio_row& line : found.ratios)
     {
         lines += format(
-            R"({"bench":"pairs","ratio_to_limit":%.3f,"mode":"plain","concurrency":%zu})",
+            R"({"bench":"pairs","ratio_to_limit":%.3f,"mode":"%s","concurrency":%zu})",
             line.ratio_to_limit,
+            line.mode.c_str(),
             line.concurrency
         );
         lines += '\n';

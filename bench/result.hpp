@@ -67,6 +67,7 @@ private:
 struct row
 {
     std::string impl;
+    std::string mode;
     std::size_t concurrency;
     result summary;
 };
@@ -74,6 +75,7 @@ struct row
 /// How one implementation compares to the yardstick at a concurrency.
 struct ratio_row
 {
+    std::string mode;
     std::size_t concurrency;
     double ratio_to_limit;
 };

@@ -8,6 +8,7 @@
 #include <redlock/diagnostics.hpp>
 #include <redlock/error.hpp>
 #include <redlock/fencing.hpp>
+#include <redlock/initialize.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/options.hpp>
 #include <redlock/time.hpp>

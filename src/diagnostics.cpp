@@ -1,6 +1,7 @@
 #include <redlock/diagnostics.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <ostream>
 
@@ -26,6 +27,22 @@ std::string held(const node_vote& from)
     if (*from.held_for == forever)
         return "held by a key without a ttl";
     return "held " + readable(static_cast<double>(from.held_for->count())) + " left";
+}
+
+std::string quarantined(const node_vote& from)
+{
+    if (!from.ready_in)
+        return "quarantined";
+    return "quarantined, ready in " + readable(static_cast<double>(from.ready_in->count()));
+}
+
+/// "clock 3600.0s ahead".
+std::string clock_off(const node_vote& from)
+{
+    if (!from.clock_ahead)
+        return "clock";
+    const double ms = static_cast<double>(from.clock_ahead->count()) / 1000;
+    return "clock " + readable(std::abs(ms)) + (ms < 0 ? " behind" : " ahead");
 }
 
 /// A server's words on one line.
@@ -57,11 +74,21 @@ std::string describe(const node_vote& from)
     case reason::connecting:
     case reason::overloaded:
     case reason::unexpected_reply:
+    case reason::fence:
+    case reason::unmarked:
     case reason::gone: break;
+    case reason::quarantined: return quarantined(from);
+    case reason::clock: return clock_off(from);
     case reason::down: return "down: " + from.code.message();
     case reason::connection_lost:
         return timed(("connection lost: " + from.code.message()).c_str(), from);
     case reason::error_reply:
+    case reason::config_mismatch:
+    case reason::same_server:
+    case reason::other_server:
+    case reason::replica:
+    case reason::cluster:
+    case reason::eviction:
     case reason::rejected: return "refused: " + on_one_line(from.text);
     }
     return to_string(from.reason);
@@ -84,6 +111,16 @@ const char* to_string(reason value) noexcept
     case reason::error_reply: return "error reply";
     case reason::rejected: return "rejected";
     case reason::unexpected_reply: return "unexpected reply";
+    case reason::fence: return "higher fence";
+    case reason::clock: return "clock";
+    case reason::unmarked: return "lost its data";
+    case reason::quarantined: return "quarantined";
+    case reason::config_mismatch: return "config mismatch";
+    case reason::same_server: return "same server";
+    case reason::other_server: return "other server";
+    case reason::replica: return "replica";
+    case reason::cluster: return "cluster";
+    case reason::eviction: return "eviction";
     }
     return "unknown";
 }

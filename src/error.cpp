@@ -19,6 +19,9 @@ const char* describe(error value) noexcept
     case error::not_running: return "the client is not running";
     case error::already_running: return "the client runs already";
     case error::invalid_argument: return "resource or option out of range";
+    case error::quarantined: return "too many nodes are in quarantine for a quorum";
+    case error::config_mismatch: return "too many nodes are marked for other settings";
+    case error::already_initialized: return "a node was in use before";
     }
     return "unknown redlock error";
 }
@@ -48,7 +51,8 @@ public:
 
     bool equivalent(const error_code& code, int value) const noexcept override
     {
-        const bool nodes = code == error::quorum_unreachable || code == error::node_rejected;
+        const bool nodes = code == error::quorum_unreachable || code == error::node_rejected ||
+                           code == error::quarantined || code == error::config_mismatch;
         switch (static_cast<condition>(value))
         {
         case condition::not_acquired:

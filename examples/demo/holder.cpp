@@ -1,5 +1,7 @@
 #include "holder.hpp"
 
+#include "stage.hpp"
+
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/cancel_after.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -87,7 +89,7 @@ int hold(const std::string& node_urls)
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // Die with the demo.
 
     asio::io_context context;
-    redlock::client locks(context, {.nodes = redlock::parse_nodes(node_urls)});
+    redlock::client locks(context, make_config(node_urls));
     locks.async_run(asio::detached);
     asio::co_spawn(context, hold_until_killed(locks), [&](std::exception_ptr failure) {
         locks.cancel();

@@ -24,6 +24,8 @@ std::string explain(const redlock::node_vote& from)
     const std::string text = to_string(from.reason);
     if (from.held_for)
         return text + ", the key has " + in_ms(*from.held_for) + " left";
+    if (from.ready_in)
+        return text + ", votes again in " + in_ms(*from.ready_in);
     if (from.code)
         return text + ", " + from.code.message();
     if (!from.text.empty())

@@ -40,22 +40,24 @@ asio::awaitable<void> everybody_connects(stage& on)
     for (const auto& server : on.servers)
         ports += ' ' + std::to_string(server.port());
     fact(on.servers.size() == 5, "the servers listen on the loopback ports" + ports);
+    co_await set_up(on);
+    fact(true, "they are new and have no lock to forget, which they are told once");
     const bool ready = co_await all_ready(on.first, 10s) && co_await all_ready(on.second, 10s);
     fact(ready, "both clients are connected to all of them");
 }
 
 asio::awaitable<redlock::lease> first_lock(stage& on)
 {
-    headline(1, "The first client acquires orders:42 for 10000 ms");
+    headline(1, "The first client acquires orders:42 for " + in_ms(lock_ttl));
 
     const auto start = steady_clock::now();
-    auto held = co_await on.first.async_acquire("orders:42", 10s);
+    auto held = co_await on.first.async_acquire("orders:42", lock_ttl);
     const auto taken = steady_clock::now() - start;
 
     fact(!held.expired(), "the lease was granted in " + in_ms(taken));
     const auto left = held.valid_until() - steady_clock::now();
     fact(
-        left > 0s && left < 10s,
+        left > 0s && left < lock_ttl,
         "valid_until() is " + in_ms(left) + " from now, clock drift subtracted"
     );
     const stored_keys keys = read_keys(on.servers, "orders:42");
@@ -73,7 +75,7 @@ asio::awaitable<void> second_client_denied(stage& on)
 
     redlock::diagnostics report;
     const auto none =
-        co_await on.second.async_try_acquire("orders:42", {.ttl = 10s, .report = &report});
+        co_await on.second.async_try_acquire("orders:42", {.ttl = lock_ttl, .report = &report});
 
     fact(!none, "it gets an empty lease, which is no error");
     const auto denied =
@@ -90,7 +92,7 @@ asio::awaitable<redlock::lease> second_client_waits(stage& on, redlock::lease he
     const auto start = steady_clock::now();
     auto outcome = co_await (
         release_after(300ms, std::move(held_by_first)) &&
-        on.second.async_acquire("orders:42", {.ttl = 10s, .wait = 5s}, asio::use_awaitable)
+        on.second.async_acquire("orders:42", {.ttl = lock_ttl, .wait = 5s}, asio::use_awaitable)
     );
     const auto end = steady_clock::now();
 
@@ -107,14 +109,14 @@ asio::awaitable<redlock::lease> second_client_waits(stage& on, redlock::lease he
 
 asio::awaitable<void> extend(redlock::lease& held)
 {
-    headline(4, "The second client extends its lease to 20000 ms from now");
+    headline(4, "The second client extends its lease to " + in_ms(2 * lock_ttl) + " from now");
 
     const auto before = held.remaining();
-    co_await held.async_extend(20s);
+    co_await held.async_extend(2 * lock_ttl);
     const auto after = held.remaining();
 
-    fact(before > 0ms && before < 10s, "before: " + in_ms(before) + " remaining");
-    fact(after > 10s && after < 20s, "after: " + in_ms(after) + " remaining");
+    fact(before > 0ms && before < lock_ttl, "before: " + in_ms(before) + " remaining");
+    fact(after > lock_ttl && after < 2 * lock_ttl, "after: " + in_ms(after) + " remaining");
 }
 
 }  // namespace demo

@@ -33,25 +33,34 @@ std::string join(const std::vector<std::string>& urls)
     return list;
 }
 
-redlock::client make_client(const asio::any_io_executor& executor, const std::string& node_urls)
+}  // namespace
+
+redlock::client_config make_config(const std::string& node_urls)
 {
     redlock::client_config config;
     config.nodes = redlock::parse_nodes(node_urls);
     // Ten times the default: this machine may be busy with compilers, and runs the servers as well.
     config.node_timeout = 500ms;
-    return redlock::client(executor, config);
+    // The longest that anything here is held for. Nodes that come back wait a little longer.
+    config.ttl_max = 2 * lock_ttl;
+    return config;
 }
-
-}  // namespace
 
 stage::stage(const asio::any_io_executor& executor)
     : servers(5, server_options()),
       node_urls(join(servers.urls())),
-      first(make_client(executor, node_urls)),
-      second(make_client(executor, node_urls))
+      config(make_config(node_urls)),
+      first(executor, config),
+      second(executor, config)
 {
-    first.async_run(asio::detached);
-    second.async_run(asio::detached);
+}
+
+asio::awaitable<void> set_up(stage& on)
+{
+    // These servers are new, so they have nothing to forget.
+    co_await redlock::async_initialize_nodes(co_await asio::this_coro::executor, on.config);
+    on.first.async_run(asio::detached);
+    on.second.async_run(asio::detached);
 }
 
 asio::awaitable<bool> all_ready(const redlock::client& locks, std::chrono::milliseconds limit)

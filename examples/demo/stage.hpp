@@ -16,20 +16,30 @@ namespace demo {
 
 namespace asio = boost::asio;
 
+/// How long the leases of the story live, unless they are extended.
+inline constexpr std::chrono::milliseconds lock_ttl{3000};
+
 /** Five real servers, and two clients that know of each other only through them.
 
     In production the clients are two programs, and the servers run on five machines.
 */
 struct stage
 {
-    /// Starts the servers, which takes a moment, and the clients.
+    /// Starts the servers, which takes a moment.
     explicit stage(const asio::any_io_executor& executor);
 
     redlock::test::redis_servers servers;
     std::string node_urls;  ///< The same list for everybody, as the algorithm demands.
+    redlock::client_config config;
     redlock::client first;
     redlock::client second;
 };
+
+/// What all clients of the demo are made of.
+[[nodiscard]] redlock::client_config make_config(const std::string& node_urls);
+
+/// Tells the servers that they are new, once, and runs the clients.
+asio::awaitable<void> set_up(stage& on);
 
 /// Waits until a client is connected to all its nodes, for at most `limit`.
 asio::awaitable<bool> all_ready(const redlock::client& locks, std::chrono::milliseconds limit);

@@ -28,7 +28,7 @@ asio::awaitable<void> holder_killed(stage& on)
     );
     holder.kill();
 
-    auto held = co_await on.second.async_acquire("orders:42", 10s);
+    auto held = co_await on.second.async_acquire("orders:42", lock_ttl);
     const auto taken_over_at = steady_clock::now();
 
     fact(

@@ -36,6 +36,7 @@ enum class node_state : std::uint8_t
     ready,       ///< Connected and checked. Votes.
     down,        ///< Not connected. Tried again after a pause.
     rejected,    ///< Connected, but it did not pass the checks. Tried again after a pause.
+    quarantined,  ///< Connected and checked. Does not vote yet: it may have forgotten locks.
 };
 
 /// Lower-case name, for logs.
@@ -46,7 +47,7 @@ struct node_status
 {
     std::string node;      ///< Address without credentials.
     node_state state;      ///< What the session is doing.
-    std::string because;   ///< Why it is down or rejected. Empty when ready.
+    std::string because;   ///< Why it is down, rejected or quarantined. Empty when ready.
 };
 
 /** Acquires leases on resources from a fixed set of independent Redis nodes.

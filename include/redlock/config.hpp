@@ -38,6 +38,23 @@ struct node_config
     unsigned database = 0;           ///< Index for SELECT.
     std::optional<tls_config> tls{};  ///< Empty: no TLS.
 
+    /// Whether the server loses nothing it has confirmed, so that it need not sit out a quarantine
+    /// after a restart. Confirmed by asking for its settings: `appendonly yes`,
+    /// `appendfsync always`, `no-appendfsync-on-rewrite no`. Otherwise it has no effect.
+    bool durable = false;
+
+    /// Believe `durable` without asking, where CONFIG GET is forbidden. Gives up what the
+    /// quarantine protects if it is not true: two holders after a crash.
+    bool trust_durable = false;
+
+    /// Accept a server that may evict keys when its memory is full. Gives up exclusion whenever it
+    /// does, for a lock is then gone before its time.
+    bool accept_eviction = false;
+
+    /// Accept a node of a Redis Cluster. It has to serve all slots itself, or it refuses keys, and
+    /// a failover to its replica makes it forget locks.
+    bool accept_cluster = false;
+
     /// Address without credentials, as shown in diagnostics and logs.
     [[nodiscard]] std::string name() const;
 };
@@ -59,6 +76,18 @@ struct node_config
     @throws std::invalid_argument as `parse_node`, and for an empty entry.
 */
 [[nodiscard]] std::vector<node_config> parse_nodes(std::string_view urls);
+
+/// What a lock is worth. All clients of one set of nodes should use the same.
+enum class mode : std::uint8_t
+{
+    /// Leases have fencing tokens. A node that may have forgotten keys, or whose clock is off, does
+    /// not vote. Takes the same number of round trips as `plain`.
+    guarded,
+
+    /// Redlock as its text describes it, and one key for each resource. No tokens, and nothing that
+    /// stops a node which restarted empty from granting what it granted before.
+    plain,
+};
 
 /// How the wait between two rounds grows. The defaults suit almost everybody.
 struct retry_config
@@ -96,6 +125,23 @@ struct client_config
 
     /// How to wait between rounds.
     retry_config retry{};
+
+    /// Guarded, unless you need no more than the classical algorithm.
+    redlock::mode mode = redlock::mode::guarded;
+
+    /// The longest ttl that leases may have in guarded mode, 10 ms to 24 h. A node that lost its
+    /// memory does not vote for at least as long. All clients must use the same.
+    milliseconds ttl_max{30'000};
+
+    /// How far the clocks of clients and nodes may be apart in guarded mode, 1 ms to 1 min. A node
+    /// refuses stamps that are farther from its clock; a client whose own clock is off learns the
+    /// time of the nodes. All clients must use the same.
+    milliseconds clock_window{500};
+
+    /// How long a node remembers the highest token of a resource that nobody asks for, 1 min to
+    /// 1000 days, and longer than `ttl_max` and twice `clock_window` together. Each extension
+    /// starts it again.
+    milliseconds fence_ttl{86'400'000};
 
     /// Put before each resource to make the key, 0 to 128 bytes. All clients must use the same.
     std::string key_prefix{};

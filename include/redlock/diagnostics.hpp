@@ -28,6 +28,16 @@ enum class reason : std::uint8_t
     error_reply,       ///< The server answered with an error; the text is its own.
     rejected,          ///< The node did not pass the checks made on connecting; the text says why.
     unexpected_reply,  ///< The answer has a shape that this command never gets.
+    fence,             ///< The node has recorded a token that is not lower than ours.
+    clock,             ///< Our stamp is too far from the node's clock.
+    unmarked,          ///< The node has lost its data since it was admitted. It is vetted again.
+    quarantined,       ///< The node may have forgotten locks, and does not vote for a while.
+    config_mismatch,   ///< The node is marked for clients with other settings; the text says which.
+    same_server,       ///< The node is the same server as another one of the list.
+    other_server,      ///< Several servers alternate behind the node's address.
+    replica,           ///< The node is a replica of another server.
+    cluster,           ///< The node belongs to a Redis Cluster.
+    eviction,          ///< The node may evict keys when its memory is full.
 };
 
 /// Lower-case name, for logs and diagnostics.
@@ -42,6 +52,9 @@ struct node_vote
     error_code code;                        ///< The network's error, for `down` and the like.
     std::string text;                       ///< The server's own words, for an error reply.
     std::optional<milliseconds> held_for;   ///< How long the holder's key has left there, if known.
+    std::optional<milliseconds> ready_in;   ///< How long a quarantine lasts yet.
+    /// How far the node's clock is ahead of our stamp, if it refused for that.
+    std::optional<std::chrono::microseconds> clock_ahead;
     std::optional<std::chrono::microseconds> round_trip;  ///< From the start of the round.
 };
 

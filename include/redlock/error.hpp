@@ -44,17 +44,30 @@ enum class error
 
     /// A resource, duration or option is out of range. Nothing was sent.
     invalid_argument,
+
+    /// So many nodes are in quarantine, because they may have forgotten locks, that no quorum was
+    /// possible. It passes by itself: `node_vote::ready_in` of the report says when. A fresh set of
+    /// nodes is admitted at once by `async_initialize_nodes`.
+    quarantined,
+
+    /// So many nodes are marked for clients with other settings (number of nodes, `ttl_max`,
+    /// `clock_window`) that no quorum was possible. Give all clients the same configuration.
+    config_mismatch,
+
+    /// A node was in use before. `async_initialize_nodes` changed nothing, or not all.
+    already_initialized,
 };
 
 /// What to compare an error with when the exact cause does not matter.
 enum class condition
 {
     /// You do not hold the resource, and no cancellation or misuse is the reason.
-    /// Matches contended, quorum_unreachable, node_rejected and validity_exhausted.
+    /// Matches contended, quorum_unreachable, node_rejected, validity_exhausted, quarantined and
+    /// config_mismatch.
     not_acquired = 1,
 
     /// The nodes, and not another owner, are the reason.
-    /// Matches quorum_unreachable and node_rejected.
+    /// Matches quorum_unreachable, node_rejected, quarantined and config_mismatch.
     nodes_unavailable,
 };
 

@@ -3,6 +3,7 @@
 
 #include <redlock/detail/deliver.hpp>
 #include <redlock/error.hpp>
+#include <redlock/fencing.hpp>
 #include <redlock/time.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
@@ -91,6 +92,10 @@ public:
     /// Whether the deadline has passed or the lease is over. Reads the clocks at each call.
     [[nodiscard]] bool expired() const noexcept;
 
+    /// The number of this acquisition, for what the lock protects to check. Extensions keep it, and
+    /// it can still be read when the lease is over. Empty for an empty lease and in plain mode.
+    [[nodiscard]] fencing_token fence() const noexcept;
+
     /** Prolongs the lease: sets the ttl of its key on all nodes, unless it is longer already.
 
         Never shortens and never re-creates a key. On failure nothing is deleted and `valid_until()`
@@ -99,7 +104,7 @@ public:
         @par Completion signature
         `void(boost::system::error_code)`
 
-        @param ttl Counted from now. 10 ms to 24 h.
+        @param ttl Counted from now. 10 ms to `client_config::ttl_max` (24 h in plain mode).
         @param token Completion token.
 
         @par Errors

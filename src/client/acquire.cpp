@@ -13,12 +13,12 @@ namespace redlock::detail {
 namespace {
 
 /// What a round that granted nothing tells the caller.
-error_code to_error(core::verdict verdict) noexcept
+error_code to_error(core::verdict verdict, const round& lost) noexcept
 {
     switch (verdict)
     {
     case core::verdict::contended: return error::contended;
-    case core::verdict::rejected: return error::node_rejected;
+    case core::verdict::rejected: return lost.why_refused();
     case core::verdict::unreachable: return error::quorum_unreachable;
     case core::verdict::too_late: return error::validity_exhausted;
     case core::verdict::undecided:
@@ -26,6 +26,7 @@ error_code to_error(core::verdict verdict) noexcept
     }
     return {};
 }
+
 
 /// How long until the holders' keys have expired on enough nodes, as far as they told.
 std::optional<milliseconds> free_after(const round& lost, const round& holders)
@@ -62,6 +63,24 @@ time_point next_round(
     return std::min(core::shifted(now, delay).steady, give_up);
 }
 
+/// What a round is worth.
+struct judgement
+{
+    core::verdict verdict;
+    core::instant valid_until;
+};
+
+/// The clock is read here, after the wait: replies that queued up while this process was stopped
+/// must not make a lease that has already expired.
+judgement judge(client_impl& client, const round& asked, milliseconds ttl)
+{
+    const core::instant now = client.now();
+    const core::instant valid_until =
+        core::valid_until(asked.started(), ttl, client.config().clock_drift);
+    client.note_duration(asked, now);
+    return {asked.tally().at(now, valid_until), valid_until};
+}
+
 /// Repeats rounds until one grants, `give_up` has passed or the operation is cancelled.
 task<result<lease>> acquire_until(
     std::shared_ptr<client_impl> self,
@@ -71,7 +90,7 @@ task<result<lease>> acquire_until(
 )
 {
     if (!core::valid_resource(resource) ||
-        !core::valid_options(options, self->config().node_timeout))
+        !core::valid_options(options, self->config().node_timeout, self->highest_ttl()))
         co_return error::invalid_argument;
     if (options.report)
         *options.report = {};
@@ -84,23 +103,22 @@ task<result<lease>> acquire_until(
     }
 
     core::backoff delays(self->first_delay(), self->config().retry.max_delay);
+    fencing_token above = options.fence_at_least;
+    bool corrected = false;
     for (std::size_t rounds = 1;; ++rounds)
     {
         // A fresh id for every round: a delayed release of the last one must not match this one.
         const auto asked = self->ask(
-            verb::acquire, self->new_attempt(resource), options.ttl, options.report != nullptr
+            verb::acquire,
+            self->new_attempt(resource, above),
+            options.ttl,
+            options.report != nullptr
         );
         error_code interrupted = co_await self->decided(*asked);
         if (!self->running())
             interrupted = asio::error::operation_aborted;
 
-        // The clock is read after the wait: replies that queued up while this process was stopped
-        // must not make a lease that has already expired.
-        const core::instant now = self->now();
-        const core::instant valid_until =
-            core::valid_until(asked->started(), options.ttl, self->config().clock_drift);
-        const core::verdict verdict = asked->tally().at(now, valid_until);
-        self->note_duration(*asked, now);
+        const auto [verdict, valid_until] = judge(*self, *asked, options.ttl);
         const bool granted = !interrupted && verdict == core::verdict::granted;
 
         // A lost round can leave our key on a minority of nodes and on every node that timed out.
@@ -108,8 +126,15 @@ task<result<lease>> acquire_until(
         if (!granted)
             self->release(*asked, options.ttl);
 
+        // A client whose clock or whose idea of the last token was wrong knows better now. That is
+        // no reason to wait, or to give up a single try; but only once in a row, for somebody who
+        // acquires just now raises the fence as well.
+        const bool correct = !granted && self->correct_stamp(*asked, above) && !corrected;
+        corrected = correct;
+
         std::shared_ptr<round> holders;
-        if (!interrupted && verdict == core::verdict::contended && (!once || options.report))
+        if (!interrupted && !correct && !asked->guarded() &&
+            verdict == core::verdict::contended && (!once || options.report))
         {
             holders = self->ask_holders(*asked);
             interrupted = co_await self->decided(*holders);
@@ -121,10 +146,13 @@ task<result<lease>> acquire_until(
         if (interrupted)
             co_return interrupted;
 
+        if (correct)
+            continue;
         const core::instant lost_at = self->now();
         if (once || lost_at.steady >= give_up)
-            co_return to_error(verdict);
-        const auto free = holders ? free_after(*asked, *holders) : std::nullopt;
+            co_return to_error(verdict, *asked);
+        // The guarded script says with its denial how long the holder has left.
+        const auto free = free_after(*asked, holders ? *holders : *asked);
         const auto next = next_round(lost_at, delays.next(random_bits()), free, give_up);
         if (const error_code ec = co_await self->sleep_until(next))
             co_return ec;

@@ -25,7 +25,7 @@ std::shared_ptr<detail::client_impl> make_impl(
         strand,
         end_of_turn,
         detail::make_system_time(strand),
-        detail::make_redis_nodes(strand, end_of_turn, config.nodes, config.log),
+        detail::make_redis_nodes(strand, end_of_turn, config),
     };
     return std::make_shared<detail::client_impl>(
         std::move(executor), std::move(config), std::move(parts)
@@ -42,6 +42,7 @@ const char* to_string(node_state value) noexcept
     case node_state::ready: return "ready";
     case node_state::down: return "down";
     case node_state::rejected: return "rejected";
+    case node_state::quarantined: return "quarantined";
     }
     return "unknown";
 }

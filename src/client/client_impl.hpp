@@ -13,7 +13,9 @@
 #include "client/task.hpp"
 #include "client/time_source.hpp"
 #include "core/backoff.hpp"
+#include "core/limits.hpp"
 #include "core/smoothed.hpp"
+#include "core/token_clock.hpp"
 #include "node/node.hpp"
 #include "node/turn.hpp"
 
@@ -91,7 +93,11 @@ public:
     [[nodiscard]] std::size_t node_count() const noexcept { return nodes_.size(); }
 
     /// A fresh attempt id for the key of `resource`.
-    [[nodiscard]] std::shared_ptr<const attempt> new_attempt(std::string_view resource);
+    /// @param above What its token must exceed, in guarded mode.
+    [[nodiscard]] std::shared_ptr<const attempt> new_attempt(
+        std::string_view resource,
+        fencing_token above
+    );
 
     /// Starts a round. `timed`: note when each node answered.
     [[nodiscard]] std::shared_ptr<round> ask(
@@ -111,6 +117,10 @@ public:
     /// Waits until the round is decided. Fails with operation_aborted or not_running.
     [[nodiscard]] auto decided(round& asked) { return asked.wait(waiting_); }
 
+    /// Whether a round that was lost could be won at once with another stamp. Learns what the nodes
+    /// said about the time and the fence; raises `above` to the highest fence.
+    [[nodiscard]] bool correct_stamp(const round& lost, fencing_token& above);
+
     /// Notes how long a round took, for the pace of retries.
     void note_duration(const round& asked, core::instant now) noexcept
     {
@@ -129,6 +139,14 @@ public:
         const round* holders
     ) const;
 
+    /// The longest ttl that a lease may ask for.
+    [[nodiscard]] milliseconds highest_ttl() const noexcept
+    {
+        return guarded() ? config_.ttl_max : core::max_ttl;
+    }
+
+    [[nodiscard]] bool guarded() const noexcept { return config_.mode == mode::guarded; }
+
     /// The execution context is going away: destroys what waits in this client.
     void shut_down() noexcept;
 
@@ -146,6 +164,7 @@ private:
         std::shared_ptr<const attempt> about,
         milliseconds ttl
     );
+    [[nodiscard]] std::uint64_t stamp_for(verb what, const attempt& about) const noexcept;
     void put(std::size_t node, const std::shared_ptr<round>& asked);
     void watch(round& asked);
     [[nodiscard]] task<error_code> let_releases_out();
@@ -165,6 +184,7 @@ private:
     attempt_ids ids_;
     std::uint64_t last_serial_ = 0;  ///< Of the questions.
     core::smoothed round_time_;
+    core::token_clock token_clock_;
 
     state state_ = state::idle;
     suspension::list waiting_;        ///< Operations. The end of the client ends their waits.

@@ -38,6 +38,7 @@ public:
     {
         return granted_by_->about()->resource();
     }
+    [[nodiscard]] fencing_token fence() const noexcept { return granted_by_->about()->token; }
     [[nodiscard]] milliseconds ttl() const noexcept { return ttl_; }
     [[nodiscard]] round& granted_by() const noexcept { return *granted_by_; }
 

@@ -39,6 +39,11 @@ std::string_view lease::resource() const noexcept
     return hold_ ? hold_->resource() : std::string_view();
 }
 
+fencing_token lease::fence() const noexcept
+{
+    return hold_ ? hold_->fence() : fencing_token();
+}
+
 time_point lease::valid_until() const noexcept
 {
     return hold_ ? hold_->valid_until().steady : time_point();

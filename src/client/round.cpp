@@ -1,19 +1,41 @@
 #include "client/round.hpp"
 
+#include "core/quorum.hpp"
+
+#include <algorithm>
 #include <utility>
 
 namespace redlock::detail {
+
+namespace {
+
+/// Whether a guarded script answered, and without a grant.
+bool wrote_nothing(const ballot& from) noexcept
+{
+    switch (from.why)
+    {
+    case reason::held:
+    case reason::fence:
+    case reason::clock:
+    case reason::unmarked:
+    case reason::quarantined: return from.vote != vote::granted;
+    default: return false;
+    }
+}
+
+}  // namespace
 
 round::round(
     std::uint64_t serial,
     verb what,
     std::shared_ptr<const attempt> about,
     milliseconds ttl,
+    std::uint64_t stamp,
     std::size_t node_count,
     core::instant started,
     std::shared_ptr<turn> turn
 )
-    : question(serial, what, std::move(about), ttl),
+    : question(serial, what, std::move(about), ttl, stamp),
       suspension(std::move(turn)),
       started_(started),
       tally_(node_count),
@@ -73,6 +95,37 @@ node_set round::deniers() const noexcept
     return result;
 }
 
+std::size_t round::count_of(redlock::reason why) const noexcept
+{
+    const auto end = ballots_.begin() + static_cast<std::ptrdiff_t>(node_count_);
+    return static_cast<std::size_t>(
+        std::count_if(ballots_.begin(), end, [why](const ballot& each) { return each.why == why; })
+    );
+}
+
+error_code round::why_refused() const noexcept
+{
+    const std::size_t waiting = count_of(reason::quarantined);
+    const std::size_t others = tally_.refused() - waiting + tally_.failed() + tally_.denied();
+    // Without the quarantines a quorum would have been possible.
+    if (waiting > 0 && others <= core::spare_nodes(node_count_))
+        return error::quarantined;
+    return count_of(reason::config_mismatch) > 0 ? error::config_mismatch : error::node_rejected;
+}
+
+node_set round::touched() const noexcept
+{
+    node_set result = sent();
+    // A node that said no has written nothing, and a release would do nothing but raise its fence.
+    // The text of Redlock releases everywhere: so does plain mode.
+    for (std::size_t node = 0; node < node_count_ && guarded(); ++node)
+    {
+        if (wrote_nothing(ballots_[node]))
+            result.reset(node);
+    }
+    return result;
+}
+
 void round::on_deadline()
 {
     for (std::size_t node = 0; node < node_count_; ++node)
@@ -88,7 +141,8 @@ void round::count(std::size_t node, const reply& answer)
     ballot& kept = ballots_[node];
     kept.vote = answer.vote;
     kept.why = answer.why;
-    if (clock_ || answer.code || !answer.text.empty() || answer.held_for)
+    if (clock_ || answer.code || !answer.text.empty() || answer.held_for || answer.ready_in ||
+        answer.node_time)
     {
         if (!details_)
             details_ = std::make_unique<std::array<ballot_details, core::max_nodes>>();
@@ -96,6 +150,9 @@ void round::count(std::size_t node, const reply& answer)
         more.code = answer.code;
         more.text = answer.text;
         more.held_for = answer.held_for;
+        more.ready_in = answer.ready_in;
+        more.fence = answer.fence;
+        more.node_time = answer.node_time;
         if (clock_)
             more.round_trip = clock_->now().steady - started_.steady;
     }

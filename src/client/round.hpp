@@ -41,6 +41,9 @@ struct ballot_details
     error_code code;
     std::string text;
     std::optional<milliseconds> held_for;
+    std::optional<milliseconds> ready_in;
+    fencing_token fence;
+    std::optional<std::chrono::microseconds> node_time;
     std::optional<core::nanoseconds> round_trip;
 };
 
@@ -67,6 +70,7 @@ public:
         verb what,
         std::shared_ptr<const attempt> about,
         milliseconds ttl,
+        std::uint64_t stamp,
         std::size_t node_count,
         core::instant started,
         std::shared_ptr<turn> turn
@@ -97,6 +101,18 @@ public:
 
     /// The nodes that denied.
     [[nodiscard]] node_set deniers() const noexcept;
+
+    /// How many ballots have this reason.
+    [[nodiscard]] std::size_t count_of(redlock::reason why) const noexcept;
+
+    /// The error for a round that refusals have decided.
+    [[nodiscard]] error_code why_refused() const noexcept;
+
+    /// How many nodes have not answered yet.
+    [[nodiscard]] std::size_t unanswered() const noexcept { return unanswered_; }
+
+    /// The nodes on which the attempt may have left something, now or later.
+    [[nodiscard]] node_set touched() const noexcept;
 
 private:
     void on_deadline() override;

@@ -2,7 +2,6 @@
 #include "client/pause.hpp"
 #include "core/quorum.hpp"
 
-
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
@@ -10,13 +9,28 @@
 
 namespace redlock::detail {
 
-std::shared_ptr<const attempt> client_impl::new_attempt(std::string_view resource)
+namespace {
+
+std::chrono::microseconds microseconds_of(std::uint64_t stamp) noexcept
 {
+    return std::chrono::microseconds(static_cast<std::chrono::microseconds::rep>(stamp));
+}
+
+}  // namespace
+
+std::shared_ptr<const attempt> client_impl::new_attempt(
+    std::string_view resource,
+    fencing_token above
+)
+{
+    fencing_token token;
+    if (guarded())
+        token = fencing_token::from_value(token_clock_.next(time_->wall(), above.value()));
     std::string key;
     key.reserve(config_.key_prefix.size() + resource.size());
     key.append(config_.key_prefix).append(resource);
     return std::make_shared<attempt>(
-        attempt{std::move(key), config_.key_prefix.size(), ids_.next()}
+        attempt{std::move(key), config_.key_prefix.size(), ids_.next(), token}
     );
 }
 
@@ -26,10 +40,18 @@ std::shared_ptr<round> client_impl::make_round(
     milliseconds ttl
 )
 {
+    const std::uint64_t stamp = stamp_for(what, *about);
     // The time is taken before anything is sent: validity counts from here.
     return std::make_shared<round>(
-        ++last_serial_, what, std::move(about), ttl, nodes_.size(), now(), turn_
+        ++last_serial_, what, std::move(about), ttl, stamp, nodes_.size(), now(), turn_
     );
+}
+
+std::uint64_t client_impl::stamp_for(verb what, const attempt& about) const noexcept
+{
+    if (guarded() && what == verb::extend)
+        return token_clock_.stamp(time_->wall());
+    return about.token.value();
 }
 
 void client_impl::put(std::size_t node, const std::shared_ptr<round>& asked)
@@ -59,11 +81,11 @@ std::shared_ptr<round> client_impl::release(round& left_behind, milliseconds ttl
     left_behind.abandon();
     const auto asked = make_round(verb::release, left_behind.about(), ttl);
     releases_.push_back(*asked);
+    const node_set touched = left_behind.touched();
     for (std::size_t node = 0; node < nodes_.size(); ++node)
     {
-        // Everywhere the attempt was sent to, whatever that node answered or failed to answer: the
-        // command may have run, or may run later. Nowhere else.
-        if (left_behind.sent().test(node))
+        // Everywhere the attempt may have had an effect, or may have one later. Nowhere else.
+        if (touched.test(node))
             put(node, asked);
         else
             asked->skip(node);
@@ -109,6 +131,31 @@ void client_impl::watch(round& asked)
         deadlines_->add(asked, core::shifted(asked.started(), config_.node_timeout).steady);
 }
 
+bool client_impl::correct_stamp(const round& lost, fencing_token& above)
+{
+    if (!lost.guarded())
+        return false;
+
+    std::vector<std::chrono::microseconds> node_times;
+    for (std::size_t node = 0; node < lost.node_count(); ++node)
+    {
+        const ballot_details said = lost.details_of(node);
+        above = std::max(above, said.fence);
+        if (said.node_time)
+            node_times.push_back(*said.node_time);
+    }
+    // With so many, the one in the middle is not off by more than those of a majority are.
+    if (node_times.size() > core::spare_nodes(lost.node_count()))
+    {
+        const auto elapsed = now().steady - lost.started().steady;
+        const auto halfway = std::chrono::duration_cast<std::chrono::microseconds>(elapsed / 2);
+        token_clock_.learn(std::move(node_times), time_->wall() - halfway);
+    }
+    const std::size_t open = lost.tally().granted() + lost.unanswered();
+    const std::size_t mended = lost.count_of(reason::fence) + lost.count_of(reason::clock);
+    return mended > 0 && open + mended >= core::quorum_size(lost.node_count());
+}
+
 core::nanoseconds client_impl::first_delay() const noexcept
 {
     if (config_.retry.first_delay > milliseconds(0))
@@ -139,6 +186,11 @@ void client_impl::write_report(
         to.text = std::move(more.text);
         if (holders)
             to.held_for = holders->details_of(node).held_for;
+        else
+            to.held_for = more.held_for;
+        to.ready_in = more.ready_in;
+        if (from.why == reason::clock && more.node_time)
+            to.clock_ahead = *more.node_time - microseconds_of(asked.stamp());
         if (more.round_trip)
             to.round_trip = std::chrono::duration_cast<std::chrono::microseconds>(*more.round_trip);
     }

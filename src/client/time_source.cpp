@@ -32,6 +32,12 @@ public:
 
     core::instant now() const noexcept override { return {steady_clock::now(), boot_time()}; }
 
+    std::chrono::microseconds wall() const noexcept override
+    {
+        const auto now = std::chrono::system_clock::now().time_since_epoch();
+        return std::chrono::duration_cast<std::chrono::microseconds>(now);
+    }
+
     void async_wait_until(
         time_point at,
         asio::any_completion_handler<void(boost::system::error_code)> handler

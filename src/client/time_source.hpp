@@ -23,6 +23,9 @@ public:
     /// Both clocks, read now.
     [[nodiscard]] virtual core::instant now() const noexcept = 0;
 
+    /// The wall clock, since the epoch. Nothing depends on its being right: see `token_clock`.
+    [[nodiscard]] virtual std::chrono::microseconds wall() const noexcept = 0;
+
     /// Completes on the strand when the steady clock reaches `at`, or when called again or
     /// cancelled, with operation_aborted. One wait at a time.
     virtual void async_wait_until(

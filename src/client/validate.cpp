@@ -83,6 +83,22 @@ void check_nodes(const std::vector<node_config>& nodes)
     }
 }
 
+void check_guard(const client_config& config)
+{
+    check_range("ttl_max", config.ttl_max, core::min_ttl, core::max_ttl);
+    check_range(
+        "clock_window", config.clock_window, core::min_clock_window, core::max_clock_window
+    );
+    check_range("fence_ttl", config.fence_ttl, core::min_fence_ttl, core::max_fence_ttl);
+    if (config.fence_ttl <= config.ttl_max + 2 * config.clock_window)
+    {
+        reject(
+            "fence_ttl is " + std::to_string(config.fence_ttl.count()) +
+            " ms, must be longer than ttl_max and twice clock_window together"
+        );
+    }
+}
+
 }  // namespace
 
 void validate(const client_config& config)
@@ -97,6 +113,8 @@ void validate(const client_config& config)
     check_range(
         "retry.max_delay", config.retry.max_delay, core::min_retry_delay, core::max_retry_delay
     );
+    if (config.mode == mode::guarded)
+        check_guard(config);
     // Written so that NaN fails.
     if (!(config.clock_drift >= 0 && config.clock_drift <= core::max_clock_drift))
     {

@@ -18,6 +18,10 @@ inline constexpr std::size_t max_nodes = 15;
 inline constexpr double max_clock_drift = 0.5;
 inline constexpr milliseconds min_ttl = 10ms;
 inline constexpr milliseconds max_ttl = 24h;
+inline constexpr milliseconds min_clock_window = 1ms;
+inline constexpr milliseconds max_clock_window = 1min;
+inline constexpr milliseconds min_fence_ttl = 1min;
+inline constexpr milliseconds max_fence_ttl = 24h * 1000;
 inline constexpr milliseconds min_node_timeout = 1ms;
 inline constexpr milliseconds max_node_timeout = 1min;
 inline constexpr milliseconds min_retry_delay = 1ms;
@@ -38,17 +42,23 @@ inline constexpr std::size_t max_pending_releases = 8192;
 
 /// A ttl that leaves something after the node timeout; what is left after the drift is checked
 /// with it, for a ttl that the drift uses up can never be granted in time.
-[[nodiscard]] constexpr bool valid_ttl(milliseconds ttl, milliseconds node_timeout) noexcept
+[[nodiscard]] constexpr bool valid_ttl(
+    milliseconds ttl,
+    milliseconds node_timeout,
+    milliseconds highest
+) noexcept
 {
-    return ttl >= min_ttl && ttl <= max_ttl && ttl > node_timeout;
+    return ttl >= min_ttl && ttl <= highest && ttl > node_timeout;
 }
 
 [[nodiscard]] constexpr bool valid_options(
     const acquire_options& options,
-    milliseconds node_timeout
+    milliseconds node_timeout,
+    milliseconds highest_ttl
 ) noexcept
 {
-    return valid_ttl(options.ttl, node_timeout) && options.wait >= 0ms && options.hold_max >= 1ms;
+    return valid_ttl(options.ttl, node_timeout, highest_ttl) && options.wait >= 0ms &&
+           options.hold_max >= 1ms;
 }
 
 }  // namespace redlock::core

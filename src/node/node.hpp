@@ -3,12 +3,14 @@
 
 #include <redlock/client.hpp>
 #include <redlock/diagnostics.hpp>
+#include <redlock/fencing.hpp>
 #include <redlock/vote.hpp>
 
 #include "node/strand.hpp"
 
 #include <array>
 #include <bitset>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -38,6 +40,7 @@ struct attempt
     std::string key;
     std::size_t prefix_size;  ///< How much of the key is not the resource.
     attempt_id id;
+    fencing_token token;  ///< Empty in plain mode.
 
     [[nodiscard]] std::string_view resource() const noexcept
     {
@@ -53,6 +56,11 @@ struct reply
     error_code code;                       ///< The network's error behind a failure.
     std::string_view text;                 ///< The server's words. Valid during the call only.
     std::optional<milliseconds> held_for;  ///< `forever` for a key without a ttl.
+    std::optional<milliseconds> ready_in;  ///< How long the quarantine lasts.
+    fencing_token fence;                   ///< Recorded by the node, and not lower than ours.
+
+    /// The node's clock, since the epoch. With every answer of a guarded script but a grant.
+    std::optional<std::chrono::microseconds> node_time;
 };
 
 /// One bit for each node of the configuration.
@@ -67,13 +75,15 @@ class question
 {
 public:
     /// @param serial Unlike that of every other question of the client.
+    /// @param stamp In guarded mode the token of an acquisition, the time of an extension.
     question(
         std::uint64_t serial,
         verb what,
         std::shared_ptr<const attempt> about,
-        milliseconds ttl
+        milliseconds ttl,
+        std::uint64_t stamp
     )
-        : serial_(serial), what_(what), about_(std::move(about)), ttl_(ttl)
+        : serial_(serial), what_(what), about_(std::move(about)), ttl_(ttl), stamp_(stamp)
     {
     }
 
@@ -89,6 +99,10 @@ public:
         return {about_->id.data(), about_->id.size()};
     }
     [[nodiscard]] milliseconds ttl() const noexcept { return ttl_; }
+    [[nodiscard]] std::uint64_t stamp() const noexcept { return stamp_; }
+
+    /// Whether it is put by the guarded scripts.
+    [[nodiscard]] bool guarded() const noexcept { return static_cast<bool>(about_->token); }
 
     /** Takes the answer of one node.
 
@@ -114,6 +128,7 @@ private:
     verb what_;
     std::shared_ptr<const attempt> about_;
     milliseconds ttl_;
+    std::uint64_t stamp_;
     node_set sent_;
 };
 

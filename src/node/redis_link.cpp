@@ -10,8 +10,13 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/redis/connection.hpp>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,6 +27,7 @@ namespace redis = boost::redis;
 namespace {
 
 using namespace std::chrono_literals;
+using std::chrono::steady_clock;
 
 /// A connection that is not vetted by then is given up.
 constexpr auto open_timeout = 2s;
@@ -56,15 +62,35 @@ struct batch
     reply_shape shape;  ///< The reply that is being parsed.
 };
 
+std::optional<std::int64_t> read_number(std::string_view text)
+{
+    std::int64_t number = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, failure] = std::from_chars(text.data(), end, number);
+    if (failure != std::errc() || stop != end)
+        return std::nullopt;
+    return number;
+}
+
+/// Takes one element of a list of numbers.
+void read_element(reply_shape& shape, const redis::resp3::node_view& node)
+{
+    const auto number = node.data_type == redis::resp3::type::number ? read_number(node.value)
+                                                                     : std::nullopt;
+    const bool fits = shape.what == reply_shape::kind::numbers && node.depth == 1 &&
+                      shape.count < reply_shape::max_numbers;
+    if (number && fits)
+        shape.numbers[shape.count++] = *number;
+    else
+        shape.what = reply_shape::kind::other;
+}
+
 void read_node(reply_shape& shape, const redis::resp3::node_view& node)
 {
     using redis::resp3::type;
 
     if (node.depth != 0)
-    {
-        shape.what = reply_shape::kind::other;
-        return;
-    }
+        return read_element(shape, node);
     switch (node.data_type)
     {
     case type::simple_error:
@@ -78,19 +104,23 @@ void read_node(reply_shape& shape, const redis::resp3::node_view& node)
             shape.what = reply_shape::kind::ok;
         break;
     case type::number:
-    {
-        const char* end = node.value.data() + node.value.size();
-        const auto [stop, failure] = std::from_chars(node.value.data(), end, shape.number);
-        if (failure == std::errc() && stop == end)
+        if (const auto number = read_number(node.value))
+        {
             shape.what = reply_shape::kind::number;
+            shape.number = *number;
+        }
         break;
-    }
+    case type::array:
+        shape.what = reply_shape::kind::numbers;
+        shape.count = 0;
+        break;
     default: break;
     }
 }
 
-/// The first commands on a connection: log in, choose the database, load the scripts.
-redis::request make_vetting_request(const node_config& config)
+/// The first commands on a connection: log in, choose the database, load the scripts, ask who the
+/// server is.
+redis::request make_vetting_request(const node_config& config, bool guarded)
 {
     redis::request request;
     const bool login = !config.username.empty() || !config.password.empty();
@@ -105,10 +135,67 @@ redis::request make_vetting_request(const node_config& config)
     }
     if (config.database != 0)
         request.push("SELECT", config.database);
-    for (const script& each : {release_script, extend_script})
+    const auto scripts =
+        guarded
+            ? std::vector{guarded_acquire_script, guarded_extend_script, guarded_release_script}
+            : std::vector{extend_script, release_script};
+    for (const script& each : scripts)
         request.push("SCRIPT", "LOAD", each.text);
+    // One at a time, for several sections in one command need Redis 7.
+    for (const char* section : {"server", "replication", "memory", "cluster"})
+        request.push("INFO", section);
     return request;
 }
+
+/// What makes a server durable: it answers after its disk has the data, always.
+constexpr std::array durable_settings{
+    std::pair{"appendonly", "yes"},
+    std::pair{"appendfsync", "always"},
+    std::pair{"no-appendfsync-on-rewrite", "no"},
+};
+
+redis::request make_settings_request()
+{
+    redis::request request;
+    for (const auto& [name, value] : durable_settings)
+        request.push("CONFIG", "GET", name);
+    return request;
+}
+
+/// @param told Names and values in turn. An error instead of them is not durable either.
+bool is_durable(const std::vector<std::string>& told)
+{
+    return std::ranges::all_of(durable_settings, [&told](const auto& setting) {
+        for (std::size_t i = 0; i + 1 < told.size(); i += 2)
+        {
+            if (told[i] == setting.first)
+                return told[i + 1] == setting.second;
+        }
+        return false;
+    });
+}
+
+/// Everything that is text in the replies to a request, whatever its depth. The first error, if
+/// there is one, instead.
+struct texts
+{
+    std::vector<std::string> all;
+    std::string error;
+
+    void read(redis::any_adapter::parse_event event, const redis::resp3::node_view& part)
+    {
+        using redis::resp3::type;
+
+        if (event != redis::any_adapter::parse_event::node)
+            return;
+        const bool failed =
+            part.data_type == type::simple_error || part.data_type == type::blob_error;
+        if (failed && error.empty())
+            error = part.value;
+        if (!failed && !part.value.empty())
+            all.emplace_back(part.value);
+    }
+};
 
 redis::config make_redis_config(const node_config& config)
 {
@@ -180,7 +267,93 @@ void boost_redis_to_bulk(std::string& to, id_argument argument)
     to.append("$40\r\n").append(argument.id).append("\r\n");
 }
 
-void push_command(redis::request& to, const question& asked, bool whole_script)
+/// The fence key that goes with a lock key.
+struct fence_argument
+{
+    std::string_view lock_key;
+};
+
+void boost_redis_to_bulk(std::string& to, fence_argument argument)
+{
+    to.append("$").append(std::to_string(fence_key_prefix.size() + argument.lock_key.size()));
+    to.append("\r\n").append(fence_key_prefix).append(argument.lock_key).append("\r\n");
+}
+
+/// An argument on the wire.
+std::string encode(std::string_view argument)
+{
+    return "$" + std::to_string(argument.size()) + "\r\n" + std::string(argument) + "\r\n";
+}
+
+/// The arguments that are the same in all guarded commands of a client.
+struct guard_arguments
+{
+    explicit guard_arguments(const guard& from)
+        : marker(encode(from.marker_key)),
+          quarantine(encode(from.quarantine_key)),
+          fence_ttl(encode(std::to_string(from.fence_ttl.count()))),
+          window(encode(std::to_string(from.window.count()))),
+          fingerprint(encode(from.fingerprint))
+    {
+    }
+
+    std::string marker;
+    std::string quarantine;
+    std::string fence_ttl;
+    std::string window;
+    std::string fingerprint;
+};
+
+constexpr constant two_keys{"$1\r\n2\r\n"};
+constexpr constant four_keys{"$1\r\n4\r\n"};
+
+void push_guarded(
+    redis::request& to,
+    const question& asked,
+    const guard_arguments& more,
+    bool whole_script
+)
+{
+    const auto push_script = [&](const script& which, auto... arguments) {
+        if (whole_script)
+            to.push("EVAL", which.text, arguments...);
+        else
+            to.push("EVALSHA", which.sha, arguments...);
+    };
+    const std::string_view key = asked.key();
+    const fence_argument fence{key};
+    const constant marker{more.marker};
+    const constant quarantine{more.quarantine};
+    const id_argument id{asked.id()};
+    const auto ttl = asked.ttl().count();
+    const constant fence_ttl{more.fence_ttl};
+    const constant window{more.window};
+    const constant fingerprint{more.fingerprint};
+    const std::uint64_t token = asked.about()->token.value();
+    switch (asked.what())
+    {
+    case verb::acquire:
+        push_script(
+            guarded_acquire_script, four_keys, key, fence, marker, quarantine, id, asked.stamp(),
+            ttl, fence_ttl, window, fingerprint
+        );
+        break;
+    case verb::extend:
+        push_script(
+            guarded_extend_script, four_keys, key, fence, marker, quarantine, id, asked.stamp(),
+            ttl, fence_ttl, window, fingerprint, token
+        );
+        break;
+    case verb::release:
+        push_script(
+            guarded_release_script, two_keys, key, fence, id, token + 1, fence_ttl, window
+        );
+        break;
+    case verb::holder: to.push("PTTL", key); break;
+    }
+}
+
+void push_plain(redis::request& to, const question& asked, bool whole_script)
 {
     const id_argument id{asked.id()};
     const auto push_script = [&](const script& which, auto... args) {
@@ -204,18 +377,33 @@ void push_command(redis::request& to, const question& asked, bool whole_script)
 class command_encoder
 {
 public:
+    explicit command_encoder(const guard* guarded)
+    {
+        if (guarded)
+            guarded_.emplace(*guarded);
+    }
+
     const redis::request& operator()(const question& asked)
     {
         if (asked.serial() != serial_)
         {
             encoded_.clear();
-            push_command(encoded_, asked, false);
+            push(encoded_, asked, false);
             serial_ = asked.serial();
         }
         return encoded_;
     }
 
+    void push(redis::request& to, const question& asked, bool whole_script) const
+    {
+        if (guarded_)
+            push_guarded(to, asked, *guarded_, whole_script);
+        else
+            push_plain(to, asked, whole_script);
+    }
+
 private:
+    std::optional<guard_arguments> guarded_;
     redis::request encoded_;
     std::uint64_t serial_ = 0;
 };
@@ -231,10 +419,13 @@ public:
         const strand_type& strand,
         std::shared_ptr<turn> end_of_turn,
         std::shared_ptr<command_encoder> encoder,
+        link_group group,
         std::size_t index,
         const node_config& config
     )
         : index_(index),
+          node_(config),
+          group_(std::move(group)),
           encoder_(std::move(encoder)),
           turn_(std::move(end_of_turn)),
           tls_(make_tls_context(config)),
@@ -245,7 +436,7 @@ public:
           ),
           timer_(strand),
           config_(make_redis_config(config)),
-          vetting_request_(make_vetting_request(config))
+          vetting_request_(make_vetting_request(config, group_.guarded != nullptr))
     {
         probe_request_.push("PING");
         set_server_name(connection_, config);
@@ -256,7 +447,7 @@ public:
         events_ = std::move(events);
         if (!tls_.failure.empty())
         {
-            end_.refused = tls_.failure;
+            end_.refused = {reason::rejected, tls_.failure};
             asio::post(timer_.get_executor(), [self = shared_from_this()]() {
                 self->finish({});
             });
@@ -278,38 +469,159 @@ public:
 
     std::size_t unanswered() const noexcept override { return unanswered_; }
 
+    void mark(std::function<void(refusal)> done) override
+    {
+        send_initialize("mark", [this, done = std::move(done)](const texts& told) {
+            if (!told.error.empty())
+                return done({reason::rejected, told.error});
+            if (!told.all.empty() && told.all.front() != marker())
+                return done({reason::config_mismatch, told.all.front()});
+            done({});
+        });
+    }
+
     void close() noexcept override { connection_.cancel(redis::operation::run); }
 
 private:
-    void vet()
+    /// One request of the vetting, and what to do with its replies. An error of the connection is
+    /// told by the end of the run.
+    template <class Next>
+    void exchange(redis::request request, Next next)
     {
+        vetting_request_ = std::move(request);
+        told_ = {};
         const auto adapter = [this](auto event, const redis::resp3::node_view& part, auto&) {
-            if (event != redis::any_adapter::parse_event::node)
-                return;
-            reply_shape shape;
-            read_node(shape, part);
-            if (shape.what == reply_shape::kind::error && end_.refused.empty())
-                end_.refused = shape.text;
+            told_.read(event, part);
         };
         connection_.async_exec(
             vetting_request_,
             redis::any_adapter(redis::any_adapter::impl_t(adapter)),
-            [self = shared_from_this()](error_code ec, std::size_t) { self->on_vetted(ec); }
+            [self = shared_from_this(), next = std::move(next)](error_code ec, std::size_t) {
+                if (!self->over_ && !ec)
+                    next(self->told_);
+            }
         );
     }
 
-    void on_vetted(error_code ec)
+    void refuse(reason why, std::string text)
     {
-        if (over_ || ec)
-            return;  // The run has ended, or is about to, and says why.
-        if (!end_.refused.empty())
-            return close();
+        end_.refused = {why, std::move(text)};
+        close();
+    }
 
+    void vet()
+    {
+        exchange(std::move(vetting_request_), [this](const texts& told) { on_vetted(told); });
+    }
+
+    void on_vetted(const texts& told)
+    {
+        send_without_delay();
+        if (!told.error.empty())
+            return refuse(reason::rejected, told.error);
+        server_info server;
+        for (const std::string& text : told.all)
+            read_info(server, text);
+        const refusal judgement = judge(server, node_);
+        if (judgement.why != reason::none)
+            return refuse(judgement.why, judgement.text);
+        run_id_ = server.run_id;
+        if (!recognize(server))
+            return;
+
+        if (!group_.guarded)
+            return on_admitted({});
+        if (group_.only_look)
+            return look_for_marker();
+        if (node_.durable && !node_.trust_durable)
+            return ask_for_settings();
+        admit(node_.durable);
+    }
+
+    /// Whether the server is one that may be behind this entry of the list.
+    bool recognize(const server_info& server)
+    {
+        using finding = core::incarnations::finding;
+
+        switch (group_.servers->meet(index_, server.run_id, server.uptime, steady_clock::now()))
+        {
+        case finding::fine: return true;
+        case finding::same_server:
+            refuse(
+                reason::same_server,
+                "it is the same server as entry " +
+                    std::to_string(*group_.servers->other_entry(index_, server.run_id) + 1) +
+                    " of the list of nodes"
+            );
+            break;
+        case finding::other_server:
+            refuse(reason::other_server, "several servers alternate behind this address");
+            break;
+        }
+        return false;
+    }
+
+    void ask_for_settings()
+    {
+        exchange(make_settings_request(), [this](const texts& told) {
+            admit(is_durable(told.all));
+        });
+    }
+
+    void admit(bool durable)
+    {
+        const guard& guarded = *group_.guarded;
+        redis::request request;
+        request.push(
+            "EVAL", admit_script.text, 2, guarded.marker_key, guarded.quarantine_key,
+            guarded.fingerprint, run_id_, guarded.quarantine.count(), durable ? 1 : 0
+        );
+        exchange(std::move(request), [this](const texts& told) {
+            const auto left =
+                told.all.empty() ? std::nullopt : read_number(std::string_view(told.all.front()));
+            if (!told.error.empty())
+                return refuse(reason::rejected, told.error);
+            if (!left)
+                return refuse(reason::config_mismatch, mismatch(told));
+            on_admitted({milliseconds(*left), {}});
+        });
+    }
+
+    std::string mismatch(const texts& told) const
+    {
+        const std::string found = told.all.empty() ? "nothing" : told.all.front();
+        return "the node is marked '" + found.substr(0, found.rfind(';')) +
+               "', this client has '" + group_.guarded->fingerprint + "'";
+    }
+
+    void look_for_marker()
+    {
+        send_initialize("look", [this](const texts& told) {
+            if (!told.error.empty())
+                return refuse(reason::rejected, told.error);
+            on_admitted({{}, told.all.empty() ? std::string() : told.all.front()});
+        });
+    }
+
+    template <class Next>
+    void send_initialize(const char* what, Next next)
+    {
+        redis::request request;
+        request.push(
+            "EVAL", initialize_script.text, 1, group_.guarded->marker_key,
+            group_.guarded->fingerprint, run_id_, what
+        );
+        exchange(std::move(request), std::move(next));
+    }
+
+    std::string marker() const { return group_.guarded->fingerprint + run_id_; }
+
+    void on_admitted(admission what)
+    {
         heard_ = true;
         look_after(probe_interval);
-        send_without_delay();
         if (events_.on_ready)
-            events_.on_ready();
+            events_.on_ready(std::move(what));
     }
 
     /// Boost.Redis leaves Nagle's algorithm on, which costs 40 ms whenever two small writes meet.
@@ -354,7 +666,10 @@ private:
         connection_.async_exec(
             probe_request_,
             redis::any_adapter(redis::any_adapter::impl_t(adapter)),
-            [self = shared_from_this()](error_code, std::size_t) {}
+            [self = shared_from_this()](error_code ec, std::size_t) {
+                if (!ec)
+                    self->note_contact();
+            }
         );
     }
 
@@ -363,7 +678,7 @@ private:
         if (!open_batch_)
             open_batch_ = take_batch();
         if (whole_script)
-            push_command(open_batch_->request, *asked, true);
+            encoder_->push(open_batch_->request, *asked, true);
         else
             open_batch_->request.append((*encoder_)(*asked));
         open_batch_->commands.push_back({std::move(asked), whole_script});
@@ -426,8 +741,28 @@ private:
             return;
         }
         --unanswered_;
-        sent.asked->on_reply(index_, interpret(sent.asked->what(), shape));
+        const reply answer = interpret(sent.asked->what(), sent.asked->stamp(), shape);
+        if (answer.why == reason::unmarked)
+            unmarked_ = true;
+        if (answer.why == reason::quarantined)
+            quarantined_for_ = answer.ready_in;
+        sent.asked->on_reply(index_, answer);
     }
+
+    /// Does what answers of this batch call for, and what must not happen while they are parsed.
+    void act_on_answers()
+    {
+        note_contact();
+        if (unmarked_)
+            return refuse(reason::unmarked, "the node has lost its data");
+        const auto quarantine = std::exchange(quarantined_for_, std::nullopt);
+        if (quarantine && events_.on_quarantined)
+            events_.on_quarantined(*quarantine);
+        if (events_.on_answered)
+            events_.on_answered();
+    }
+
+    void note_contact() { group_.servers->heard(index_, steady_clock::now()); }
 
     void on_batch_done(std::unique_ptr<batch> written)
     {
@@ -437,8 +772,8 @@ private:
         written->answered = 0;
         if (spare_batches_.size() < max_spare_batches)
             spare_batches_.push_back(std::move(written));
-        if (!over_ && events_.on_answered)
-            events_.on_answered();
+        if (!over_)
+            act_on_answers();
     }
 
     /// Fails what has no answer, which is nothing unless the connection broke.
@@ -470,7 +805,7 @@ private:
     void finish(error_code ec)
     {
         over_ = true;
-        if (!end_.code)
+        if (!end_.code && end_.refused.why == reason::none)
             end_.code = ec;
         timer_.cancel();
         connection_.cancel(redis::operation::exec);
@@ -479,6 +814,8 @@ private:
     }
 
     std::size_t index_;
+    node_config node_;
+    link_group group_;
     std::shared_ptr<command_encoder> encoder_;
     std::shared_ptr<turn> turn_;
     tls_context tls_;
@@ -486,6 +823,8 @@ private:
     asio::steady_timer timer_;  ///< Of the next look.
     redis::config config_;
     redis::request vetting_request_;
+    texts told_;          ///< The replies to it.
+    std::string run_id_;  ///< Of the server.
     redis::request probe_request_;
     link_events events_;
     link_end end_;
@@ -497,25 +836,39 @@ private:
     bool heard_ = false;      ///< A reply, since the last look.
     bool suspected_ = false;  ///< Not heard at the last look.
     bool over_ = false;
+
+    // What answers said, until their batch is done.
+    bool unmarked_ = false;
+    std::optional<milliseconds> quarantined_for_;
 };
 
 }  // namespace
 
-std::shared_ptr<command_encoder> make_command_encoder()
+link_group make_link_group(const client_config& config)
 {
-    return std::make_shared<command_encoder>();
+    link_group group;
+    if (auto guarded = make_guard(config))
+        group.guarded = std::make_shared<guard>(std::move(*guarded));
+    group.servers = std::make_shared<core::incarnations>(config.nodes.size());
+    return group;
+}
+
+std::shared_ptr<command_encoder> make_command_encoder(std::shared_ptr<const guard> guarded)
+{
+    return std::make_shared<command_encoder>(guarded.get());
 }
 
 std::shared_ptr<redis_link> make_redis_link(
     const strand_type& strand,
     std::shared_ptr<turn> end_of_turn,
     std::shared_ptr<command_encoder> encoder,
+    link_group group,
     std::size_t index,
     const node_config& config
 )
 {
     return std::make_shared<redis_link_impl>(
-        strand, std::move(end_of_turn), std::move(encoder), index, config
+        strand, std::move(end_of_turn), std::move(encoder), std::move(group), index, config
     );
 }
 

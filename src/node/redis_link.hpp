@@ -3,7 +3,10 @@
 
 #include <redlock/config.hpp>
 
+#include "core/incarnations.hpp"
+#include "node/guard.hpp"
 #include "node/node.hpp"
+#include "node/server_info.hpp"
 #include "node/strand.hpp"
 #include "node/turn.hpp"
 
@@ -17,16 +20,34 @@ namespace redlock::detail {
 /// Why a link ended.
 struct link_end
 {
-    error_code code;      ///< The network's error. Empty if the server refused us.
-    std::string refused;  ///< Why the server, or our own TLS files, refuse us. Empty: they do not.
+    error_code code;  ///< The network's error. Empty if there is a refusal.
+    refusal refused;  ///< Why the node may not vote, or the server does not let us in.
+};
+
+/// What a node knows of those before us, when it is vetted.
+struct admission
+{
+    milliseconds quarantine{0};  ///< How long it must not vote.
+    std::string marker;          ///< Only of a link that looks: empty if the node carries none.
+};
+
+/// What the nodes of a client have in common.
+struct link_group
+{
+    std::shared_ptr<const guard> guarded;  ///< Null in plain mode.
+    std::shared_ptr<core::incarnations> servers;
+
+    /// Only look whether the nodes are marked, and admit none. For `async_initialize_nodes`.
+    bool only_look = false;
 };
 
 /// What a link tells its node. Called on the strand, never from within a call of the node.
 struct link_events
 {
-    std::function<void()> on_ready;             ///< Connected and vetted; at most once.
+    std::function<void(admission)> on_ready;    ///< Connected and vetted; at most once.
     std::function<void(link_end)> on_end;       ///< Over; exactly once, also if never ready.
     std::function<void()> on_answered;          ///< Some commands were: there is room for others.
+    std::function<void(milliseconds)> on_quarantined;  ///< A node said so after it was ready.
     /// A release got no answer: it may not have arrived.
     std::function<void(std::shared_ptr<question>)> on_lost_release;
 };
@@ -50,20 +71,30 @@ public:
     /// Questions that have no answer yet.
     [[nodiscard]] virtual std::size_t unanswered() const noexcept = 0;
 
+    /// Marks a node that carries no marker. Calls `done` with why it did not, once; or never, if
+    /// the link ends before. Only of a link that looks, when it is ready.
+    virtual void mark(std::function<void(refusal)> done) = 0;
+
     /// Ends the connection. `on_end` follows.
     virtual void close() noexcept = 0;
 };
 
+[[nodiscard]] link_group make_link_group(const client_config& config);
+
 /// Turns questions into the bytes of commands, once for all nodes of a client.
 class command_encoder;
 
-[[nodiscard]] std::shared_ptr<command_encoder> make_command_encoder();
+/// @param guarded Null in plain mode.
+[[nodiscard]] std::shared_ptr<command_encoder> make_command_encoder(
+    std::shared_ptr<const guard> guarded
+);
 
 /// @param index Position of the node in the configuration, handed to `question::on_reply`.
 [[nodiscard]] std::shared_ptr<redis_link> make_redis_link(
     const strand_type& strand,
     std::shared_ptr<turn> end_of_turn,
     std::shared_ptr<command_encoder> encoder,
+    link_group group,
     std::size_t index,
     const node_config& config
 );

@@ -7,6 +7,7 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -40,10 +41,11 @@ struct pending_release
     |---|---|---|
     | connecting | started | waits for the connection |
     | ready | connected and vetted | is written |
+    | quarantined | vetted, but it may have forgotten locks | only releases are written |
     | down | refused, lost, silent | fails at once, so that a dead node costs no time |
-    | rejected | answered the vetting with an error | is refused at once |
+    | rejected | did not pass the vetting | is refused at once |
 
-    From down and rejected a new link is tried after a pause.
+    From down and rejected a new link is tried after a pause. A quarantine ends by itself.
 */
 class redis_node final : public node, public std::enable_shared_from_this<redis_node>
 {
@@ -52,6 +54,7 @@ public:
         const strand_type& strand,
         std::shared_ptr<turn> end_of_turn,
         std::shared_ptr<command_encoder> encoder,
+        link_group group,
         std::size_t index,
         const node_config& config,
         std::function<void(log_level, std::string_view)> log
@@ -59,6 +62,7 @@ public:
         : strand_(strand),
           turn_(std::move(end_of_turn)),
           encoder_(std::move(encoder)),
+          group_(std::move(group)),
           index_(index),
           config_(config),
           log_(std::move(log)),
@@ -90,6 +94,10 @@ public:
         {
         case node_state::connecting: return wait_for_connection(std::move(asked));
         case node_state::ready: return write(std::move(asked));
+        case node_state::quarantined:
+            if (asked->what() == verb::release || asked->what() == verb::holder)
+                return write(std::move(asked));
+            return absent();
         case node_state::down:
         case node_state::rejected: break;
         }
@@ -103,13 +111,13 @@ public:
 private:
     void connect()
     {
-        link_ = make_redis_link(strand_, turn_, encoder_, index_, config_);
+        link_ = make_redis_link(strand_, turn_, encoder_, group_, index_, config_);
         // Weak, for this owns the link: the client keeps its nodes until they have stopped.
         const auto self = weak_from_this();
         link_->start({
-            [self]() {
+            [self](admission what) {
                 if (const auto alive = self.lock())
-                    alive->on_ready();
+                    alive->on_ready(what.quarantine);
             },
             [self](link_end why) {
                 if (const auto alive = self.lock())
@@ -119,6 +127,10 @@ private:
                 if (const auto alive = self.lock())
                     alive->send_pending_releases();
             },
+            [self](milliseconds left) {
+                if (const auto alive = self.lock())
+                    alive->enter_quarantine(left);
+            },
             [self](std::shared_ptr<question> lost) {
                 if (const auto alive = self.lock())
                     alive->on_lost_release(std::move(lost));
@@ -126,16 +138,39 @@ private:
         });
     }
 
-    void on_ready()
+    void on_ready(milliseconds quarantine)
     {
         pauses_.reset();
-        change(node_state::ready, {});
+        if (quarantine > milliseconds(0))
+            enter_quarantine(quarantine);
+        else
+            change(node_state::ready, {});
         for (const auto& asked : std::exchange(waiting_, {}))
         {
-            if (asked->wanted())
-                link_->ask(asked);
+            if (!asked->wanted())
+                continue;
+            if (const auto answer = ask(asked))
+                asked->on_reply(index_, *answer);
         }
         send_pending_releases();
+    }
+
+    /// The node must not vote for so long. Until then it is not asked.
+    void enter_quarantine(milliseconds left)
+    {
+        // Its own count may be a millisecond behind ours. Should it be more, it says so itself.
+        quarantined_until_ = steady_clock::now() + left + milliseconds(1);
+        change(
+            node_state::quarantined,
+            "it may have forgotten locks and does not vote for " + std::to_string(left.count()) +
+                " ms"
+        );
+        pause_.expires_at(quarantined_until_);
+        pause_.async_wait([self = weak_from_this()](error_code ec) {
+            const auto alive = self.lock();
+            if (!ec && alive && alive->status_.state == node_state::quarantined)
+                alive->change(node_state::ready, {});
+        });
     }
 
     /// Sends the releases that were kept, as far as there is room.
@@ -154,10 +189,13 @@ private:
     {
         link_ = nullptr;
         end_code_ = why.code;
-        if (why.refused.empty())
+        refused_ = why.refused.why;
+        if (refused_ == reason::none)
             change(node_state::down, why.code.message());
+        else if (refused_ == reason::unmarked)
+            change(node_state::down, std::move(why.refused.text));
         else
-            change(node_state::rejected, std::move(why.refused));
+            change(node_state::rejected, std::move(why.refused.text));
 
         const reply answer = absent();
         for (const auto& asked : std::exchange(waiting_, {}))
@@ -176,7 +214,7 @@ private:
 
     void on_lost_release(std::shared_ptr<question> lost)
     {
-        if (status_.state == node_state::ready)
+        if (status_.state == node_state::ready || status_.state == node_state::quarantined)
             link_->ask(std::move(lost));
         else
             keep(std::move(lost));
@@ -225,14 +263,23 @@ private:
         reply answer;
         answer.code = end_code_;
         answer.text = status_.because;
-        if (status_.state == node_state::rejected)
+        switch (status_.state)
         {
+        case node_state::rejected:
             answer.vote = vote::refused;
-            answer.why = reason::rejected;
-        }
-        else
-        {
-            answer.why = reason::down;
+            answer.why = refused_;
+            break;
+        case node_state::quarantined:
+            answer.vote = vote::refused;
+            answer.why = reason::quarantined;
+            answer.ready_in = std::max(
+                std::chrono::ceil<milliseconds>(quarantined_until_ - steady_clock::now()),
+                milliseconds(0)
+            );
+            break;
+        case node_state::connecting:
+        case node_state::ready:
+        case node_state::down: answer.why = reason::down; break;
         }
         return answer;
     }
@@ -263,6 +310,7 @@ private:
         {
         case node_state::connecting:
         case node_state::ready: break;
+        case node_state::quarantined:
         case node_state::down: return log_level::warning;
         case node_state::rejected: return log_level::error;
         }
@@ -278,6 +326,7 @@ private:
     strand_type strand_;
     std::shared_ptr<turn> turn_;
     std::shared_ptr<command_encoder> encoder_;
+    link_group group_;
     std::size_t index_;
     node_config config_;
     std::function<void(log_level, std::string_view)> log_;
@@ -289,6 +338,8 @@ private:
     std::function<void()> on_stopped_;
     node_status status_;
     error_code end_code_;
+    reason refused_ = reason::none;  ///< Why it is rejected.
+    time_point quarantined_until_;
     std::shared_ptr<redis_link> link_;
     std::vector<std::shared_ptr<question>> waiting_;  ///< For the first connection.
     std::deque<pending_release> pending_releases_;
@@ -300,18 +351,18 @@ private:
 std::vector<std::shared_ptr<node>> make_redis_nodes(
     const strand_type& strand,
     const std::shared_ptr<turn>& end_of_turn,
-    const std::vector<node_config>& configs,
-    const std::function<void(log_level, std::string_view)>& log
+    const client_config& config
 )
 {
-    const auto encoder = make_command_encoder();
+    const link_group group = make_link_group(config);
+    const auto encoder = make_command_encoder(group.guarded);
     std::vector<std::shared_ptr<node>> nodes;
-    for (const node_config& config : configs)
+    for (const node_config& each : config.nodes)
     {
         const std::size_t index = nodes.size();
-        nodes.push_back(
-            std::make_shared<redis_node>(strand, end_of_turn, encoder, index, config, log)
-        );
+        nodes.push_back(std::make_shared<redis_node>(
+            strand, end_of_turn, encoder, group, index, each, config.log
+        ));
     }
     return nodes;
 }

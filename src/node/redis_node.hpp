@@ -7,19 +7,16 @@
 #include "node/strand.hpp"
 #include "node/turn.hpp"
 
-#include <functional>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 namespace redlock::detail {
 
-/// Nodes that are real Redis or Valkey servers, in the order of `configs`.
+/// Nodes that are real Redis or Valkey servers, in the order of the configuration.
 [[nodiscard]] std::vector<std::shared_ptr<node>> make_redis_nodes(
     const strand_type& strand,
     const std::shared_ptr<turn>& end_of_turn,
-    const std::vector<node_config>& configs,
-    const std::function<void(log_level, std::string_view)>& log
+    const client_config& config
 );
 
 }  // namespace redlock::detail

@@ -1,61 +1,126 @@
 #include "node/reply_shape.hpp"
 
+#include <algorithm>
+
 namespace redlock::detail {
 
 namespace {
 
 using kind = reply_shape::kind;
 
-reply unexpected() noexcept
+reply make_reply(vote counts_as, reason why) noexcept
 {
     reply result;
-    result.why = reason::unexpected_reply;
+    result.vote = counts_as;
+    result.why = why;
     return result;
 }
 
-reply interpret_acquire(const reply_shape& from) noexcept
+reply unexpected() noexcept
 {
-    reply result = unexpected();
+    return make_reply(vote::failed, reason::unexpected_reply);
+}
+
+reply granted() noexcept
+{
+    return make_reply(vote::granted, reason::none);
+}
+
+reply interpret_set(const reply_shape& from) noexcept
+{
     if (from.what == kind::ok)
-        result = {vote::granted, reason::none, {}, {}, {}};
+        return granted();
     if (from.what == kind::null)
-        result = {vote::denied, reason::held, {}, {}, {}};
-    return result;
+        return make_reply(vote::denied, reason::held);
+    return unexpected();
 }
 
 /// Extend and release: 1 if the key was ours, 0 if not.
 reply interpret_compare(const reply_shape& from) noexcept
 {
-    reply result = unexpected();
     if (from.what == kind::number && from.number == 1)
-        result = {vote::granted, reason::none, {}, {}, {}};
+        return granted();
     if (from.what == kind::number && from.number == 0)
-        result = {vote::denied, reason::gone, {}, {}, {}};
-    return result;
+        return make_reply(vote::denied, reason::gone);
+    return unexpected();
 }
 
 /// PTTL: milliseconds, -1 for a key without a ttl, -2 for no key.
+std::optional<milliseconds> read_pttl(std::int64_t from) noexcept
+{
+    if (from < -2)
+        return std::nullopt;
+    return from == -1 ? forever : milliseconds(std::max<std::int64_t>(from, 0));
+}
+
 reply interpret_holder(const reply_shape& from) noexcept
 {
-    if (from.what != kind::number || from.number < -2)
+    const auto left = from.what == kind::number ? read_pttl(from.number) : std::nullopt;
+    if (!left)
         return unexpected();
-    const milliseconds left = from.number == -1   ? forever
-                              : from.number == -2 ? milliseconds(0)
-                                                  : milliseconds(from.number);
-    return {vote::granted, reason::none, {}, {}, left};
+    reply result = granted();
+    result.held_for = left;
+    return result;
+}
+
+/// A denial or refusal by code, with the number that belongs to it. See guarded_acquire.lua.
+reply interpret_code(verb asked, std::int64_t code, std::int64_t number) noexcept
+{
+    reply result;
+    switch (code)
+    {
+    case 0:
+        if (asked == verb::extend)
+            return make_reply(vote::denied, reason::gone);
+        result = make_reply(vote::denied, reason::held);
+        result.held_for = read_pttl(number);
+        return result.held_for ? result : unexpected();
+    case -1:
+        result = make_reply(vote::refused, reason::fence);
+        result.fence = fencing_token::from_value(static_cast<std::uint64_t>(number));
+        return number > 0 && asked == verb::acquire ? result : unexpected();
+    case -2: return make_reply(vote::refused, reason::clock);
+    case -3: return make_reply(vote::refused, reason::unmarked);
+    case -4:
+        result = make_reply(vote::refused, reason::quarantined);
+        result.ready_in = read_pttl(number);
+        return result.ready_in ? result : unexpected();
+    default: return unexpected();
+    }
+}
+
+/// The stamp for a grant, else {code, stamp, number, the node's time}.
+reply interpret_guarded(verb asked, std::uint64_t stamp, const reply_shape& from) noexcept
+{
+    const auto echo = static_cast<std::int64_t>(stamp);
+    if (from.what == kind::number && from.number == echo)
+        return granted();
+    if (from.what != kind::numbers || from.count != 4 || from.numbers[1] != echo)
+        return unexpected();
+
+    reply result = interpret_code(asked, from.numbers[0], from.numbers[2]);
+    if (result.vote != vote::failed)
+        result.node_time = std::chrono::microseconds(from.numbers[3]);
+    return result;
 }
 
 }  // namespace
 
-reply interpret(verb asked, const reply_shape& from) noexcept
+reply interpret(verb asked, std::uint64_t stamp, const reply_shape& from) noexcept
 {
     if (from.what == kind::error)
-        return {vote::refused, reason::error_reply, {}, from.text, {}};
+    {
+        reply result = make_reply(vote::refused, reason::error_reply);
+        result.text = from.text;
+        return result;
+    }
 
     switch (asked)
     {
-    case verb::acquire: return interpret_acquire(from);
+    case verb::acquire:
+        return stamp != 0 ? interpret_guarded(asked, stamp, from) : interpret_set(from);
     case verb::extend:
+        return stamp != 0 ? interpret_guarded(asked, stamp, from) : interpret_compare(from);
     case verb::release: return interpret_compare(from);
     case verb::holder: return interpret_holder(from);
     }

@@ -3,12 +3,14 @@
 
 #include "node/node.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
 namespace redlock::detail {
 
-/// One reply of a server as far as we care: none of our commands gets anything nested.
+/// One reply of a server as far as we care: a scalar, or a short list of numbers.
 struct reply_shape
 {
     enum class kind : std::uint8_t
@@ -17,12 +19,18 @@ struct reply_shape
         ok,     ///< The simple string "OK".
         null,
         number,
+        numbers,
         error,
     };
+
+    /// Longest list that any of our commands gets.
+    static constexpr std::size_t max_numbers = 4;
 
     kind what = kind::other;
     std::int64_t number = 0;
     std::string text;  ///< Of an error.
+    std::array<std::int64_t, max_numbers> numbers{};
+    std::size_t count = 0;  ///< Of `numbers`.
 
     [[nodiscard]] bool is_noscript() const noexcept
     {
@@ -30,14 +38,21 @@ struct reply_shape
     }
 };
 
-/** What a reply to `asked` counts as.
+/** What a reply counts as.
+
+    @param asked The verb of the question.
+    @param stamp The stamp of a guarded question, which the answer must repeat. Zero in plain mode.
 
     Only the exact shape of a success is a grant. An error reply is a refusal, for none of our
     commands writes before it can fail. Anything else is a failure: we do not know what happened.
 
     @return A reply whose text refers to `from`.
 */
-[[nodiscard]] reply interpret(verb asked, const reply_shape& from) noexcept;
+[[nodiscard]] reply interpret(
+    verb asked,
+    std::uint64_t stamp,
+    const reply_shape& from
+) noexcept;
 
 }  // namespace redlock::detail
 

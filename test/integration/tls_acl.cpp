@@ -1,6 +1,7 @@
 // TLS, and a user who may do nothing but what the library does.
 
 #include <redlock/client.hpp>
+#include <redlock/initialize.hpp>
 #include <redlock/diagnostics.hpp>
 
 #include <boost/asio/io_context.hpp>
@@ -48,7 +49,11 @@ const std::vector<std::string> least_privilege{
     "+evalsha",
     "+script|load",
     "+ping",
+    "+info",
 };
+
+/// What guarded mode needs besides.
+const std::vector<std::string> least_privilege_of_guarded_mode{"~redlock:*", "+mget", "+time"};
 
 bool contains(std::string_view text, std::string_view part)
 {
@@ -122,6 +127,29 @@ BOOST_AUTO_TEST_CASE(a_user_with_the_documented_permissions_can_do_everything)
     std::string why;
 
     BOOST_TEST(all_works(server, as_user(server), why));
+
+    BOOST_TEST(why == "release: released");
+    BOOST_TEST(server.command({"ACL", "LOG"}) == "(empty array)");
+}
+
+BOOST_AUTO_TEST_CASE(guarded_mode_needs_some_permissions_more)
+{
+    redis_server server;
+    auto rules = least_privilege;
+    rules.insert(
+        rules.end(),
+        least_privilege_of_guarded_mode.begin(),
+        least_privilege_of_guarded_mode.end()
+    );
+    set_user(server, rules);
+    client_config config = as_user(server);
+    config.mode = mode::guarded;
+    config.ttl_max = 1h;
+    asio::io_context context;
+    run(context, async_initialize_nodes(context, config));
+    std::string why;
+
+    BOOST_TEST(all_works(server, config, why));
 
     BOOST_TEST(why == "release: released");
     BOOST_TEST(server.command({"ACL", "LOG"}) == "(empty array)");

@@ -21,6 +21,7 @@ client_config config_for(const std::vector<std::string>& urls)
     for (const std::string& url : urls)
         config.nodes.push_back(parse_node(url));
     config.node_timeout = 1s;
+    config.mode = mode::plain;
     config.retry.max_delay = 50ms;
     return config;
 }

@@ -53,8 +53,9 @@ auto outcome_of(
 
 /** A configuration for these nodes.
 
-    Its node timeout is long, so that a busy machine is not taken for a silent node. Where silence
-    is what a test is about, it sets its own.
+    In plain mode, for most tests are about what both modes have in common. The node timeout is
+    long, so that a busy machine is not taken for a silent node. Where silence is what a test is
+    about, it sets its own.
 */
 [[nodiscard]] client_config config_for(const std::vector<std::string>& urls);
 [[nodiscard]] client_config config_for(const redis_servers& servers);

@@ -1,5 +1,7 @@
 #include "support/fake_node.hpp"
 
+#include "support/manual_time.hpp"
+
 #include <boost/asio/error.hpp>
 #include <boost/assert.hpp>
 
@@ -13,6 +15,20 @@ namespace {
 using detail::question;
 using detail::reply;
 using detail::verb;
+
+using namespace std::chrono_literals;
+
+std::chrono::microseconds microseconds_of(std::uint64_t stamp)
+{
+    return std::chrono::microseconds(static_cast<std::chrono::microseconds::rep>(stamp));
+}
+
+reply granted_reply()
+{
+    reply answer;
+    answer.vote = vote::granted;
+    return answer;
+}
 
 nanoseconds expiry(milliseconds ttl, nanoseconds now)
 {
@@ -223,6 +239,7 @@ std::optional<reply> fake_node::ask(std::shared_ptr<question> asked)
     {
     case node_state::connecting: waiting_.push_back(std::move(kept)); return std::nullopt;
     case node_state::ready: return put_to_connection(std::move(kept));
+    case node_state::quarantined:
     case node_state::down:
     case node_state::rejected: break;
     }
@@ -336,7 +353,11 @@ void fake_node::arrive(const std::shared_ptr<flight>& command)
     const rule& how = command->how;
     if (how.away_)
         return break_connection(*how.away_);
-    command->answer = how.made_up_ ? *how.made_up_ : execute(*command->kept.asked);
+    const question& asked = *command->kept.asked;
+    const auto run = [this, &asked] {
+        return asked.guarded() ? execute_guarded(asked) : execute(asked);
+    };
+    command->answer = how.made_up_ ? *how.made_up_ : run();
     command->answer.text = how.text_;
     if (how.answers_ == 0)
         return;
@@ -374,6 +395,7 @@ void fake_node::apply(const change& to)
     {
     case node_state::connecting: break;
     case node_state::ready: send_kept(); break;
+    case node_state::quarantined:
     case node_state::down:
     case node_state::rejected: fail_all(); break;
     }
@@ -407,6 +429,91 @@ void fake_node::send_kept()
     }
     for (auto& kept : std::exchange(releases_, {}))
         send(std::move(kept), {});
+}
+
+/// A node's clock.
+std::chrono::microseconds fake_node::clock() const
+{
+    const auto elapsed = std::chrono::duration_cast<std::chrono::microseconds>(time_->elapsed());
+    return beginning_of_time + elapsed + guard_.clock_offset;
+}
+
+reply fake_node::refusal(vote how, reason why) const
+{
+    reply answer;
+    answer.vote = how;
+    answer.why = why;
+    answer.node_time = clock();
+    return answer;
+}
+
+/// What the acquisition and the extension look at first.
+std::optional<reply> fake_node::not_allowed() const
+{
+    if (!guard_.marked)
+        return refusal(vote::refused, reason::unmarked);
+    if (time_->elapsed() >= guard_.quarantined_until)
+        return std::nullopt;
+    reply answer = refusal(vote::refused, reason::quarantined);
+    answer.ready_in =
+        std::chrono::ceil<milliseconds>(guard_.quarantined_until - time_->elapsed());
+    return answer;
+}
+
+reply fake_node::acquire_guarded(const question& asked)
+{
+    const std::string key(asked.key());
+    const std::uint64_t token = asked.about()->token.value();
+    std::uint64_t& fence = guard_.fences[key];
+    if (const auto no = not_allowed())
+        return *no;
+    if (store_.value(key, time_->elapsed()) == asked.id())
+        return granted_reply();
+    if (const milliseconds left = store_.left(key, time_->elapsed()); left > 0ms)
+    {
+        reply answer = refusal(vote::denied, reason::held);
+        answer.held_for = left;
+        return answer;
+    }
+    if (abs(microseconds_of(token) - clock()) > guard_.window)
+        return refusal(vote::refused, reason::clock);
+    if (token <= fence)
+    {
+        reply answer = refusal(vote::refused, reason::fence);
+        answer.fence = fencing_token::from_value(fence);
+        return answer;
+    }
+    fence = token;
+    return execute(asked);
+}
+
+reply fake_node::extend_guarded(const question& asked)
+{
+    if (const auto no = not_allowed())
+        return *no;
+    if (store_.value(std::string(asked.key()), time_->elapsed()) != asked.id())
+        return refusal(vote::denied, reason::gone);
+    if (abs(microseconds_of(asked.stamp()) - clock()) > guard_.window)
+        return refusal(vote::refused, reason::clock);
+    return execute(asked);
+}
+
+reply fake_node::execute_guarded(const question& asked)
+{
+    switch (asked.what())
+    {
+    case verb::acquire: return acquire_guarded(asked);
+    case verb::extend: return extend_guarded(asked);
+    case verb::release:
+    case verb::holder: break;
+    }
+    const std::uint64_t tombstone = asked.about()->token.value() + 1;
+    if (asked.what() == verb::release && microseconds_of(tombstone) - clock() <= guard_.window)
+    {
+        std::uint64_t& fence = guard_.fences[std::string(asked.key())];
+        fence = std::max(fence, tombstone);
+    }
+    return execute(asked);
 }
 
 reply fake_node::execute(const question& asked)

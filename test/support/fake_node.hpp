@@ -3,7 +3,9 @@
 
 #include "node/node.hpp"
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <limits>
@@ -66,6 +68,16 @@ private:
     [[nodiscard]] bool has(const std::string& key, const std::string& id, nanoseconds now) const;
 
     std::map<std::string, entry> keys_;
+};
+
+/// What a fake node adds to its store in guarded mode, as in the guarded scripts.
+struct fake_guard
+{
+    std::map<std::string, std::uint64_t> fences;      ///< By lock key.
+    std::chrono::microseconds window{500'000};
+    std::chrono::microseconds clock_offset{0};        ///< Of the node to the world.
+    nanoseconds quarantined_until{0};
+    bool marked = true;
 };
 
 /** What a fake node does with a question. Without a word: what an honest node does, at once.
@@ -194,6 +206,7 @@ public:
     /// How long the session takes to end.
     void stops_after(milliseconds delay) { stops_after_ = delay; }
 
+    [[nodiscard]] fake_guard& guard() noexcept { return guard_; }
     [[nodiscard]] fake_store& store() noexcept { return store_; }
     [[nodiscard]] const fake_store& store() const noexcept { return store_; }
 
@@ -229,11 +242,18 @@ private:
     void fail_all();
     void send_kept();
     [[nodiscard]] detail::reply execute(const detail::question& asked);
+    [[nodiscard]] detail::reply execute_guarded(const detail::question& asked);
+    [[nodiscard]] detail::reply acquire_guarded(const detail::question& asked);
+    [[nodiscard]] detail::reply extend_guarded(const detail::question& asked);
+    [[nodiscard]] std::optional<detail::reply> not_allowed() const;
+    [[nodiscard]] detail::reply refusal(vote how, redlock::reason why) const;
+    [[nodiscard]] std::chrono::microseconds clock() const;
 
     std::size_t index_;
     std::shared_ptr<world> time_;
     std::shared_ptr<journal> log_;
     fake_store store_;
+    fake_guard guard_;
     std::map<detail::verb, std::deque<rule>> rules_;
     std::shared_ptr<fail_nth> fuse_;
 

@@ -20,6 +20,7 @@ client_config make_config(const setup& how)
     config.clock_drift = how.clock_drift;
     config.retry = how.retry;
     config.key_prefix = how.key_prefix;
+    config.mode = how.mode;
     return config;
 }
 

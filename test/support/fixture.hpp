@@ -85,6 +85,7 @@ struct setup
     double clock_drift = 0.01;
     retry_config retry{};
     std::string key_prefix{};
+    redlock::mode mode = redlock::mode::plain;
 };
 
 /** A client of fake nodes in virtual time.

@@ -24,6 +24,12 @@ manual_time::manual_time(detail::strand_type strand) : strand_(std::move(strand)
 {
 }
 
+std::chrono::microseconds manual_time::wall() const noexcept
+{
+    const auto elapsed = std::chrono::duration_cast<std::chrono::microseconds>(elapsed_);
+    return beginning_of_time + elapsed + wall_offset_;
+}
+
 void manual_time::async_wait_until(
     time_point at,
     asio::any_completion_handler<void(boost::system::error_code)> handler

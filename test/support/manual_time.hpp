@@ -14,6 +14,9 @@
 
 namespace redlock::test {
 
+/// What wall clocks show when a test begins.
+inline constexpr std::chrono::microseconds beginning_of_time{1'790'000'000'000'000};
+
 /** Time that passes when the test says so.
 
     There are three clocks: the world's, by which nodes expire their keys, and the client's pair.
@@ -33,6 +36,7 @@ public:
 
     // time_source
     [[nodiscard]] core::instant now() const noexcept override { return now_; }
+    [[nodiscard]] std::chrono::microseconds wall() const noexcept override;
     void async_wait_until(
         time_point at,
         boost::asio::any_completion_handler<void(boost::system::error_code)> handler
@@ -56,6 +60,9 @@ public:
     /// It goes on.
     void resume(clock which) { (which == clock::steady ? steady_runs_ : boot_runs_) = true; }
 
+    /// Sets the client's wall clock apart from the world's.
+    void set_wall_offset(std::chrono::microseconds offset) noexcept { wall_offset_ = offset; }
+
     /// Moves one clock of the client's pair and nothing else.
     void jump(clock which, nanoseconds by);
 
@@ -65,6 +72,7 @@ private:
 
     detail::strand_type strand_;
     nanoseconds elapsed_{0};
+    std::chrono::microseconds wall_offset_{0};
     core::instant now_;
     bool steady_runs_ = true;
     bool boot_runs_ = true;

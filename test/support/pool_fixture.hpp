@@ -41,6 +41,7 @@ public:
             {}};
         client_config config;
         config.nodes.resize(node_count);
+        config.mode = mode::plain;
         config.node_timeout = milliseconds(1000);  // Sanitizers and busy machines are slow.
         for (std::size_t index = 0; index < node_count; ++index)
         {

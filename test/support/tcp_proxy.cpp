@@ -113,7 +113,7 @@ bool would_block()
 class tcp_proxy::relay
 {
 public:
-    explicit relay(std::uint16_t target);
+    explicit relay(std::uint16_t first_target);
     ~relay();
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_.number(); }
@@ -132,6 +132,7 @@ public:
     std::vector<std::string> recorded;
     std::list<connection> connections;
     descriptor listener;
+    std::uint16_t target;
 
 private:
     void run();
@@ -143,7 +144,6 @@ private:
     [[nodiscard]] bool receive(const route& r);
     [[nodiscard]] bool deliver(const route& r);
 
-    const std::uint16_t target_;
     loopback_port port_;
     descriptor wake_;
     bool stopping_{false};
@@ -155,8 +155,8 @@ private:
     std::jthread thread_;
 };
 
-tcp_proxy::relay::relay(std::uint16_t target)
-    : target_(target), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+tcp_proxy::relay::relay(std::uint16_t first_target)
+    : target(first_target), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {
     if (!wake_.is_open())
         throw_errno("eventfd");
@@ -253,7 +253,7 @@ void tcp_proxy::relay::accept_clients()
         recorded.emplace_back();
         try
         {
-            descriptor server = connect_tcp(target_);
+            descriptor server = connect_tcp(target);
             connections.push_back({std::move(client), std::move(server), recorded.size() - 1});
         }
         catch (const std::system_error&)
@@ -442,6 +442,11 @@ void tcp_proxy::reset_after_reply_bytes(std::size_t count)
 void tcp_proxy::reset_all()
 {
     relay_->perform([this] { relay_->reset_all(); });
+}
+
+void tcp_proxy::connect_to(std::uint16_t target)
+{
+    relay_->perform([this, target] { relay_->target = target; });
 }
 
 void tcp_proxy::refuse()

@@ -63,6 +63,9 @@ public:
     /// Resets all connections, with RST on both sides.
     void reset_all();
 
+    /// New connections lead to another server. Open ones stay.
+    void connect_to(std::uint16_t target);
+
     /// Stops to listen: connecting is refused. Open connections stay.
     void refuse();
 

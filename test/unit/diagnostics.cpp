@@ -28,6 +28,16 @@ constexpr std::array all_reasons{
     reason::error_reply,
     reason::rejected,
     reason::unexpected_reply,
+    reason::fence,
+    reason::clock,
+    reason::unmarked,
+    reason::quarantined,
+    reason::config_mismatch,
+    reason::same_server,
+    reason::other_server,
+    reason::replica,
+    reason::cluster,
+    reason::eviction,
 };
 
 constexpr std::array all_votes{vote::granted, vote::denied, vote::refused, vote::failed};
@@ -158,6 +168,24 @@ BOOST_AUTO_TEST_CASE(a_refusal_is_told_with_the_words_of_the_server)
     refused.reason = reason::rejected;
     refused.text = "is a replica";
     BOOST_TEST(said(refused) == "refused: is a replica");
+}
+
+BOOST_AUTO_TEST_CASE(a_quarantine_tells_how_long_it_lasts)
+{
+    node_vote vote = voted(vote::refused, reason::quarantined);
+    BOOST_TEST(said(vote) == "quarantined");
+    vote.ready_in = 21'300ms;
+    BOOST_TEST(said(vote) == "quarantined, ready in 21.3s");
+}
+
+BOOST_AUTO_TEST_CASE(a_clock_that_is_off_tells_by_how_much)
+{
+    node_vote vote = voted(vote::refused, reason::clock);
+    BOOST_TEST(said(vote) == "clock");
+    vote.clock_ahead = 1h;
+    BOOST_TEST(said(vote) == "clock 3600.0s ahead");
+    vote.clock_ahead = -700ms;
+    BOOST_TEST(said(vote) == "clock 700.0ms behind");
 }
 
 BOOST_AUTO_TEST_CASE(the_other_reasons_are_told_by_their_names)

@@ -27,6 +27,9 @@ constexpr std::array all_errors{
     error::not_running,
     error::already_running,
     error::invalid_argument,
+    error::quarantined,
+    error::config_mismatch,
+    error::already_initialized,
 };
 
 constexpr std::array all_conditions{condition::not_acquired, condition::nodes_unavailable};
@@ -105,6 +108,9 @@ BOOST_AUTO_TEST_CASE(conditions_match_the_errors_that_they_document)
         {error::not_running, false, false},
         {error::already_running, false, false},
         {error::invalid_argument, false, false},
+        {error::quarantined, true, true},
+        {error::config_mismatch, true, true},
+        {error::already_initialized, false, false},
     };
     static_assert(std::size(table) == all_errors.size());
 

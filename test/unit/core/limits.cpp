@@ -43,23 +43,26 @@ BOOST_AUTO_TEST_CASE(a_ttl_is_10_ms_to_24_h)
     };
 
     for (const auto& each : cases)
-        BOOST_TEST(valid_ttl(each.ttl, 1ms) == each.valid, each.ttl.count() << " ms");
+    {
+        const bool valid = valid_ttl(each.ttl, 1ms, core::max_ttl);
+        BOOST_TEST(valid == each.valid, each.ttl.count() << " ms");
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_ttl_is_more_than_the_node_timeout)
 {
-    BOOST_TEST(!valid_ttl(49ms, 50ms));
-    BOOST_TEST(!valid_ttl(50ms, 50ms));
-    BOOST_TEST(valid_ttl(51ms, 50ms));
-    BOOST_TEST(!valid_ttl(1min, 1min));
+    BOOST_TEST(!valid_ttl(49ms, 50ms, core::max_ttl));
+    BOOST_TEST(!valid_ttl(50ms, 50ms, core::max_ttl));
+    BOOST_TEST(valid_ttl(51ms, 50ms, core::max_ttl));
+    BOOST_TEST(!valid_ttl(1min, 1min, core::max_ttl));
 }
 
 BOOST_AUTO_TEST_CASE(the_default_options_are_valid_with_every_node_timeout_up_to_10_s)
 {
-    BOOST_TEST(valid_options({}, core::min_node_timeout));
-    BOOST_TEST(valid_options({}, 50ms));
-    BOOST_TEST(valid_options({}, 10s - 1ms));
-    BOOST_TEST(!valid_options({}, 10s));
+    BOOST_TEST(valid_options({}, core::min_node_timeout, core::max_ttl));
+    BOOST_TEST(valid_options({}, 50ms, core::max_ttl));
+    BOOST_TEST(valid_options({}, 10s - 1ms, core::max_ttl));
+    BOOST_TEST(!valid_options({}, 10s, core::max_ttl));
 }
 
 BOOST_AUTO_TEST_CASE(options_are_valid_if_each_of_them_is)
@@ -84,7 +87,7 @@ BOOST_AUTO_TEST_CASE(options_are_valid_if_each_of_them_is)
     };
 
     for (const auto& each : cases)
-        BOOST_TEST(valid_options(each.options, 50ms) == each.valid, each.what);
+        BOOST_TEST(valid_options(each.options, 50ms, core::max_ttl) == each.valid, each.what);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(every_shape_means_what_the_table_says_for_each_verb)
         for (std::size_t i = 0; i < all_verbs.size(); ++i)
             BOOST_TEST_CONTEXT(row.what << " to " << to_string(all_verbs[i]))
             {
-                check_meaning(interpret(all_verbs[i], row.shape), row.expected[i]);
+                check_meaning(interpret(all_verbs[i], 0, row.shape), row.expected[i]);
             }
 }
 
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(an_error_keeps_the_words_of_the_server)
     const reply_shape shape{kind::error, 0, "READONLY You can't write against a replica."};
 
     for (const verb each : all_verbs)
-        BOOST_TEST(interpret(each, shape).text == shape.text);
+        BOOST_TEST(interpret(each, 0, shape).text == shape.text);
 }
 
 BOOST_AUTO_TEST_CASE(only_the_question_for_the_holder_tells_a_time)
@@ -112,30 +112,30 @@ BOOST_AUTO_TEST_CASE(only_the_question_for_the_holder_tells_a_time)
     for (const kind what : {kind::other, kind::ok, kind::null, kind::number, kind::error})
         for (const std::int64_t value : {0, 1})
             for (const verb each : {verb::acquire, verb::extend, verb::release})
-                BOOST_TEST(!interpret(each, {what, value, {}}).held_for.has_value());
+                BOOST_TEST(!interpret(each, 0, {what, value, {}}).held_for.has_value());
 }
 
 BOOST_AUTO_TEST_CASE(the_holders_time_is_in_milliseconds)
 {
-    BOOST_TEST(interpret(verb::holder, number(0)).held_for.value() == 0ms);
-    BOOST_TEST(interpret(verb::holder, number(8200)).held_for.value() == 8200ms);
+    BOOST_TEST(interpret(verb::holder, 0, number(0)).held_for.value() == 0ms);
+    BOOST_TEST(interpret(verb::holder, 0, number(8200)).held_for.value() == 8200ms);
 }
 
 BOOST_AUTO_TEST_CASE(a_key_without_a_ttl_is_held_forever)
 {
-    BOOST_TEST(interpret(verb::holder, number(-1)).held_for.value() == forever);
+    BOOST_TEST(interpret(verb::holder, 0, number(-1)).held_for.value() == forever);
 }
 
 BOOST_AUTO_TEST_CASE(a_key_that_has_gone_is_held_no_longer)
 {
-    BOOST_TEST(interpret(verb::holder, number(-2)).held_for.value() == 0ms);
+    BOOST_TEST(interpret(verb::holder, 0, number(-2)).held_for.value() == 0ms);
 }
 
 BOOST_AUTO_TEST_CASE(an_odd_answer_about_the_holder_tells_no_time)
 {
-    BOOST_TEST(!interpret(verb::holder, number(-3)).held_for.has_value());
-    BOOST_TEST(!interpret(verb::holder, {kind::null, 0, {}}).held_for.has_value());
-    BOOST_TEST(!interpret(verb::holder, {kind::error, 5, "ERR"}).held_for.has_value());
+    BOOST_TEST(!interpret(verb::holder, 0, number(-3)).held_for.has_value());
+    BOOST_TEST(!interpret(verb::holder, 0, {kind::null, 0, {}}).held_for.has_value());
+    BOOST_TEST(!interpret(verb::holder, 0, {kind::error, 5, "ERR"}).held_for.has_value());
 }
 
 BOOST_AUTO_TEST_CASE(a_missing_script_is_told_from_other_errors)

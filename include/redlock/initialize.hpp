@@ -1,0 +1,121 @@
+#ifndef REDLOCK_INITIALIZE_HPP
+#define REDLOCK_INITIALIZE_HPP
+
+#include <redlock/config.hpp>
+#include <redlock/detail/deliver.hpp>
+#include <redlock/diagnostics.hpp>
+#include <redlock/error.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
+
+#include <concepts>
+#include <memory>
+#include <utility>
+
+namespace redlock {
+
+namespace detail {
+
+class initializer;
+
+std::shared_ptr<initializer> make_initializer(
+    boost::asio::any_io_executor executor,
+    client_config config,
+    diagnostics* report
+);
+
+void start_initialize(
+    const std::shared_ptr<initializer>& what,
+    boost::asio::any_completion_handler<void(error_code)> handler
+);
+
+inline boost::asio::any_io_executor to_executor(boost::asio::any_io_executor executor)
+{
+    return executor;
+}
+
+template <class ExecutionContext>
+    requires requires(ExecutionContext& context) { context.get_executor(); }
+boost::asio::any_io_executor to_executor(ExecutionContext& context)
+{
+    return context.get_executor();
+}
+
+}  // namespace detail
+
+/** Admits a fresh set of nodes to guarded mode, so that they can vote at once.
+
+    A node that carries no marker may have forgotten locks, so a client lets it sit out a quarantine
+    of a little more than `client_config::ttl_max`. Nodes that were never used have nothing to
+    forget, which only you can know. Say so once, when the nodes are new, from a tool or by hand.
+
+    Never call it whenever a service starts: after a power cut it would admit nodes that have just
+    forgotten what they granted.
+
+    Looks at all nodes first, and marks them only if every one answers and none carries a marker.
+
+    @par Completion signature
+    `void(boost::system::error_code)`
+
+    @param where An executor, or an execution context such as `boost::asio::io_context`.
+    @param config That of the clients: nodes, `key_prefix`, `ttl_max`, `clock_window`.
+    @param report Where to write what each node said; null: nowhere. Must live until the operation
+    has completed.
+    @param token Completion token.
+
+    @par Errors
+    @li `error::already_initialized`: a node carries a marker.
+    @li `error::quorum_unreachable`: a node did not answer. All are needed, not a quorum.
+    @li `error::node_rejected`: a node did not pass the checks made on connecting.
+    @li `error::invalid_argument`: plain mode, which knows no quarantine.
+
+    @par Cancellation
+    Terminal. Nodes may or may not be marked then.
+
+    @par Thread safety
+    May be called from any thread.
+
+    @throws std::invalid_argument as the constructor of `client`.
+*/
+template <class ExecutorOrContext, class Token = boost::asio::deferred_t>
+[[nodiscard]] auto async_initialize_nodes(
+    ExecutorOrContext&& where,
+    client_config config,
+    diagnostics* report,
+    Token&& token = Token()
+)
+{
+    const boost::asio::any_io_executor executor = detail::to_executor(where);
+    return boost::asio::async_initiate<Token, void(error_code)>(
+        detail::initiation(
+            executor,
+            [what = detail::make_initializer(executor, std::move(config), report),
+             executor](auto handler) {
+                detail::start_initialize(
+                    what, detail::deliver<void(error_code)>(std::move(handler), executor)
+                );
+            }
+        ),
+        token
+    );
+}
+
+/// The same without a report.
+template <class ExecutorOrContext, class Token = boost::asio::deferred_t>
+    requires(!std::convertible_to<Token, diagnostics*>)
+[[nodiscard]] auto async_initialize_nodes(
+    ExecutorOrContext&& where,
+    client_config config,
+    Token&& token = Token()
+)
+{
+    diagnostics* const none = nullptr;
+    return async_initialize_nodes(where, std::move(config), none, std::forward<Token>(token));
+}
+
+}  // namespace redlock
+
+#endif

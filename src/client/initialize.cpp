@@ -1,0 +1,194 @@
+#include <redlock/initialize.hpp>
+
+#include "client/validate.hpp"
+#include "node/redis_link.hpp"
+
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace redlock::detail {
+
+/** Looks at all nodes and then marks them, each on a connection of its own.
+
+    Used on the strand only, after it was started. The links keep it alive until they have ended.
+*/
+class initializer : public std::enable_shared_from_this<initializer>
+{
+public:
+    initializer(asio::any_io_executor executor, client_config config, diagnostics* report)
+        : strand_(make_strand(executor)),
+          turn_(std::make_shared<turn>(executor, strand_)),
+          config_(std::move(config)),
+          report_(report),
+          votes_(config_.nodes.size())
+    {
+    }
+
+    [[nodiscard]] const strand_type& strand() const noexcept { return strand_; }
+
+    void start(asio::any_completion_handler<void(error_code)> handler)
+    {
+        handler_ = std::move(handler);
+        if (config_.mode == mode::plain)
+            return finish(error::invalid_argument);
+
+        link_group group = make_link_group(config_);
+        group.only_look = true;
+        const auto encoder = make_command_encoder(group.guarded);
+        open_ = votes_.size();
+        for (std::size_t node = 0; node < votes_.size(); ++node)
+        {
+            votes_[node].node = config_.nodes[node].name();
+            links_.push_back(
+                make_redis_link(strand_, turn_, encoder, group, node, config_.nodes[node])
+            );
+        }
+        for (std::size_t node = 0; node < links_.size(); ++node)
+            links_[node]->start(events_of(node));
+    }
+
+    void cancel() { finish(asio::error::operation_aborted); }
+
+private:
+    link_events events_of(std::size_t node)
+    {
+        link_events events;
+        events.on_ready = [self = shared_from_this(), node](const admission& found) {
+            self->on_look(node, found.marker);
+        };
+        events.on_end = [self = shared_from_this(), node](const link_end& why) {
+            self->on_end(node, why);
+        };
+        return events;
+    }
+
+    void on_look(std::size_t node, const std::string& marker)
+    {
+        if (!marker.empty())
+            return note(node, vote::denied, reason::held, "was in use before: " + marker);
+        note(node, vote::granted, reason::none, {});
+    }
+
+    void on_mark(std::size_t node, const refusal& failure)
+    {
+        if (failure.why != reason::none)
+            return note(node, vote::denied, failure.why, "was in use before: " + failure.text);
+        note(node, vote::granted, reason::none, {});
+    }
+
+    void on_end(std::size_t node, const link_end& why)
+    {
+        if (votes_[node].vote && open_ == 0)
+            return;
+        votes_[node].code = why.code;
+        if (why.refused.why != reason::none)
+            return note(node, vote::refused, why.refused.why, why.refused.text);
+        note(node, vote::failed, reason::down, {});
+    }
+
+    /// Takes one node's answer to what is under way. A node that is lost after its answer counts as
+    /// lost.
+    void note(std::size_t node, vote said, reason why, std::string text)
+    {
+        if (!handler_)
+            return;
+        node_vote& to = votes_[node];
+        const bool first = !to.vote;
+        to.vote = said;
+        to.reason = why;
+        to.text = std::move(text);
+        if (first && --open_ == 0)
+            on_all_answered();
+    }
+
+    void on_all_answered()
+    {
+        if (const error_code ec = verdict(); ec || marking_)
+            return finish(ec);
+
+        marking_ = true;
+        open_ = votes_.size();
+        for (node_vote& each : votes_)
+            each.vote.reset();
+        for (std::size_t node = 0; node < links_.size(); ++node)
+        {
+            links_[node]->mark([self = shared_from_this(), node](const refusal& failure) {
+                self->on_mark(node, failure);
+            });
+        }
+    }
+
+    [[nodiscard]] error_code verdict() const
+    {
+        const auto any = [this](vote said) {
+            return std::ranges::any_of(
+                votes_, [said](const node_vote& each) { return each.vote == said; }
+            );
+        };
+        if (any(vote::denied))
+            return error::already_initialized;
+        if (any(vote::refused))
+            return error::node_rejected;
+        return any(vote::failed) ? error_code(error::quorum_unreachable) : error_code();
+    }
+
+    void finish(error_code outcome)
+    {
+        if (!handler_)
+            return;
+        if (report_)
+            *report_ = {votes_.size(), 1, votes_};
+        for (const auto& link : std::exchange(links_, {}))
+            link->close();
+        std::exchange(handler_, nullptr)(outcome);
+    }
+
+    strand_type strand_;
+    std::shared_ptr<turn> turn_;
+    client_config config_;
+    diagnostics* report_;
+    asio::any_completion_handler<void(error_code)> handler_;  ///< Null: over.
+    std::vector<std::shared_ptr<redis_link>> links_;
+    std::vector<node_vote> votes_;
+    std::size_t open_ = 0;  ///< Nodes that have not answered to what is under way.
+    bool marking_ = false;
+};
+
+std::shared_ptr<initializer> make_initializer(
+    asio::any_io_executor executor,
+    client_config config,
+    diagnostics* report
+)
+{
+    validate(config);
+    return std::make_shared<initializer>(std::move(executor), std::move(config), report);
+}
+
+void start_initialize(
+    const std::shared_ptr<initializer>& what,
+    asio::any_completion_handler<void(error_code)> handler
+)
+{
+    auto slot = asio::get_associated_cancellation_slot(handler);
+    if (slot.is_connected())
+    {
+        slot.assign([weak = std::weak_ptr(what)](asio::cancellation_type type) {
+            const auto terminal = type & asio::cancellation_type::terminal;
+            const auto alive = weak.lock();
+            if (alive && terminal != asio::cancellation_type::none)
+                asio::dispatch(alive->strand(), [alive]() { alive->cancel(); });
+        });
+    }
+    asio::dispatch(what->strand(), [what, handler = std::move(handler)]() mutable {
+        what->start(std::move(handler));
+    });
+}
+
+}  // namespace redlock::detail

@@ -1,0 +1,67 @@
+#include "core/incarnations.hpp"
+
+#include <algorithm>
+
+namespace redlock::core {
+
+namespace {
+
+/// Former run ids that an entry remembers. A server that restarts more often loses the oldest.
+constexpr std::size_t max_former = 64;
+
+}  // namespace
+
+incarnations::finding incarnations::meet(
+    std::size_t node,
+    const std::string& run_id,
+    std::chrono::seconds uptime,
+    time_point now
+)
+{
+    if (other_entry(node, run_id))
+        return finding::same_server;
+
+    entry& known = nodes_[node];
+    // The uptime is a difference of whole seconds. The benefit of the doubt goes to the server: it
+    // may have started this late.
+    const time_point started = now - uptime + std::chrono::seconds(1);
+    if (known.run_id != run_id)
+    {
+        if (alternates(known, run_id, started))
+            return finding::other_server;
+        if (known.former.size() == max_former)
+            known.former.erase(known.former.begin());
+        if (!known.run_id.empty())
+            known.former.push_back(known.run_id);
+        known.run_id = run_id;
+    }
+    known.last_heard = now;
+    return finding::fine;
+}
+
+std::optional<std::size_t> incarnations::other_entry(
+    std::size_t node,
+    const std::string& run_id
+) const noexcept
+{
+    for (std::size_t other = 0; other < nodes_.size(); ++other)
+    {
+        if (other != node && nodes_[other].run_id == run_id)
+            return other;
+    }
+    return std::nullopt;
+}
+
+bool incarnations::alternates(
+    const entry& known,
+    const std::string& run_id,
+    time_point started
+) noexcept
+{
+    if (known.run_id.empty())
+        return false;
+    return started < known.last_heard ||
+           std::ranges::find(known.former, run_id) != known.former.end();
+}
+
+}  // namespace redlock::core

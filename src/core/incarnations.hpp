@@ -1,0 +1,72 @@
+#ifndef REDLOCK_SRC_CORE_INCARNATIONS_HPP
+#define REDLOCK_SRC_CORE_INCARNATIONS_HPP
+
+#include "core/instant.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::core {
+
+/** Which server was met behind each entry of the list of nodes.
+
+    A quorum means something only if each entry is one server, and always a different one. A server
+    tells who it is by its run id, which is new whenever it starts.
+*/
+class incarnations
+{
+public:
+    enum class finding : std::uint8_t
+    {
+        fine,
+        same_server,   ///< Another entry leads to the same server.
+        other_server,  ///< The entry leads to several servers that live at the same time.
+    };
+
+    explicit incarnations(std::size_t node_count) : nodes_(node_count) {}
+
+    /** A server was met behind an entry, on a new connection.
+
+        @param uptime What the server says, in whole seconds.
+        @param now The time of the answer.
+    */
+    [[nodiscard]] finding meet(
+        std::size_t node,
+        const std::string& run_id,
+        std::chrono::seconds uptime,
+        time_point now
+    );
+
+    /// The server behind an entry was last heard of at `when`.
+    void heard(std::size_t node, time_point when) noexcept { nodes_[node].last_heard = when; }
+
+    /// The entry that leads to the server already, if `meet` found the same one.
+    [[nodiscard]] std::optional<std::size_t> other_entry(
+        std::size_t node,
+        const std::string& run_id
+    ) const noexcept;
+
+private:
+    struct entry
+    {
+        std::string run_id;
+        time_point last_heard;
+        std::vector<std::string> former;
+    };
+
+    [[nodiscard]] static bool alternates(
+        const entry& known,
+        const std::string& run_id,
+        time_point started
+    ) noexcept;
+
+    std::vector<entry> nodes_;
+};
+
+}  // namespace redlock::core
+
+#endif

@@ -1,0 +1,36 @@
+#ifndef REDLOCK_SRC_NODE_GUARD_HPP
+#define REDLOCK_SRC_NODE_GUARD_HPP
+
+#include <redlock/config.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace redlock::detail {
+
+/// What guarded mode adds to the commands, the same for all nodes of a client.
+struct guard
+{
+    std::string marker_key;
+    std::string quarantine_key;
+
+    /// The settings that all clients must share, as kept in the marker. No fingerprint is the
+    /// beginning of another one.
+    std::string fingerprint;
+
+    milliseconds quarantine;
+    std::chrono::microseconds window;
+    milliseconds fence_ttl;
+};
+
+/// @return Nothing in plain mode.
+[[nodiscard]] std::optional<guard> make_guard(const client_config& config);
+
+/// The key in which a node keeps the highest token of a lock key: this, and the lock key.
+inline constexpr std::string_view fence_key_prefix = "redlock:fence:";
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,31 @@
+-- Deletes a key that is ours, and makes sure that its attempt cannot set it any more.
+--
+-- KEYS[1]  the lock key
+-- KEYS[2]  the fence key
+-- ARGV[1]  the attempt id
+-- ARGV[2]  the token of the attempt, plus one
+-- ARGV[3]  how long the fence key lives, in milliseconds
+-- ARGV[4]  the clock window in microseconds
+-- returns  1 if the key was ours and is deleted, 0 if it was not there or not ours
+--
+-- The acquisition may arrive after its release, for two connections are not ordered. The raised
+-- fence refuses it then. A token from the future is left alone: the window refuses its acquisition,
+-- and as a fence it would stop everybody else.
+--
+-- A script, because nothing may set the key between the comparison and the deletion. Everything is
+-- read before the first write. The deletion comes first, because it needs no memory.
+local holder = redis.call('GET', KEYS[1])
+local fence = redis.call('GET', KEYS[2])
+local tombstone = tonumber(ARGV[2])
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local raise = tombstone - now <= tonumber(ARGV[4]) and not (fence and tonumber(fence) >= tombstone)
+
+local deleted = 0
+if holder == ARGV[1] then
+    deleted = redis.call('DEL', KEYS[1])
+end
+if raise then
+    redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
+end
+return deleted

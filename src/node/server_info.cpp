@@ -1,0 +1,68 @@
+#include "node/server_info.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace redlock::detail {
+
+namespace {
+
+template <class Number>
+Number to_number(std::string_view text) noexcept
+{
+    Number result = 0;
+    std::from_chars(text.data(), text.data() + text.size(), result);
+    return result;
+}
+
+void read_field(server_info& into, std::string_view name, std::string_view value)
+{
+    if (name == "run_id")
+        into.run_id = value;
+    else if (name == "uptime_in_seconds")
+        into.uptime = std::chrono::seconds(to_number<std::uint32_t>(value));
+    else if (name == "role")
+        into.role = value;
+    else if (name == "cluster_enabled")
+        into.cluster = value == "1";
+    else if (name == "maxmemory")
+        into.max_memory = to_number<std::uint64_t>(value);
+    else if (name == "maxmemory_policy")
+        into.eviction_policy = value;
+}
+
+}  // namespace
+
+void read_info(server_info& into, std::string_view text)
+{
+    while (!text.empty())
+    {
+        const std::string_view line = text.substr(0, text.find_first_of("\r\n"));
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        const std::size_t colon = line.find(':');
+        if (colon != std::string_view::npos)
+            read_field(into, line.substr(0, colon), line.substr(colon + 1));
+    }
+}
+
+refusal judge(const server_info& server, const node_config& accepts)
+{
+    if (server.run_id.empty())
+        return {reason::rejected, "INFO shows no run_id"};
+    if (server.role != "master")
+        return {reason::replica, "the server's role is '" + server.role + "', must be 'master'"};
+    if (server.cluster && !accepts.accept_cluster)
+        return {reason::cluster, "the server belongs to a cluster"};
+    // An unlimited memory evicts nothing, whatever the policy.
+    const bool may_evict = server.max_memory != 0 && server.eviction_policy != "noeviction";
+    if (may_evict && !accepts.accept_eviction)
+    {
+        return {
+            reason::eviction,
+            "maxmemory-policy is '" + server.eviction_policy + "', must be 'noeviction'",
+        };
+    }
+    return {};
+}
+
+}  // namespace redlock::detail

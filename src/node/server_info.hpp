@@ -1,0 +1,40 @@
+#ifndef REDLOCK_SRC_NODE_SERVER_INFO_HPP
+#define REDLOCK_SRC_NODE_SERVER_INFO_HPP
+
+#include <redlock/config.hpp>
+#include <redlock/diagnostics.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace redlock::detail {
+
+/// What a server says of itself, as far as it matters to a lock.
+struct server_info
+{
+    std::string run_id;
+    std::chrono::seconds uptime{0};
+    std::string role;
+    bool cluster = false;
+    std::uint64_t max_memory = 0;  ///< Zero: no limit.
+    std::string eviction_policy;
+};
+
+/// Takes what matters from a part of the answer to INFO. Lines that it does not know are ignored.
+void read_info(server_info& into, std::string_view text);
+
+/// Why a node may not vote.
+struct refusal
+{
+    redlock::reason why = redlock::reason::none;  ///< None: it may.
+    std::string text;
+};
+
+/// Judges a server by what it says, and by what its entry in the list of nodes accepts.
+[[nodiscard]] refusal judge(const server_info& server, const node_config& accepts);
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,427 @@
+// Guarded mode on real servers: the scripts, the vetting, the quarantine.
+
+#include <redlock/client.hpp>
+#include <redlock/initialize.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "support/client_runner.hpp"
+#include "support/needs.hpp"
+#include "support/printing.hpp"
+#include "support/redis_server.hpp"
+#include "support/tcp_proxy.hpp"
+
+using namespace redlock;
+using namespace redlock::test;
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr acquire_options one_round{.ttl = 900ms, .wait = 0ms};
+
+client_config guarded_config(const std::vector<std::string>& urls)
+{
+    client_config config = config_for(urls);
+    config.mode = mode::guarded;
+    config.ttl_max = 1s;
+    config.node_timeout = 500ms;
+    return config;
+}
+
+client_config guarded_config(const redis_servers& servers)
+{
+    return guarded_config(servers.urls());
+}
+
+/// Three fresh servers and a client that was told so.
+struct guarded_fixture
+{
+    explicit guarded_fixture(const redis_server_options& options = {})
+        : servers(3, options), config(guarded_config(servers))
+    {
+        run(context, async_initialize_nodes(context, config));
+    }
+
+    redis_servers servers;
+    asio::io_context context{1};
+    client_config config;
+};
+
+/// A quarantine is a little longer than twice the window and the step of a clock that it assumes.
+constexpr auto quarantine = 2100ms;
+
+/// The reason of each node's vote in one attempt.
+std::vector<reason> reasons(asio::io_context& context, client_runner& locks)
+{
+    diagnostics report;
+    acquire_options options = one_round;
+    options.report = &report;
+    const auto outcome = outcome_of(context, locks->async_acquire("probe", options));
+    std::vector<reason> result;
+    for (const node_vote& each : report.votes)
+        result.push_back(each.vote ? each.reason : reason::none);
+    return result;
+}
+
+/// Runs a client against one node that must not vote. @return Why not.
+reason refusal_of(client_config config, std::size_t node = 0)
+{
+    asio::io_context context{1};
+    client_runner locks(context, std::move(config));
+    BOOST_TEST(locks.reaches(node, node_state::rejected));
+    return reasons(context, locks).at(node);
+}
+
+/// The first command on the wire.
+std::vector<std::string> arguments_of(std::string_view wire)
+{
+    const auto take_number = [&wire] {
+        const std::size_t end = wire.find("\r\n");
+        const auto number = std::stoul(std::string(wire.substr(1, end - 1)));
+        wire.remove_prefix(end + 2);
+        return number;
+    };
+    std::vector<std::string> result(take_number());
+    for (std::string& each : result)
+    {
+        const std::size_t size = take_number();
+        each = wire.substr(0, size);
+        wire.remove_prefix(size + 2);
+    }
+    return result;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_guarded, *boost::unit_test::precondition(needs("redis-server")))
+
+BOOST_AUTO_TEST_CASE(a_lease_lives_and_ends_on_real_servers)
+{
+    guarded_fixture fixture;
+    client_runner locks(fixture.context, fixture.config);
+    locks.wait_for_all_nodes();
+    lease held = run(fixture.context, locks->async_acquire("orders:42", one_round));
+    BOOST_TEST(static_cast<bool>(held.fence()));
+    const std::string expected = to_string(held.fence());
+    BOOST_TEST(run_until(fixture.context, [&] {
+        return fixture.servers[2].command({"GET", "redlock:fence:orders:42"}) == expected;
+    }));
+
+    run(fixture.context, held.async_extend(1s));
+    BOOST_TEST((run(fixture.context, held.async_release()) == release_outcome::released));
+
+    const lease next = run(fixture.context, locks->async_acquire("orders:42", one_round));
+    BOOST_TEST((next.fence() > held.fence()));
+}
+
+BOOST_AUTO_TEST_CASE(guarded_and_classical_clients_exclude_each_other)
+{
+    guarded_fixture fixture;
+    client_runner guarded(fixture.context, fixture.config);
+    client_config classical = fixture.config;
+    classical.mode = mode::plain;
+    client_runner plain(fixture.context, classical);
+    guarded.wait_for_all_nodes();
+    plain.wait_for_all_nodes();
+
+    lease held = run(fixture.context, guarded->async_acquire("orders:42", one_round));
+    BOOST_TEST(!run(fixture.context, plain->async_try_acquire("orders:42", 900ms)));
+    run(fixture.context, held.async_release());
+    held = run(fixture.context, plain->async_acquire("orders:42", one_round));
+    BOOST_TEST(!run(fixture.context, guarded->async_try_acquire("orders:42", 900ms)));
+}
+
+BOOST_AUTO_TEST_CASE(a_foreign_key_of_any_type_is_never_overwritten)
+{
+    guarded_fixture fixture;
+    client_runner locks(fixture.context, fixture.config);
+    locks.wait_for_all_nodes();
+    for (redis_server& server : fixture.servers)
+    {
+        server.command({"HSET", "a_hash", "field", "value"});
+        server.command({"RPUSH", "a_list", "value"});
+        server.command({"SET", "a_string", "value"});
+    }
+    for (const char* resource : {"a_hash", "a_list", "a_string"})
+    {
+        const auto [ec, held] =
+            outcome_of(fixture.context, locks->async_acquire(resource, one_round));
+        BOOST_TEST(ec == error::contended, resource);
+    }
+    for (redis_server& server : fixture.servers)
+    {
+        BOOST_TEST(server.command({"HGET", "a_hash", "field"}) == "value");
+        BOOST_TEST(server.command({"LLEN", "a_list"}) == "(integer) 1");
+        BOOST_TEST(server.command({"GET", "a_string"}) == "value");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(fresh_nodes_that_nobody_initialized_sit_out_a_quarantine)
+{
+    redis_servers servers(3);
+    asio::io_context context{1};
+    client_runner locks(context, guarded_config(servers));
+    BOOST_TEST(locks.reaches(0, node_state::quarantined));
+    BOOST_TEST(locks.reaches(1, node_state::quarantined));
+
+    diagnostics report;
+    acquire_options options = one_round;
+    options.report = &report;
+    const auto [ec, none] = outcome_of(context, locks->async_acquire("orders:42", options));
+    BOOST_TEST_REQUIRE(ec == error::quarantined);
+    BOOST_TEST(report.votes.front().ready_in.value() <= quarantine);
+    BOOST_TEST(report.votes.front().ready_in.value() > 0ms);
+
+    const auto before = std::chrono::steady_clock::now();
+    const lease held = run(context, locks->async_acquire("orders:42", {.ttl = 900ms}));
+    BOOST_TEST((std::chrono::steady_clock::now() - before > 1500ms));
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_restarted_empty_does_not_vote_for_a_while)
+{
+    guarded_fixture fixture;
+    client_runner locks(fixture.context, fixture.config);
+    locks.wait_for_all_nodes();
+
+    fixture.servers[1].restart();
+
+    BOOST_TEST(locks.reaches(1, node_state::quarantined));
+    BOOST_TEST(
+        reasons(fixture.context, locks) ==
+            (std::vector{reason::none, reason::quarantined, reason::none}),
+        boost::test_tools::per_element()
+    );
+    BOOST_TEST(run_until(
+        fixture.context, [&] { return locks.status(1).state == node_state::ready; }, quarantine + 1s
+    ));
+}
+
+// Two of three, so that the attempt is not decided before they have answered.
+BOOST_AUTO_TEST_CASE(nodes_that_were_flushed_are_noticed_by_the_next_attempt)
+{
+    guarded_fixture fixture;
+    client_runner locks(fixture.context, fixture.config);
+    locks.wait_for_all_nodes();
+
+    fixture.servers[1].command({"FLUSHALL"});
+    fixture.servers[2].command({"FLUSHALL"});
+
+    const std::vector<reason> found = reasons(fixture.context, locks);
+    BOOST_TEST(found[1] == reason::unmarked);
+    BOOST_TEST(found[2] == reason::unmarked);
+    BOOST_TEST(locks.reaches(1, node_state::quarantined));
+    BOOST_TEST(locks.reaches(2, node_state::quarantined));
+}
+
+BOOST_AUTO_TEST_CASE(another_client_learns_of_a_quarantine_from_the_node)
+{
+    guarded_fixture fixture;
+    client_runner locks(fixture.context, fixture.config);
+    locks.wait_for_all_nodes();
+
+    for (const std::size_t node : {1, 2})
+        fixture.servers[node].command({"SET", "redlock:quarantine:", "1", "PX", "700"});
+
+    BOOST_TEST(reasons(fixture.context, locks)[1] == reason::quarantined);
+    BOOST_TEST(locks.reaches(1, node_state::quarantined));
+    BOOST_TEST(locks.reaches(1, node_state::ready));
+}
+
+BOOST_AUTO_TEST_CASE(a_durable_node_votes_at_once_after_a_restart_if_its_settings_agree)
+{
+    for (const bool really : {true, false})
+    {
+        redis_server_options options;
+        options.extra = {"--appendonly", "yes", "--appendfsync", really ? "always" : "everysec"};
+        guarded_fixture fixture(options);
+        for (node_config& each : fixture.config.nodes)
+            each.durable = true;
+        client_runner locks(fixture.context, fixture.config);
+        locks.wait_for_all_nodes();
+        // As if it had been restarted with its data: another run id in the marker.
+        const std::string marker = fixture.servers[0].command({"GET", "redlock:marker:"});
+        const std::string fingerprint = marker.substr(0, marker.rfind(';') + 1);
+        fixture.servers[0].command({"SET", "redlock:marker:", fingerprint + "older"});
+
+        client_runner later(fixture.context, fixture.config);
+        BOOST_TEST(later.reaches(0, really ? node_state::ready : node_state::quarantined));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(one_server_twice_is_no_quorum)
+{
+    redis_servers servers(2);
+    const std::string port = std::to_string(servers[0].port());
+    client_config config = guarded_config(
+        {"redis://127.0.0.1:" + port, servers[1].url(), "redis://localhost:" + port}
+    );
+    asio::io_context context{1};
+    client_runner locks(context, config);
+    const auto refused = [&locks](std::size_t node) {
+        return locks.status(node).state == node_state::rejected;
+    };
+    BOOST_TEST(run_until(context, [&] { return refused(0) || refused(2); }));
+    BOOST_TEST(reasons(context, locks)[refused(0) ? 0 : 2] == reason::same_server);
+}
+
+BOOST_AUTO_TEST_CASE(a_replica_does_not_vote)
+{
+    redis_servers servers(2);
+    servers[0].command({"REPLICAOF", "127.0.0.1", std::to_string(servers[1].port())});
+    BOOST_TEST(refusal_of(guarded_config({servers[0].url()})) == reason::replica);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_of_a_cluster_does_not_vote)
+{
+    redis_server_options options;
+    options.extra = {"--cluster-enabled", "yes"};
+    redis_servers servers(1, options);
+    BOOST_TEST(refusal_of(guarded_config(servers)) == reason::cluster);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_may_evict_keys_does_not_vote_unless_it_is_accepted)
+{
+    redis_server_options options;
+    options.extra = {"--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"};
+    redis_servers servers(1, options);
+    client_config config = guarded_config(servers);
+    BOOST_TEST(refusal_of(config) == reason::eviction);
+
+    config.nodes[0].accept_eviction = true;
+    asio::io_context context{1};
+    client_runner locks(context, config);
+    BOOST_TEST(locks.reaches(0, node_state::quarantined));
+}
+
+BOOST_AUTO_TEST_CASE(clients_with_other_settings_are_refused)
+{
+    guarded_fixture fixture;
+    client_config longer = fixture.config;
+    longer.ttl_max = 2s;
+    BOOST_TEST(refusal_of(longer) == reason::config_mismatch);
+    client_config wider = fixture.config;
+    wider.clock_window = 400ms;
+    BOOST_TEST(refusal_of(wider) == reason::config_mismatch);
+    client_config fewer = fixture.config;
+    fewer.nodes.pop_back();
+    BOOST_TEST(refusal_of(fewer) == reason::config_mismatch);
+
+    asio::io_context context{1};
+    client_runner locks(context, longer);
+    BOOST_TEST(locks.reaches(0, node_state::rejected));
+    BOOST_TEST(locks.reaches(1, node_state::rejected));
+    BOOST_TEST(locks.reaches(2, node_state::rejected));
+    const auto [ec, none] = outcome_of(context, locks->async_acquire("x", one_round));
+    BOOST_TEST(ec == error::config_mismatch);
+    BOOST_TEST(locks.status(0).because.find("ttl_max=1000") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(servers_that_alternate_behind_an_address_are_refused)
+{
+    redis_servers servers(2);
+    asio::io_context context{1};
+    tcp_proxy first(servers[0].port());
+    client_config config = guarded_config({first.url()});
+    client_runner locks(context, config);
+    BOOST_TEST(locks.reaches(0, node_state::quarantined));
+
+    // Both have lived for longer than the second that an uptime is off by.
+    context.run_for(2500ms);
+    first.connect_to(servers[1].port());
+    first.reset_all();
+
+    BOOST_TEST(locks.reaches(0, node_state::rejected));
+    BOOST_TEST(reasons(context, locks)[0] == reason::other_server);
+}
+
+BOOST_AUTO_TEST_CASE(nodes_are_initialized_once)
+{
+    guarded_fixture fixture;
+    diagnostics report;
+    const auto [ec] = outcome_of(
+        fixture.context, async_initialize_nodes(fixture.context, fixture.config, &report)
+    );
+    BOOST_TEST(ec == error::already_initialized);
+    BOOST_TEST(report.votes.size() == 3u);
+    BOOST_TEST(report.votes[0].text.starts_with("was in use before"));
+}
+
+BOOST_AUTO_TEST_CASE(nodes_are_initialized_all_or_none)
+{
+    redis_servers servers(3);
+    servers[1].kill();
+    asio::io_context context{1};
+    const client_config config = guarded_config(servers);
+    diagnostics report;
+    const auto [ec] = outcome_of(context, async_initialize_nodes(context, config, &report));
+    BOOST_TEST(ec == error::quorum_unreachable);
+    BOOST_TEST(report.votes[1].reason == reason::down);
+    BOOST_TEST(servers[0].command({"DBSIZE"}) == "(integer) 0");
+    BOOST_TEST(servers[2].command({"DBSIZE"}) == "(integer) 0");
+}
+
+BOOST_AUTO_TEST_CASE(nodes_of_plain_mode_are_not_initialized)
+{
+    redis_servers servers(1);
+    asio::io_context context{1};
+    const auto [ec] = outcome_of(context, async_initialize_nodes(context, config_for(servers)));
+    BOOST_TEST(ec == error::invalid_argument);
+}
+
+BOOST_AUTO_TEST_CASE(scripts_that_somebody_flushed_are_sent_again)
+{
+    guarded_fixture fixture;
+    client_runner locks(fixture.context, fixture.config);
+    locks.wait_for_all_nodes();
+    for (redis_server& server : fixture.servers)
+        server.command({"SCRIPT", "FLUSH"});
+    lease held = run(fixture.context, locks->async_acquire("orders:42", one_round));
+    for (redis_server& server : fixture.servers)
+        server.command({"SCRIPT", "FLUSH"});
+    run(fixture.context, held.async_extend(1s));
+    for (redis_server& server : fixture.servers)
+        server.command({"SCRIPT", "FLUSH"});
+    BOOST_TEST((run(fixture.context, held.async_release()) == release_outcome::released));
+}
+
+// F15, X4: the release overtakes its acquisition on another connection.
+BOOST_AUTO_TEST_CASE(an_acquisition_that_comes_after_its_release_leaves_no_key)
+{
+    guarded_fixture fixture;
+    tcp_proxy slow(fixture.servers[0].port());
+    client_config config = fixture.config;
+    config.nodes[0] = parse_node(slow.url());
+    config.node_timeout = 100ms;
+    client_runner locks(fixture.context, config);
+    locks.wait_for_all_nodes();
+
+    slow.hold_requests();
+    lease held = run(fixture.context, locks->async_acquire("orders:42", one_round));
+    const std::string token = to_string(held.fence());
+    run(fixture.context, held.async_release());
+    const std::vector<std::string> sent = slow.requests();
+    // The connection breaks; the release is repeated on the next one.
+    slow.reset_all();
+    slow.pass();
+    const std::string tombstone = std::to_string(held.fence().value() + 1);
+    BOOST_TEST(run_until(fixture.context, [&] {
+        return fixture.servers[0].command({"GET", "redlock:fence:orders:42"}) == tombstone;
+    }));
+
+    // What the kernel of a frozen node would have kept of the old connection runs only now.
+    const auto late = arguments_of(sent.front().substr(sent.front().find("*13\r\n")));
+    BOOST_TEST_REQUIRE(late.at(8) == token);
+    BOOST_TEST(fixture.servers[0].command(late).starts_with("(integer) -1\n"));
+    BOOST_TEST(fixture.servers[0].command({"EXISTS", "orders:42"}) == "(integer) 0");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

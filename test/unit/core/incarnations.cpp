@@ -1,0 +1,78 @@
+#include "core/incarnations.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace redlock::core {
+namespace {
+
+using namespace std::chrono_literals;
+using finding = incarnations::finding;
+
+constexpr time_point start{1h};
+
+bool is_fine(finding found)
+{
+    return found == finding::fine;
+}
+
+BOOST_AUTO_TEST_SUITE(test_incarnations)
+
+BOOST_AUTO_TEST_CASE(different_servers_behind_different_entries_are_fine)
+{
+    incarnations servers(2);
+    BOOST_TEST(is_fine(servers.meet(0, "a", 10s, start)));
+    BOOST_TEST(is_fine(servers.meet(1, "b", 10s, start)));
+}
+
+BOOST_AUTO_TEST_CASE(a_server_behind_two_entries_is_refused_at_the_second)
+{
+    incarnations servers(2);
+    BOOST_TEST(is_fine(servers.meet(0, "a", 10s, start)));
+    BOOST_TEST((servers.meet(1, "a", 10s, start) == finding::same_server));
+    BOOST_TEST(servers.other_entry(1, "a").value() == 0u);
+    BOOST_TEST(is_fine(servers.meet(0, "a", 11s, start + 1s)));
+}
+
+BOOST_AUTO_TEST_CASE(the_same_server_may_be_met_again)
+{
+    incarnations servers(1);
+    BOOST_TEST(is_fine(servers.meet(0, "a", 10s, start)));
+    BOOST_TEST(is_fine(servers.meet(0, "a", 0s, start + 1min)));
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_was_restarted_at_once_is_fine)
+{
+    incarnations servers(1);
+    BOOST_TEST(is_fine(servers.meet(0, "a", 10s, start)));
+    servers.heard(0, start + 100ms);
+    BOOST_TEST(is_fine(servers.meet(0, "b", 0s, start + 150ms)));
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_lived_while_the_old_one_did_is_refused)
+{
+    incarnations servers(1);
+    BOOST_TEST(is_fine(servers.meet(0, "a", 10s, start)));
+    servers.heard(0, start + 10s);
+    BOOST_TEST((servers.meet(0, "b", 5s, start + 11s) == finding::other_server));
+    BOOST_TEST(is_fine(servers.meet(0, "a", 21s, start + 11s)));
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_comes_back_is_refused)
+{
+    incarnations servers(1);
+    BOOST_TEST(is_fine(servers.meet(0, "a", 10s, start)));
+    BOOST_TEST(is_fine(servers.meet(0, "b", 0s, start + 10s)));
+    BOOST_TEST((servers.meet(0, "a", 0s, start + 20s) == finding::other_server));
+}
+
+BOOST_AUTO_TEST_CASE(a_server_may_restart_any_number_of_times)
+{
+    incarnations servers(1);
+    for (int i = 0; i < 1000; ++i)
+        BOOST_TEST(is_fine(servers.meet(0, std::to_string(i), 0s, start + i * 10s)));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace redlock::core

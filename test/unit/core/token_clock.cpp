@@ -1,0 +1,90 @@
+#include "core/token_clock.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace redlock::core {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr microseconds now{1'790'000'000'000'000};
+constexpr std::uint64_t token_of_now = 1'790'000'000'000'000;
+
+BOOST_AUTO_TEST_SUITE(test_token_clock)
+
+BOOST_AUTO_TEST_CASE(a_token_is_the_time)
+{
+    token_clock clock;
+    BOOST_TEST(clock.next(now, 0) == token_of_now);
+}
+
+BOOST_AUTO_TEST_CASE(a_token_exceeds_the_release_of_the_last_one_when_time_stands_still)
+{
+    token_clock clock;
+    const std::uint64_t first = clock.next(now, 0);
+    BOOST_TEST(clock.next(now, 0) > first + 1);
+}
+
+BOOST_AUTO_TEST_CASE(tokens_go_on_increasing_when_the_wall_clock_goes_back)
+{
+    token_clock clock;
+    const std::uint64_t first = clock.next(now, 0);
+    BOOST_TEST(clock.next(now - 1h, 0) > first);
+}
+
+BOOST_AUTO_TEST_CASE(a_token_exceeds_what_it_is_asked_to_exceed)
+{
+    token_clock clock;
+    BOOST_TEST(clock.next(now, token_of_now + 7) == token_of_now + 8);
+}
+
+BOOST_AUTO_TEST_CASE(what_one_resource_asks_for_does_not_concern_the_next)
+{
+    token_clock clock;
+    static_cast<void>(clock.next(now, token_of_now + 1'000'000'000));
+    BOOST_TEST(clock.next(now + 1s, 0) == token_of_now + 1'000'000);
+}
+
+BOOST_AUTO_TEST_CASE(a_clock_that_is_off_learns_the_median_of_the_nodes)
+{
+    token_clock clock;
+    clock.learn({now + 5s, now + 1h, now + 4s}, now);
+    BOOST_TEST(clock.next(now, 0) == token_of_now + 5'000'000);
+}
+
+BOOST_AUTO_TEST_CASE(of_two_in_the_middle_the_lower_one_counts)
+{
+    token_clock clock;
+    clock.learn({now + 4s, now + 1s, now + 3s, now + 2s}, now);
+    BOOST_TEST(clock.next(now, 0) == token_of_now + 2'000'000);
+}
+
+BOOST_AUTO_TEST_CASE(a_client_from_the_future_comes_back)
+{
+    token_clock clock;
+    static_cast<void>(clock.next(now + 24h * 3650, 0));
+    clock.learn({now, now, now}, now + 24h * 3650);
+    BOOST_TEST(clock.next(now + 24h * 3650 + 1s, 0) == token_of_now + 1'000'000);
+}
+
+BOOST_AUTO_TEST_CASE(a_stamp_is_the_nodes_time_and_may_repeat)
+{
+    token_clock clock;
+    clock.learn({now}, now + 3s);
+    BOOST_TEST(clock.stamp(now + 3s) == token_of_now);
+    BOOST_TEST(clock.stamp(now + 3s) == token_of_now);
+}
+
+BOOST_AUTO_TEST_CASE(a_senseless_clock_makes_a_token_that_a_script_can_hold)
+{
+    token_clock early;
+    BOOST_TEST(early.next(microseconds(-5), 0) >= 1u);
+    token_clock late;
+    BOOST_TEST(late.next(microseconds(std::int64_t{1} << 60), 0) + 1 < token_end);
+    BOOST_TEST(late.next(now, token_end) + 1 < token_end);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace redlock::core

@@ -1,0 +1,84 @@
+#include "node/server_info.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+
+#include "support/printing.hpp"
+
+namespace redlock::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What a server that may vote says.
+const std::string good =
+    "# Server\r\nredis_version:7.0.15\r\nrun_id:aa11\r\nuptime_in_seconds:42\r\n"
+    "# Replication\r\nrole:master\r\nconnected_slaves:0\r\n"
+    "# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:allkeys-lru\r\n"
+    "# Cluster\r\ncluster_enabled:0\r\n";
+
+server_info read(const std::string& text)
+{
+    server_info result;
+    read_info(result, text);
+    return result;
+}
+
+reason judged(const std::string& more, const node_config& accepts = {})
+{
+    return judge(read(good + more), accepts).why;
+}
+
+BOOST_AUTO_TEST_SUITE(test_server_info)
+
+BOOST_AUTO_TEST_CASE(what_matters_is_read)
+{
+    const server_info server = read(good);
+    BOOST_TEST(server.run_id == "aa11");
+    BOOST_TEST(server.uptime.count() == 42);
+    BOOST_TEST(server.role == "master");
+    BOOST_TEST(!server.cluster);
+    BOOST_TEST(server.max_memory == 0u);
+    BOOST_TEST(server.eviction_policy == "allkeys-lru");
+}
+
+BOOST_AUTO_TEST_CASE(lines_that_make_no_sense_are_ignored)
+{
+    const server_info server = read("\r\n:\r\nrun_id\r\n:x\r\nuptime_in_seconds:soon\r\nrun_id:b");
+    BOOST_TEST(server.run_id == "b");
+    BOOST_TEST(server.uptime.count() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_master_that_keeps_what_it_has_may_vote)
+{
+    BOOST_TEST(judged("") == reason::none);
+    BOOST_TEST(judged("maxmemory:1000000\r\nmaxmemory_policy:noeviction\r\n") == reason::none);
+}
+
+BOOST_AUTO_TEST_CASE(each_reason_not_to_vote_has_its_name)
+{
+    BOOST_TEST(judged("role:slave\r\n") == reason::replica);
+    BOOST_TEST(judged("cluster_enabled:1\r\n") == reason::cluster);
+    BOOST_TEST(judged("maxmemory:1000000\r\n") == reason::eviction);
+    BOOST_TEST(judged("run_id:\r\n") == reason::rejected);
+}
+
+BOOST_AUTO_TEST_CASE(an_operator_may_accept_a_cluster_node_and_eviction)
+{
+    node_config accepts;
+    accepts.accept_cluster = true;
+    accepts.accept_eviction = true;
+    BOOST_TEST(judged("cluster_enabled:1\r\nmaxmemory:1000000\r\n", accepts) == reason::none);
+}
+
+BOOST_AUTO_TEST_CASE(the_refusal_of_an_evicting_node_names_its_policy)
+{
+    const refusal found = judge(read(good + "maxmemory:5\r\n"), {});
+    BOOST_TEST(found.text == "maxmemory-policy is 'allkeys-lru', must be 'noeviction'");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace redlock::detail

@@ -7,6 +7,7 @@
 #include <redlock/config.hpp>
 #include <redlock/diagnostics.hpp>
 #include <redlock/error.hpp>
+#include <redlock/fence_check.hpp>
 #include <redlock/fencing.hpp>
 #include <redlock/initialize.hpp>
 #include <redlock/lease.hpp>

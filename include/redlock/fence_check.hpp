@@ -1,0 +1,66 @@
+#ifndef REDLOCK_FENCE_CHECK_HPP
+#define REDLOCK_FENCE_CHECK_HPP
+
+#include <redlock/fencing.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+namespace redlock {
+
+/** The highest fencing token that a resource in this process has seen.
+
+    The resource owns one, and asks it on every access, reads included. From the first access with a
+    token on, every lower one is refused: the holder of a newer lease is at work.
+
+    The answer is about the moment of the call. So asking and acting belong into one step that no
+    other access can come into: under the mutex that guards the data, or on the one strand that
+    touches it. Asked outside, a holder could be accepted, pause, and act after its successor.
+
+    It remembers as long as it lives. A resource that outlives the process keeps the token with its
+    data, see docs/fencing.md.
+
+    @par Thread safety
+    Distinct objects: safe. Shared objects: safe.
+
+    @par Example
+    @code
+    std::int64_t read(redlock::fencing_token token)
+    {
+        const std::lock_guard lock(mutex_);
+        if (!fence_.accept(token))
+            throw stale_token(fence_.highest());
+        return amount_;
+    }
+    @endcode
+*/
+class fence_check
+{
+public:
+    /// Has seen no token.
+    fence_check() noexcept = default;
+
+    /// Goes on from a token that was kept elsewhere. @param highest An empty one is no token.
+    explicit fence_check(fencing_token highest) noexcept;
+
+    fence_check(const fence_check&) = delete;
+    fence_check& operator=(const fence_check&) = delete;
+
+    /** Compares a token with the highest so far, and records it, in one atomic step.
+
+        @return Whether the access may go on: the token is not empty, and is as high as every token
+        accepted before. The holder of a lease may come any number of times. A token that is
+        refused leaves no trace.
+    */
+    [[nodiscard]] bool accept(fencing_token token) noexcept;
+
+    /// The highest token accepted so far, empty if there was none.
+    [[nodiscard]] fencing_token highest() const noexcept;
+
+private:
+    std::atomic<std::uint64_t> highest_{0};
+};
+
+}  // namespace redlock
+
+#endif

@@ -8,11 +8,8 @@
 #include <stdexcept>
 #include <system_error>
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "support/eventually.hpp"
 
@@ -47,28 +44,6 @@ int major_version(const std::filesystem::path& program)
     if (matched != 1)
         throw std::runtime_error("not a redis server: " + program.native());
     return known[program] = version;
-}
-
-// Runs in the child of a process that may have threads: async-signal-safe calls only.
-[[noreturn]] void become_server(pid_t parent, int log, const char* program, char** arguments)
-{
-    // The parent may have died before the request took effect.
-    if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent)
-        ::_exit(127);
-
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-
-    // Asio's sockets survive exec. A server that held a copy of one would keep it open after the
-    // test has closed it.
-    const int input = ::open("/dev/null", O_RDONLY);
-    if (::dup2(input, 0) < 0 || ::dup2(log, 1) < 0 || ::dup2(log, 2) < 0)
-        ::_exit(127);
-    ::close_range(3, ~0U, 0);
-
-    ::execv(program, arguments);
-    ::_exit(127);
 }
 
 // Returns the state letter of a process, as in `ps`.
@@ -177,7 +152,7 @@ std::string redis_server::command(const std::vector<std::string>& arguments) con
 
 redis_server::startup redis_server::try_start()
 {
-    spawn();
+    pid_ = spawn_server(program_, arguments(), log_path());
     const auto give_up = deadline_clock::now() + 20s;  // Sanitizers and busy machines are slow.
     while (!answers())
     {
@@ -196,29 +171,6 @@ redis_server::startup redis_server::try_start()
         ::poll(nullptr, 0, 2);
     }
     return startup::answering;
-}
-
-void redis_server::spawn()
-{
-    // Everything that allocates happens before the fork.
-    std::vector<std::string> words = arguments();
-    std::vector<char*> pointers;
-    for (std::string& word : words)
-        pointers.push_back(word.data());
-    pointers.push_back(nullptr);
-
-    constexpr int append = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
-    const descriptor log(::open(log_path().c_str(), append, 0600));
-    if (!log.is_open())
-        throw_errno("open log");
-
-    const pid_t parent = ::getpid();
-    const pid_t child = ::fork();
-    if (child < 0)
-        throw_errno("fork");
-    if (child == 0)
-        become_server(parent, log.get(), program_.c_str(), pointers.data());
-    pid_ = child;
 }
 
 // Any reply is an answer, such as -NOAUTH or -LOADING. The unix socket tells that it is our process

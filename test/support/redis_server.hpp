@@ -101,7 +101,6 @@ private:
     enum class startup;
 
     startup try_start();
-    void spawn();
     bool answers() const;
     bool has_exited();
     std::vector<std::string> arguments() const;

@@ -16,12 +16,14 @@ CODE = {".cpp", ".hpp", ".lua", ".py", ".sh", ".cmake"}
 MAX_COLUMNS = 100
 MAX_FUNCTION_LINES = 70
 
-# Boost.Redis is slow to compile and not ours: one file depends on it, and users' files never do.
+# Boost.Redis and Boost.MySQL are slow to compile and not ours: one file of the library depends on
+# the first, one example on each, and users' files never do.
 BOOST_REDIS = {
-    "boost/redis.hpp": "src/node/redis_link.cpp",
-    "boost/redis/connection.hpp": "src/node/redis_link.cpp",
-    "boost/redis/src.hpp": "src/boost_redis.cpp",
+    "boost/redis.hpp": ["src/node/redis_link.cpp"],
+    "boost/redis/connection.hpp": ["src/node/redis_link.cpp", "examples/fencing/redis_stock.cpp"],
+    "boost/redis/src.hpp": ["src/boost_redis.cpp"],
 }
+BOOST_MYSQL = ["examples/fencing/mariadb_stock.cpp"]
 
 NOT_CODE = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|' r"'(?:\\.[^']*|[^'\\\n])'", re.S
@@ -103,12 +105,19 @@ def check_boost_redis(path, text):
     if path.suffix not in {".cpp", ".hpp"}:
         return
     for found in re.finditer(r"^ *# *include *[<\"](boost/redis[^>\"]*)", text, re.M):
-        allowed = BOOST_REDIS.get(found[1], path.as_posix())
-        if path.as_posix() != allowed:
-            yield path, line(text, found.start()), f"<{found[1]}> belongs in {allowed} only"
-    if path.as_posix() == BOOST_REDIS["boost/redis/src.hpp"]:
+        allowed = BOOST_REDIS.get(found[1], [path.as_posix()])
+        if path.as_posix() not in allowed:
+            yield path, line(text, found.start()), f"<{found[1]}> belongs in {allowed[0]} only"
+    if path.as_posix() in BOOST_REDIS["boost/redis/src.hpp"]:
         if bare(text).strip() != "#include <boost/redis/src.hpp>":
             yield path, 1, "must hold nothing but the include of <boost/redis/src.hpp>"
+
+
+def check_boost_mysql(path, text):
+    if path.suffix not in {".cpp", ".hpp"} or path.as_posix() in BOOST_MYSQL:
+        return
+    for found in re.finditer(r"^ *# *include *[<\"](boost/mysql[^>\"]*)", text, re.M):
+        yield path, line(text, found.start()), f"<{found[1]}> belongs in {BOOST_MYSQL[0]} only"
 
 
 def check_core_is_pure(path, text):
@@ -166,6 +175,7 @@ EACH_FILE = [
     check_function_length,
     check_header_guard,
     check_boost_redis,
+    check_boost_mysql,
     check_core_is_pure,
 ]
 ALL_FILES = [check_public_headers, check_errors, check_snippets]

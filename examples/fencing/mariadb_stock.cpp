@@ -1,0 +1,158 @@
+#include "fencing/mariadb_stock.hpp"
+
+#include "fencing/stale_token.hpp"
+
+#include <boost/asio/consign.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/mysql/any_connection.hpp>
+#include <boost/mysql/connection_pool.hpp>
+#include <boost/mysql/pool_params.hpp>
+#include <boost/mysql/results.hpp>
+#include <boost/mysql/with_params.hpp>
+
+#include <stdexcept>
+#include <utility>
+
+namespace asio = boost::asio;
+namespace mysql = boost::mysql;
+
+namespace recipes {
+
+struct mariadb_stock::connections
+{
+    mysql::connection_pool pool;
+};
+
+namespace {
+
+mysql::pool_params pool_params(std::string socket, std::string database)
+{
+    mysql::pool_params params;
+    params.server_address.emplace_unix_path(std::move(socket));
+    params.username = "root";
+    params.database = std::move(database);
+    return params;
+}
+
+// snippet: mariadb_table
+constexpr const char* create_table =
+    "CREATE TABLE IF NOT EXISTS stock ("
+    " item BIGINT PRIMARY KEY,"
+    " amount BIGINT NOT NULL DEFAULT 0,"
+    " fence BIGINT UNSIGNED NOT NULL DEFAULT 0"
+    ") ENGINE=InnoDB";  // It needs transactions and locks of rows.
+// end snippet
+
+// snippet: mariadb_begin
+// Begins a transaction: records the token before anything is read. Returns the amount.
+asio::awaitable<std::int64_t> begin_fenced(
+    mysql::any_connection& db,
+    std::int64_t item,
+    redlock::fencing_token token
+)
+{
+    if (!token)  // It would pass below, for a row that has seen none.
+        throw stale_token({});
+
+    // Locks the row until the end of the transaction. Whoever comes meanwhile waits here, and is
+    // then compared with what we have committed.
+    mysql::results result;
+    co_await db.async_execute("START TRANSACTION", result);
+    co_await db.async_execute(
+        mysql::with_params(
+            "UPDATE stock SET fence = {0} WHERE item = {1} AND fence <= {0}", token.value(), item
+        ),
+        result
+    );
+
+    // affected_rows() does not tell whether the token was accepted: it counts rows that changed,
+    // and a second access with the same token changes none. What the row has now does tell. FOR
+    // UPDATE reads the row that is locked, even if the transaction had read something before.
+    co_await db.async_execute(
+        mysql::with_params("SELECT fence, amount FROM stock WHERE item = {} FOR UPDATE", item),
+        result
+    );
+    if (result.rows().empty())
+        throw std::runtime_error("there is no such item");
+    const mysql::row_view row = result.rows().front();
+    const auto highest = redlock::fencing_token::from_value(row.at(0).as_uint64());
+    if (highest != token)
+        throw stale_token(highest);
+    co_return row.at(1).as_int64();
+}
+// end snippet
+
+}  // namespace
+
+mariadb_stock::mariadb_stock(
+    asio::any_io_executor executor,
+    std::string socket,
+    std::string database,
+    std::int64_t item
+)
+    : connections_(std::make_shared<connections>(mysql::connection_pool(
+          std::move(executor),
+          pool_params(std::move(socket), std::move(database))
+      ))),
+      item_(item)
+{
+    connections_->pool.async_run(asio::consign(asio::detached, connections_));
+}
+
+mariadb_stock::~mariadb_stock()
+{
+    connections_->pool.cancel();
+}
+
+asio::awaitable<void> mariadb_stock::create()
+{
+    mysql::pooled_connection db = co_await connections_->pool.async_get_connection();
+    mysql::results result;
+    co_await db->async_execute(create_table, result);
+    co_await db->async_execute(
+        mysql::with_params("INSERT INTO stock (item) VALUES ({})", item_), result
+    );
+}
+
+// snippet: mariadb_stock
+// An exception leaves a transaction open. The pool ends it: it resets a connection that comes back.
+
+asio::awaitable<std::int64_t> mariadb_stock::read(redlock::fencing_token token)
+{
+    mysql::pooled_connection db = co_await connections_->pool.async_get_connection();
+    const std::int64_t amount = co_await begin_fenced(db.get(), item_, token);
+    mysql::results result;
+    co_await db->async_execute("COMMIT", result);  // Only now the token is recorded.
+    co_return amount;
+}
+
+asio::awaitable<void> mariadb_stock::write(redlock::fencing_token token, std::int64_t amount)
+{
+    co_await update(token, [amount](std::int64_t) -> asio::awaitable<std::int64_t> {
+        co_return amount;
+    });
+}
+
+asio::awaitable<void> mariadb_stock::update(redlock::fencing_token token, change next)
+{
+    mysql::pooled_connection db = co_await connections_->pool.async_get_connection();
+    const std::int64_t amount = co_await next(co_await begin_fenced(db.get(), item_, token));
+    mysql::results result;
+    co_await db->async_execute(
+        mysql::with_params("UPDATE stock SET amount = {} WHERE item = {}", amount, item_), result
+    );
+    co_await db->async_execute("COMMIT", result);
+}
+// end snippet
+
+asio::awaitable<std::int64_t> mariadb_stock::peek()
+{
+    mysql::pooled_connection db = co_await connections_->pool.async_get_connection();
+    mysql::results result;
+    co_await db->async_execute(
+        mysql::with_params("SELECT amount FROM stock WHERE item = {}", item_), result
+    );
+    co_return result.rows().at(0).at(0).as_int64();
+}
+
+}  // namespace recipes

@@ -1,0 +1,311 @@
+// The recipe for a table of MariaDB, docs/fencing.md.
+
+#include <redlock/fencing.hpp>
+
+#include "fencing/mariadb_stock.hpp"
+#include "fencing/stale_token.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_future.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <future>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "support/client_runner.hpp"
+#include "support/mariadb_server.hpp"
+#include "support/needs.hpp"
+
+using namespace redlock;
+using namespace redlock::test;
+using namespace std::chrono_literals;
+using recipes::mariadb_stock;
+using recipes::stale_token;
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr fencing_token none;
+constexpr fencing_token first = fencing_token::from_value(1'790'000'000'000'000);
+constexpr fencing_token second = fencing_token::from_value(1'790'000'000'000'001);
+
+/// Where a transaction stands still until the test lets it go on.
+struct gate
+{
+    bool reached = false;
+    bool open = false;
+};
+
+asio::awaitable<void> sleep(std::chrono::microseconds time)
+{
+    asio::steady_timer timer(co_await asio::this_coro::executor, time);
+    co_await timer.async_wait();
+}
+
+/// Adds one, after the gate has opened.
+mariadb_stock::change add_one_behind(gate& door)
+{
+    return [&door](std::int64_t amount) -> asio::awaitable<std::int64_t> {
+        door.reached = true;
+        while (!door.open)
+            co_await sleep(1ms);
+        co_return amount + 1;
+    };
+}
+
+/// A table with one row, and two holders with connections of their own.
+struct fixture
+{
+    fixture()
+    {
+        a.emplace(context.get_executor(), server.socket(), "test", 7);
+        b.emplace(context.get_executor(), server.socket(), "test", 7);
+        complete(a->create());
+    }
+
+    ~fixture()
+    {
+        a.reset();
+        b.reset();
+        context.run_for(10s);  // Until they have disconnected.
+    }
+
+    template <class T>
+    T complete(asio::awaitable<T> operation)
+    {
+        return run(context, asio::co_spawn(context, std::move(operation), asio::deferred));
+    }
+
+    /// Starts an operation. @return What it ends with, once it has ended.
+    template <class T>
+    std::future<T> start(asio::awaitable<T> operation)
+    {
+        return asio::co_spawn(context, std::move(operation), asio::use_future);
+    }
+
+    std::int64_t read(mariadb_stock& holder, fencing_token token)
+    {
+        return complete(holder.read(token));
+    }
+
+    void write(mariadb_stock& holder, fencing_token token, std::int64_t amount)
+    {
+        complete(holder.write(token, amount));
+    }
+
+    std::int64_t peek() { return complete(a->peek()); }
+
+    [[nodiscard]] bool becomes_true(const bool& flag)
+    {
+        return run_until(context, [&flag] { return flag; });
+    }
+
+    template <class T>
+    [[nodiscard]] bool ends(const std::future<T>& operation, std::chrono::milliseconds limit = 10s)
+    {
+        return run_until(
+            context, [&] { return operation.wait_for(0s) == std::future_status::ready; }, limit
+        );
+    }
+
+    mariadb_server server;
+    asio::io_context context;
+    std::optional<mariadb_stock> a;
+    std::optional<mariadb_stock> b;
+};
+
+/// What two holders do who take turns, and do not always act in time.
+struct race
+{
+    /// Adds one with a new token, again and again, and often too late.
+    asio::awaitable<void> add_ones(mariadb_stock& stock, unsigned seed)
+    {
+        std::minstd_rand random(seed);
+        for (int turn = 0; turn < 200; ++turn)
+        {
+            const auto token = fencing_token::from_value(++tokens);
+            co_await sleep(std::chrono::microseconds(random() % 2000));
+            try
+            {
+                co_await stock.update(token, add_one_as(token));
+            }
+            catch (const stale_token& refusal)
+            {
+                wrongly_refused += refusal.highest() < token;
+                ++refused;
+            }
+        }
+    }
+
+    mariadb_stock::change add_one_as(fencing_token token)
+    {
+        return [this, token](std::int64_t amount) -> asio::awaitable<std::int64_t> {
+            accepted.push_back(token);
+            co_await sleep(1ms);  // The other holder comes meanwhile.
+            co_return amount + 1;
+        };
+    }
+
+    std::uint64_t tokens = 0;
+    std::vector<fencing_token> accepted{};  ///< In the order in which they had the row.
+    int refused = 0;
+    int wrongly_refused = 0;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_fencing_mariadb, *boost::unit_test::precondition(needs("mariadbd")))
+
+BOOST_AUTO_TEST_CASE(what_is_written_is_read_with_the_same_token_any_number_of_times)
+{
+    fixture f;
+
+    BOOST_TEST(f.read(*f.a, first) == 0);
+    for (const std::int64_t amount : {10, 20, 20})
+    {
+        f.write(*f.a, first, amount);
+        BOOST_TEST(f.read(*f.a, first) == amount);
+        BOOST_TEST(f.read(*f.b, first) == amount);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_stale_holders_write_is_refused_after_its_successors_first_read)
+{
+    fixture f;
+    f.write(*f.a, first, 10);
+
+    BOOST_TEST(f.read(*f.b, second) == 10);
+
+    BOOST_CHECK_EXCEPTION(f.write(*f.a, first, 11), stale_token, [](const stale_token& refusal) {
+        return refusal.highest() == second;
+    });
+    BOOST_CHECK_THROW(f.read(*f.a, first), stale_token);
+    BOOST_TEST(f.read(*f.b, second) == 10);
+}
+
+// Why reads are checked too. The first holder reads and stalls, the second one takes over.
+BOOST_AUTO_TEST_CASE(an_update_is_lost_where_only_writes_are_checked)
+{
+    fixture f;
+    const std::int64_t seen_by_first = f.complete(f.a->peek());
+    const std::int64_t seen_by_second = f.complete(f.b->peek());
+
+    f.write(*f.a, first, seen_by_first + 1);  // Late, and accepted: nothing has told the table.
+    f.write(*f.b, second, seen_by_second + 1);
+
+    BOOST_TEST(f.peek() == 1);  // Two were told that they had added one.
+}
+
+BOOST_AUTO_TEST_CASE(no_update_is_lost_where_the_first_access_is_checked)
+{
+    fixture f;
+    const std::int64_t seen_by_first = f.read(*f.a, first);
+    const std::int64_t seen_by_second = f.read(*f.b, second);
+
+    BOOST_CHECK_THROW(f.write(*f.a, first, seen_by_first + 1), stale_token);
+    f.write(*f.b, second, seen_by_second + 1);
+
+    BOOST_TEST(f.peek() == 1);  // One was told so.
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_token_is_always_refused)
+{
+    fixture f;
+
+    BOOST_CHECK_THROW(f.read(*f.a, none), stale_token);
+    BOOST_CHECK_THROW(f.write(*f.a, none, 1), stale_token);
+
+    f.write(*f.a, first, 10);
+    BOOST_CHECK_THROW(f.read(*f.a, none), stale_token);
+    BOOST_CHECK_THROW(f.write(*f.a, none, 1), stale_token);
+    BOOST_TEST(f.peek() == 10);
+}
+
+BOOST_AUTO_TEST_CASE(a_row_that_is_not_there_is_no_success)
+{
+    fixture f;
+    mariadb_stock absent(f.context.get_executor(), f.server.socket(), "test", 8);
+
+    BOOST_CHECK_THROW(f.read(absent, first), std::runtime_error);
+}
+
+BOOST_AUTO_TEST_CASE(a_lower_token_waits_for_the_transaction_of_a_higher_one_and_is_refused)
+{
+    fixture f;
+    gate door;
+    auto higher = f.start(f.a->update(second, add_one_behind(door)));
+    BOOST_TEST_REQUIRE(f.becomes_true(door.reached));
+
+    auto lower = f.start(f.b->read(first));
+    BOOST_TEST(!f.ends(lower, 200ms));
+    door.open = true;
+
+    BOOST_TEST_REQUIRE(f.ends(higher));
+    BOOST_TEST_REQUIRE(f.ends(lower));
+    higher.get();
+    BOOST_CHECK_THROW(lower.get(), stale_token);
+    BOOST_TEST(f.peek() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_higher_token_waits_for_the_transaction_of_a_lower_one_and_reads_its_result)
+{
+    fixture f;
+    gate door;
+    auto lower = f.start(f.a->update(first, add_one_behind(door)));
+    BOOST_TEST_REQUIRE(f.becomes_true(door.reached));
+
+    auto higher = f.start(f.b->read(second));
+    BOOST_TEST(!f.ends(higher, 200ms));
+    door.open = true;
+
+    BOOST_TEST_REQUIRE(f.ends(lower));
+    BOOST_TEST_REQUIRE(f.ends(higher));
+    lower.get();
+    BOOST_TEST(higher.get() == 1);
+    BOOST_CHECK_THROW(f.write(*f.a, first, 5), stale_token);
+}
+
+BOOST_AUTO_TEST_CASE(a_transaction_that_fails_leaves_no_lock_and_no_token)
+{
+    fixture f;
+    const auto fail = [](std::int64_t) -> asio::awaitable<std::int64_t> {
+        throw std::logic_error("cannot");
+        co_return 0;
+    };
+
+    BOOST_CHECK_THROW(f.complete(f.a->update(second, fail)), std::logic_error);
+
+    f.write(*f.b, first, 10);
+    BOOST_TEST(f.read(*f.a, first) == 10);
+}
+
+BOOST_AUTO_TEST_CASE(two_connections_that_race_lose_no_update_and_never_go_back)
+{
+    fixture f;
+    race updates;
+
+    auto one = f.start(updates.add_ones(*f.a, 1));
+    auto other = f.start(updates.add_ones(*f.b, 2));
+    BOOST_TEST_REQUIRE(f.ends(one, 60s));
+    BOOST_TEST_REQUIRE(f.ends(other, 60s));
+    one.get();
+    other.get();
+
+    BOOST_TEST(f.peek() == static_cast<std::int64_t>(updates.accepted.size()));
+    BOOST_TEST(std::ranges::is_sorted(updates.accepted));
+    BOOST_TEST(updates.refused > 0);
+    BOOST_TEST(updates.wrongly_refused == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

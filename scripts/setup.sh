@@ -2,7 +2,7 @@
 # Makes this machine able to build and test redlock. On Debian 12 and 13 it installs what is
 # missing, elsewhere it says what is needed.
 #
-#   scripts/setup.sh [FEATURE...]      features: valkey
+#   scripts/setup.sh [FEATURE...]      features: mariadb valkey
 #
 # Steps are told on stderr; a second run has none. The only line on stdout is the directory to hand
 # to CMake as -DREDLOCK_BOOST_INCLUDE_DIR. Other scripts source this file and call `setup`.
@@ -12,6 +12,9 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 deps=$root/.deps
 boost_minimum=109100
 boost_package=libboost1.92-dev
+# Debian's Boost 1.92 comes without Boost.MySQL. That of 1.88 goes with its other headers.
+boost_mysql_package=libboost1.88-dev
+boost_charconv_package=libboost-charconv1.92-dev
 
 say() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; }
 fail() { say "$*"; exit 1; }
@@ -24,6 +27,9 @@ quietly() {
 
 os_field() { sed -nE "s/^$1=\"?([^\"]*)\"?$/\1/p" /etc/os-release 2>/dev/null || true; }
 on_debian() { [[ $(os_field ID) == debian ]]; }
+
+# Whether there is a program, also where only root looks for it.
+has_program() { command -v "$1" >/dev/null || [[ -x /usr/sbin/$1 ]]; }
 
 missing_packages() {
     local pair feature
@@ -44,7 +50,15 @@ missing_packages() {
                 echo valkey-tools
             fi
             ;;
-        *) fail "unknown feature '$feature', there is: valkey" ;;
+        mariadb)
+            # The package excludes other servers of the kind: it must not push one out.
+            if has_program mysqld && ! has_program mariadbd; then
+                say "there is a mysqld, going on without a mariadbd beside it"
+            elif ! has_program mariadbd; then
+                echo mariadb-server-core
+            fi
+            ;;
+        *) fail "unknown feature '$feature', there are: mariadb valkey" ;;
         esac
     done
 }
@@ -72,7 +86,8 @@ install_packages() {
 }
 
 # The Debian packages redis-server and valkey-server start a service, so they are not installed. The
-# tools packages hold the same program: it decides by the name it is called by what it is.
+# tools packages hold the same program: it decides by the name it is called by what it is. Nor is
+# mariadb-server: mariadb-server-core is its program alone.
 check_program() { echo "/usr/bin/$1-check-rdb"; }
 have_server() { command -v "$1-server" >/dev/null || [[ -x $(check_program "$1") ]]; }
 
@@ -81,6 +96,14 @@ link_server() {
         say "linking .deps/bin/$1-server to $(check_program "$1")"
         mkdir -p "$deps/bin"
         ln -sf "$(check_program "$1")" "$deps/bin/$1-server"
+    fi
+}
+
+link_mariadb() {
+    if has_program mariadbd && ! command -v mariadbd >/dev/null; then
+        say "linking .deps/bin/mariadbd to /usr/sbin/mariadbd"
+        mkdir -p "$deps/bin"
+        ln -sf /usr/sbin/mariadbd "$deps/bin/mariadbd"
     fi
 }
 
@@ -117,9 +140,9 @@ debian_mirrors() {
         sed -nE "s/^($(os_field VERSION_CODENAME)|(old)?stable|testing) main //p" | uniq
 }
 
-# Downloads the Boost headers into .deps/apt, without a trace in the package lists of the machine.
-download_boost() {
-    local mirror=$1 suite=$2 apt=$deps/apt
+# Downloads a package into .deps/apt, without a trace in the package lists of the machine.
+download_package() {
+    local package=$1 mirror=$2 suite=$3 apt=$deps/apt
     local options=(
         -o "Dir::Etc::SourceList=$apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
         -o "Dir::State::Lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o Acquire::Languages=none
@@ -130,26 +153,56 @@ download_boost() {
     rm -rf "$apt"
     mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
     echo "deb [signed-by=$keyring] $mirror $suite main" >"$apt/sources.list"
-    apt-get "${options[@]}" update && cd "$apt" && apt-get "${options[@]}" download "$boost_package"
+    apt-get "${options[@]}" update && cd "$apt" && apt-get "${options[@]}" download "$package"
 }
 
-fetch_boost() {
-    on_debian || fail "Boost >= 1.91 is needed: take it from vcpkg or Conan, or set BOOST_ROOT"
-    local mirror suite suites output=
-    suites=$(printf '%s\n' "$(os_field VERSION_CODENAME)-backports" trixie-backports | uniq)
+# Unpacks a package of the first of some suites that has it into .deps/FOLDER.
+unpack_package() {
+    local package=$1 folder=$2 mirror suite output=
+    shift 2
     for mirror in $(debian_mirrors); do
-        for suite in $suites; do
-            output+=$(download_boost "$mirror" "$suite" 2>&1) || continue
-            say "unpacking $boost_package of $suite into .deps/boost"
-            rm -rf "$deps/boost" "$deps/boost.part"
-            dpkg -x "$deps/apt/$boost_package"_*.deb "$deps/boost.part"
-            mv "$deps/boost.part" "$deps/boost"
+        for suite; do
+            output+=$(download_package "$package" "$mirror" "$suite" 2>&1) || continue
+            say "unpacking $package of $suite into .deps/$folder"
+            rm -rf "${deps:?}/$folder" "$deps/$folder.part"
+            dpkg -x "$deps/apt/$package"_*.deb "$deps/$folder.part" || return 1
+            mv "$deps/$folder.part" "$deps/$folder" || return 1
             rm -rf "$deps/apt"
             return 0
         done
     done
     printf '%s\n' "$output" >&2
-    fail "no $boost_package to be had: set BOOST_ROOT to a Boost >= 1.91"
+    return 1
+}
+
+backports() { printf '%s\n' "$(os_field VERSION_CODENAME)-backports" trixie-backports | uniq; }
+
+fetch_boost() {
+    on_debian || fail "Boost >= 1.91 is needed: take it from vcpkg or Conan, or set BOOST_ROOT"
+    # shellcheck disable=SC2046  # One word for each suite.
+    unpack_package "$boost_package" boost $(backports) ||
+        fail "no $boost_package to be had: set BOOST_ROOT to a Boost >= 1.91"
+}
+
+# Adds Boost.MySQL, and Boost.Charconv that it needs, to a Boost of ours. One example and its test
+# use it; without it they are left out.
+fetch_boost_mysql() {
+    local ours=$deps/boost/usr
+    [[ ! -e $REDLOCK_BOOST_INCLUDE_DIR/boost/mysql.hpp ]] || return 0
+    if [[ ! $REDLOCK_BOOST_INCLUDE_DIR -ef $ours/include ]] || ! on_debian; then
+        say "no Boost.MySQL in $REDLOCK_BOOST_INCLUDE_DIR, going on without the MariaDB recipe"
+        return 0
+    fi
+    # shellcheck disable=SC2046  # One word for each suite.
+    if unpack_package "$boost_charconv_package" charconv $(backports) &&
+        unpack_package "$boost_mysql_package" mysql trixie; then
+        cp "$deps"/charconv/usr/lib/*/libboost_charconv.a "$ours/lib"
+        cp -r "$deps/mysql/usr/include/boost/mysql" "$ours/include/boost"
+        cp "$deps/mysql/usr/include/boost/mysql.hpp" "$ours/include/boost"  # Last: all is there.
+    else
+        say "no Boost.MySQL to be had, going on without the MariaDB recipe"
+    fi
+    rm -rf "$deps/charconv" "$deps/mysql"
 }
 
 setup() {
@@ -157,9 +210,13 @@ setup() {
     install_packages "$@"
     link_server redis
     link_server valkey
+    link_mariadb
     if ! find_boost; then
         fetch_boost
         find_boost || fail "$boost_package holds no Boost >= 1.91"
+    fi
+    if [[ " $* " == *" mariadb "* ]]; then
+        fetch_boost_mysql
     fi
 }
 

@@ -42,7 +42,7 @@ while (($#)); do
     shift
 done
 
-setup valkey
+setup mariadb valkey
 [[ -z $compiler ]] || command -v "$compiler" >/dev/null || fail "there is no compiler '$compiler'"
 
 build=$root/build/${preset/#ci/test}${compiler:+-${compiler##*/}}

@@ -2,8 +2,8 @@
 """Copies code from compiled files into README.md and docs/*.md, so that it cannot rot there.
 
 A line `<!-- snippet: path#name -->` asks for the lines between `// snippet: name` and
-`// end snippet` of the file `path`. They go into the code block right after that line, which is
-made if it is missing.
+`// end snippet` of the file `path`, or what is a comment there. They go into the code block right
+after that line, which is made if it is missing.
 
 usage: scripts/docs_snippets.py [--check]
 
@@ -20,8 +20,8 @@ MARKER = re.compile(
     r"^<!-- snippet: (?P<path>\S+)#(?P<name>\S+) -->\n(?P<block>```\w*\n.*?^```(?:\n|\Z))?",
     re.M | re.S,
 )
-COMMENT = {".txt": "#", ".cmake": "#", ".py": "#", ".sh": "#"}
-LANGUAGE = {".txt": "cmake", ".cmake": "cmake", ".py": "python", ".sh": "sh"}
+COMMENT = {".lua": "--", ".txt": "#", ".cmake": "#", ".py": "#", ".sh": "#"}
+LANGUAGE = {".lua": "lua", ".txt": "cmake", ".cmake": "cmake", ".py": "python", ".sh": "sh"}
 
 
 def region(path, name):

@@ -346,7 +346,7 @@ void push_guarded(
         break;
     case verb::release:
         push_script(
-            guarded_release_script, two_keys, key, fence, id, token + 1, fence_ttl, window
+            guarded_release_script, two_keys, key, fence, id, token, fence_ttl, window
         );
         break;
     case verb::holder: to.push("PTTL", key); break;

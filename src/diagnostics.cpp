@@ -79,7 +79,8 @@ std::string describe(const node_vote& from)
     case reason::gone: break;
     case reason::quarantined: return quarantined(from);
     case reason::clock: return clock_off(from);
-    case reason::down: return "down: " + from.code.message();
+    case reason::down:
+        return "down: " + (from.code ? from.code.message() : on_one_line(from.text));
     case reason::connection_lost:
         return timed(("connection lost: " + from.code.message()).c_str(), from);
     case reason::error_reply:

@@ -80,8 +80,8 @@ struct node_config
 /// What a lock is worth. All clients of one set of nodes should use the same.
 enum class mode : std::uint8_t
 {
-    /// Leases have fencing tokens. A node that may have forgotten keys, or whose clock is off, does
-    /// not vote. Takes the same number of round trips as `plain`.
+    /// Leases have fencing tokens. A node that may have forgotten keys, or whose clock is off by
+    /// more than `client_config::clock_window`, does not vote. As many round trips as `plain`.
     guarded,
 
     /// Redlock as its text describes it, and one key for each resource. No tokens, and nothing that
@@ -103,7 +103,7 @@ struct retry_config
 enum class log_level : std::uint8_t
 {
     info,     ///< A node became ready.
-    warning,  ///< A node was lost or could not be reached.
+    warning,  ///< A node was lost, could not be reached, or is in quarantine.
     error,    ///< A node refuses us until somebody changes something.
 };
 

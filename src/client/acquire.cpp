@@ -63,6 +63,19 @@ time_point next_round(
     return std::min(core::shifted(now, delay).steady, give_up);
 }
 
+bool is_valid(
+    const client_impl& client,
+    const std::string& resource,
+    const acquire_options& options
+)
+{
+    const client_config& config = client.config();
+    if (client.guarded() && !core::valid_guarded_key(config.key_prefix, resource))
+        return false;
+    return core::valid_resource(resource) &&
+           core::valid_options(options, config.node_timeout, client.highest_ttl());
+}
+
 /// What a round is worth.
 struct judgement
 {
@@ -89,8 +102,7 @@ task<result<lease>> acquire_until(
     bool once
 )
 {
-    if (!core::valid_resource(resource) ||
-        !core::valid_options(options, self->config().node_timeout, self->highest_ttl()))
+    if (!is_valid(*self, resource, options))
         co_return error::invalid_argument;
     if (options.report)
         *options.report = {};
@@ -103,10 +115,12 @@ task<result<lease>> acquire_until(
     }
 
     core::backoff delays(self->first_delay(), self->config().retry.max_delay);
-    fencing_token above = options.fence_at_least;
+    fencing_token above;
     bool corrected = false;
     for (std::size_t rounds = 1;; ++rounds)
     {
+        // Fences that were told are worth one round: later the time has passed them.
+        above = std::max(corrected ? above : fencing_token(), options.fence_at_least);
         // A fresh id for every round: a delayed release of the last one must not match this one.
         const auto asked = self->ask(
             verb::acquire,

@@ -117,8 +117,8 @@ public:
     /// Waits until the round is decided. Fails with operation_aborted or not_running.
     [[nodiscard]] auto decided(round& asked) { return asked.wait(waiting_); }
 
-    /// Whether a round that was lost could be won at once with another stamp. Learns what the nodes
-    /// said about the time and the fence; raises `above` to the highest fence.
+    /// Whether a round that was lost could be won at once with another stamp. Learns the time of
+    /// the nodes; raises `above` to the highest fence that may be exceeded.
     [[nodiscard]] bool correct_stamp(const round& lost, fencing_token& above);
 
     /// Notes how long a round took, for the pace of retries.

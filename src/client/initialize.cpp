@@ -17,7 +17,8 @@ namespace redlock::detail {
 
 /** Looks at all nodes and then marks them, each on a connection of its own.
 
-    Used on the strand only, after it was started. The links keep it alive until they have ended.
+    Used on the strand only, after it was started. The links keep it alive until they have ended,
+    and not the other way round, or a context that goes away would leave both behind.
 */
 class initializer : public std::enable_shared_from_this<initializer>
 {
@@ -36,6 +37,8 @@ public:
     void start(asio::any_completion_handler<void(error_code)> handler)
     {
         handler_ = std::move(handler);
+        if (cancelled_)
+            return finish(asio::error::operation_aborted);
         if (config_.mode == mode::plain)
             return finish(error::invalid_argument);
 
@@ -46,15 +49,18 @@ public:
         for (std::size_t node = 0; node < votes_.size(); ++node)
         {
             votes_[node].node = config_.nodes[node].name();
-            links_.push_back(
-                make_redis_link(strand_, turn_, encoder, group, node, config_.nodes[node])
-            );
+            const auto link =
+                make_redis_link(strand_, turn_, encoder, group, node, config_.nodes[node]);
+            links_.push_back(link);
+            link->start(events_of(node));
         }
-        for (std::size_t node = 0; node < links_.size(); ++node)
-            links_[node]->start(events_of(node));
     }
 
-    void cancel() { finish(asio::error::operation_aborted); }
+    void cancel()
+    {
+        cancelled_ = true;
+        finish(asio::error::operation_aborted);
+    }
 
 private:
     link_events events_of(std::size_t node)
@@ -72,14 +78,14 @@ private:
     void on_look(std::size_t node, const std::string& marker)
     {
         if (!marker.empty())
-            return note(node, vote::denied, reason::held, "was in use before: " + marker);
+            return note(node, vote::denied, reason::rejected, "was in use before: " + marker);
         note(node, vote::granted, reason::none, {});
     }
 
     void on_mark(std::size_t node, const refusal& failure)
     {
         if (failure.why != reason::none)
-            return note(node, vote::denied, failure.why, "was in use before: " + failure.text);
+            return note(node, vote::denied, failure.why, "was not marked: " + failure.text);
         note(node, vote::granted, reason::none, {});
     }
 
@@ -119,9 +125,10 @@ private:
             each.vote.reset();
         for (std::size_t node = 0; node < links_.size(); ++node)
         {
-            links_[node]->mark([self = shared_from_this(), node](const refusal& failure) {
-                self->on_mark(node, failure);
-            });
+            if (const auto link = links_[node].lock())
+                link->mark([self = shared_from_this(), node](const refusal& failure) {
+                    self->on_mark(node, failure);
+                });
         }
     }
 
@@ -145,8 +152,11 @@ private:
             return;
         if (report_)
             *report_ = {votes_.size(), 1, votes_};
-        for (const auto& link : std::exchange(links_, {}))
-            link->close();
+        for (const auto& each : std::exchange(links_, {}))
+        {
+            if (const auto link = each.lock())
+                link->close();
+        }
         std::exchange(handler_, nullptr)(outcome);
     }
 
@@ -155,10 +165,11 @@ private:
     client_config config_;
     diagnostics* report_;
     asio::any_completion_handler<void(error_code)> handler_;  ///< Null: over.
-    std::vector<std::shared_ptr<redis_link>> links_;
+    std::vector<std::weak_ptr<redis_link>> links_;  ///< Their connections keep them.
     std::vector<node_vote> votes_;
     std::size_t open_ = 0;  ///< Nodes that have not answered to what is under way.
     bool marking_ = false;
+    bool cancelled_ = false;
 };
 
 std::shared_ptr<initializer> make_initializer(

@@ -139,17 +139,24 @@ bool client_impl::correct_stamp(const round& lost, fencing_token& above)
     std::vector<std::chrono::microseconds> node_times;
     for (std::size_t node = 0; node < lost.node_count(); ++node)
     {
-        const ballot_details said = lost.details_of(node);
-        above = std::max(above, said.fence);
-        if (said.node_time)
-            node_times.push_back(*said.node_time);
+        if (const auto time = lost.details_of(node).node_time)
+            node_times.push_back(*time);
     }
-    // With so many, the one in the middle is not off by more than those of a majority are.
+    // So many are a majority, or as many as deny one. Who follows wrong ones loses rounds and
+    // nothing else: the nodes check every stamp.
     if (node_times.size() > core::spare_nodes(lost.node_count()))
     {
         const auto elapsed = now().steady - lost.started().steady;
         const auto halfway = std::chrono::duration_cast<std::chrono::microseconds>(elapsed / 2);
         token_clock_.learn(std::move(node_times), time_->wall() - halfway);
+    }
+    // A fence beyond the window is of no use: the other nodes would refuse a token above it.
+    const auto latest = token_clock_.stamp(time_->wall() + config_.clock_window);
+    for (std::size_t node = 0; node < lost.node_count(); ++node)
+    {
+        const fencing_token fence = lost.details_of(node).fence;
+        if (fence.value() < latest)
+            above = std::max(above, fence);
     }
     const std::size_t open = lost.tally().granted() + lost.unanswered();
     const std::size_t mended = lost.count_of(reason::fence) + lost.count_of(reason::clock);

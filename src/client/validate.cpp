@@ -90,6 +90,13 @@ void check_guard(const client_config& config)
         "clock_window", config.clock_window, core::min_clock_window, core::max_clock_window
     );
     check_range("fence_ttl", config.fence_ttl, core::min_fence_ttl, core::max_fence_ttl);
+    if (config.key_prefix.starts_with(core::reserved_prefix))
+    {
+        reject(
+            "key_prefix '" + config.key_prefix + "' begins with '" +
+            std::string(core::reserved_prefix) + "', which is kept for guarded mode itself"
+        );
+    }
     if (config.fence_ttl <= config.ttl_max + 2 * config.clock_window)
     {
         reject(

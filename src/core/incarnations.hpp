@@ -61,7 +61,8 @@ private:
     [[nodiscard]] static bool alternates(
         const entry& known,
         const std::string& run_id,
-        time_point started
+        time_point started,
+        time_point now
     ) noexcept;
 
     std::vector<entry> nodes_;

@@ -40,6 +40,27 @@ inline constexpr std::size_t max_pending_releases = 8192;
     return !resource.empty() && resource.size() <= max_resource_size;
 }
 
+/// Keys of guarded mode itself begin with this: markers, quarantines and fences.
+inline constexpr std::string_view reserved_prefix = "redlock:";
+
+/// Whether a lock key is free for use in guarded mode.
+[[nodiscard]] constexpr bool valid_guarded_key(
+    std::string_view key_prefix,
+    std::string_view resource
+) noexcept
+{
+    for (std::size_t i = 0; i < reserved_prefix.size(); ++i)
+    {
+        const std::size_t in_resource = i - key_prefix.size();
+        const bool from_prefix = i < key_prefix.size();
+        if (!from_prefix && in_resource >= resource.size())
+            return true;
+        if ((from_prefix ? key_prefix[i] : resource[in_resource]) != reserved_prefix[i])
+            return true;
+    }
+    return false;
+}
+
 /// A ttl that leaves something after the node timeout; what is left after the drift is checked
 /// with it, for a ttl that the drift uses up can never be granted in time.
 [[nodiscard]] constexpr bool valid_ttl(

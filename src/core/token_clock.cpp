@@ -41,11 +41,11 @@ void token_clock::learn(std::vector<microseconds> node_times, microseconds wall)
     const std::size_t rank = (node_times.size() - 1) / 2;
     const auto middle = node_times.begin() + static_cast<std::ptrdiff_t>(rank);
     std::ranges::nth_element(node_times, middle);
-    const microseconds offset = *middle - wall;
-    // What was handed out under another time says nothing any more.
-    if (offset < offset_)
+    offset_ = *middle - wall;
+    // What was handed out under a very different time says nothing any more.
+    constexpr std::uint64_t a_second = 1'000'000;
+    if (last_ > stamp(wall) + a_second)
         last_ = 0;
-    offset_ = offset;
 }
 
 }  // namespace redlock::core

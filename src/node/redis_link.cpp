@@ -472,11 +472,8 @@ public:
     void mark(std::function<void(refusal)> done) override
     {
         send_initialize("mark", [this, done = std::move(done)](const texts& told) {
-            if (!told.error.empty())
-                return done({reason::rejected, told.error});
-            if (!told.all.empty() && told.all.front() != marker())
-                return done({reason::config_mismatch, told.all.front()});
-            done({});
+            const std::string& found = told.all.empty() ? told.error : told.all.front();
+            done({found.empty() ? reason::none : reason::rejected, found});
         });
     }
 
@@ -583,7 +580,7 @@ private:
                 return refuse(reason::rejected, told.error);
             if (!left)
                 return refuse(reason::config_mismatch, mismatch(told));
-            on_admitted({milliseconds(*left), {}});
+            on_admitted({*left < 0 ? forever : milliseconds(*left), {}});
         });
     }
 
@@ -613,8 +610,6 @@ private:
         );
         exchange(std::move(request), std::move(next));
     }
-
-    std::string marker() const { return group_.guarded->fingerprint + run_id_; }
 
     void on_admitted(admission what)
     {
@@ -685,11 +680,24 @@ private:
         turn_->defer(*this);
     }
 
+    /// Sends a question again whose script the server had forgotten; unless it was released
+    /// meanwhile, for then it would come after its release.
+    void send_whole(std::shared_ptr<question> asked)
+    {
+        if (asked->wanted())
+            return add(std::move(asked), true);
+        --unanswered_;
+        reply nothing_done;
+        nothing_done.vote = vote::refused;
+        nothing_done.why = reason::error_reply;
+        asked->on_reply(index_, nothing_done);
+    }
+
     /// Writes the commands of this turn.
     void on_turn_end() override
     {
         for (auto& asked : std::exchange(without_script_, {}))
-            add(std::move(asked), true);
+            send_whole(std::move(asked));
         if (!open_batch_)
             return;
 

@@ -158,6 +158,8 @@ private:
     /// The node must not vote for so long. Until then it is not asked.
     void enter_quarantine(milliseconds left)
     {
+        // One without an end was made by hand. It is asked again after a day.
+        left = std::min(left, core::max_ttl);
         // Its own count may be a millisecond behind ours. Should it be more, it says so itself.
         quarantined_until_ = steady_clock::now() + left + milliseconds(1);
         change(

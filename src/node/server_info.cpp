@@ -2,17 +2,17 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 
 namespace redlock::detail {
 
 namespace {
 
-template <class Number>
-Number to_number(std::string_view text) noexcept
+std::chrono::seconds to_seconds(std::string_view text) noexcept
 {
-    Number result = 0;
+    std::uint32_t result = 0;
     std::from_chars(text.data(), text.data() + text.size(), result);
-    return result;
+    return std::chrono::seconds(result);
 }
 
 void read_field(server_info& into, std::string_view name, std::string_view value)
@@ -20,13 +20,13 @@ void read_field(server_info& into, std::string_view name, std::string_view value
     if (name == "run_id")
         into.run_id = value;
     else if (name == "uptime_in_seconds")
-        into.uptime = std::chrono::seconds(to_number<std::uint32_t>(value));
+        into.uptime = to_seconds(value);
     else if (name == "role")
         into.role = value;
     else if (name == "cluster_enabled")
-        into.cluster = value == "1";
+        into.cluster_enabled = value;
     else if (name == "maxmemory")
-        into.max_memory = to_number<std::uint64_t>(value);
+        into.max_memory = value;
     else if (name == "maxmemory_policy")
         into.eviction_policy = value;
 }
@@ -51,10 +51,11 @@ refusal judge(const server_info& server, const node_config& accepts)
         return {reason::rejected, "INFO shows no run_id"};
     if (server.role != "master")
         return {reason::replica, "the server's role is '" + server.role + "', must be 'master'"};
-    if (server.cluster && !accepts.accept_cluster)
+    // What a server does not say is not taken for the best.
+    if (server.cluster_enabled != "0" && !accepts.accept_cluster)
         return {reason::cluster, "the server belongs to a cluster"};
     // An unlimited memory evicts nothing, whatever the policy.
-    const bool may_evict = server.max_memory != 0 && server.eviction_policy != "noeviction";
+    const bool may_evict = server.max_memory != "0" && server.eviction_policy != "noeviction";
     if (may_evict && !accepts.accept_eviction)
     {
         return {

@@ -5,7 +5,6 @@
 #include <redlock/diagnostics.hpp>
 
 #include <chrono>
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -17,8 +16,8 @@ struct server_info
     std::string run_id;
     std::chrono::seconds uptime{0};
     std::string role;
-    bool cluster = false;
-    std::uint64_t max_memory = 0;  ///< Zero: no limit.
+    std::string cluster_enabled;  ///< "0" or "1".
+    std::string max_memory;       ///< In bytes, "0" for no limit.
     std::string eviction_policy;
 };
 

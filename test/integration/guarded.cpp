@@ -249,12 +249,38 @@ BOOST_AUTO_TEST_CASE(a_durable_node_votes_at_once_after_a_restart_if_its_setting
         locks.wait_for_all_nodes();
         // As if it had been restarted with its data: another run id in the marker.
         const std::string marker = fixture.servers[0].command({"GET", "redlock:marker:"});
+        BOOST_TEST(marker.ends_with(" durable") == really);
         const std::string fingerprint = marker.substr(0, marker.rfind(';') + 1);
-        fixture.servers[0].command({"SET", "redlock:marker:", fingerprint + "older"});
+        fixture.servers[0].command({"SET", "redlock:marker:", fingerprint + "older durable"});
 
         client_runner later(fixture.context, fixture.config);
         BOOST_TEST(later.reaches(0, really ? node_state::ready : node_state::quarantined));
     }
+}
+
+// Only now its settings are those of a durable server: what was before may be forgotten.
+BOOST_AUTO_TEST_CASE(a_node_that_became_durable_with_a_restart_sits_out_a_quarantine)
+{
+    redis_server_options options;
+    options.extra = {"--appendonly", "yes", "--appendfsync", "always"};
+    guarded_fixture fixture(options);
+    const std::string marker = fixture.servers[0].command({"GET", "redlock:marker:"});
+    const std::string fingerprint = marker.substr(0, marker.rfind(';') + 1);
+    fixture.servers[0].command({"SET", "redlock:marker:", fingerprint + "older"});
+    fixture.config.nodes[0].durable = true;
+    client_runner locks(fixture.context, fixture.config);
+    BOOST_TEST(locks.reaches(0, node_state::quarantined));
+}
+
+BOOST_AUTO_TEST_CASE(a_quarantine_without_an_end_lasts)
+{
+    guarded_fixture fixture;
+    fixture.servers[0].command({"SET", "redlock:quarantine:", "1"});
+    client_runner locks(fixture.context, fixture.config);
+    BOOST_TEST(locks.reaches(1, node_state::ready));
+    BOOST_TEST(locks.reaches(2, node_state::ready));
+    fixture.context.run_for(100ms);
+    BOOST_TEST(locks.status(0).state == node_state::quarantined);
 }
 
 BOOST_AUTO_TEST_CASE(one_server_twice_is_no_quorum)

@@ -275,6 +275,32 @@ BOOST_AUTO_TEST_CASE(an_extension_that_quarantines_hold_up_leaves_the_lease_as_i
     BOOST_TEST(!held.expired());
 }
 
+// A node whose clock was ahead for a while has left a fence that no other node lets through.
+BOOST_AUTO_TEST_CASE(a_fence_from_the_future_on_one_node_does_not_keep_waiters_out)
+{
+    guarded_client fixture(3);
+    const auto future = static_cast<std::uint64_t>(fixture.time().wall().count()) + 3'600'000'000;
+    fixture.node(2).guard().fences["orders:42"] = future;
+    fixture.hold_elsewhere("orders:42", 2s, 0, 2);
+
+    const lease held = fixture.acquire("orders:42", {.wait = 10s});
+
+    BOOST_TEST((held.fence() < fencing_token::from_value(future)));
+    BOOST_TEST(fixture.time().elapsed() < 3s);
+}
+
+BOOST_AUTO_TEST_CASE(a_resource_may_not_be_named_like_the_keys_of_guarded_mode)
+{
+    guarded_client fixture;
+    for (const char* resource : {"redlock:", "redlock:fence:x", "redlock:quarantine:"})
+    {
+        const auto [ec, none] =
+            fixture.complete(fixture.locks().async_acquire(resource, one_round));
+        BOOST_TEST(ec == error::invalid_argument, resource);
+    }
+    BOOST_TEST(static_cast<bool>(fixture.acquire("redlock", one_round)));
+}
+
 BOOST_AUTO_TEST_CASE(a_ttl_above_ttl_max_is_refused)
 {
     guarded_client fixture;

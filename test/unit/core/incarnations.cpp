@@ -57,6 +57,14 @@ BOOST_AUTO_TEST_CASE(a_server_that_lived_while_the_old_one_did_is_refused)
     BOOST_TEST(is_fine(servers.meet(0, "a", 21s, start + 11s)));
 }
 
+BOOST_AUTO_TEST_CASE(a_server_whose_clock_was_set_is_believed_after_a_minute_alone)
+{
+    incarnations servers(1);
+    BOOST_TEST(is_fine(servers.meet(0, "a", 10s, start)));
+    BOOST_TEST((servers.meet(0, "b", 3600s, start + 59s) == finding::other_server));
+    BOOST_TEST(is_fine(servers.meet(0, "b", 3601s, start + 60s)));
+}
+
 BOOST_AUTO_TEST_CASE(a_server_that_comes_back_is_refused)
 {
     incarnations servers(1);

@@ -150,4 +150,61 @@ BOOST_AUTO_TEST_CASE(a_missing_script_is_told_from_other_errors)
     BOOST_TEST(!is_noscript(kind::other, "NOSCRIPT"));
 }
 
+constexpr std::uint64_t stamp = 1'790'000'000'000'000;
+constexpr auto echo = static_cast<std::int64_t>(stamp);
+
+reply_shape numbers(std::array<std::int64_t, 4> values, std::size_t count = 4)
+{
+    reply_shape result;
+    result.what = kind::numbers;
+    result.numbers = values;
+    result.count = count;
+    return result;
+}
+
+BOOST_AUTO_TEST_CASE(only_the_stamp_itself_grants_in_guarded_mode)
+{
+    for (const verb asked : {verb::acquire, verb::extend})
+    {
+        BOOST_TEST(interpret(asked, stamp, number(echo)).vote == vote::granted);
+        for (const reply_shape& other :
+             {number(1), number(echo + 1), reply_shape{kind::ok, 0, {}}, numbers({1, echo, 0, 5})})
+            BOOST_TEST(interpret(asked, stamp, other).vote == vote::failed);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(each_code_of_the_guarded_scripts_has_its_meaning)
+{
+    const auto said = [](verb asked, std::int64_t code, std::int64_t more) {
+        return interpret(asked, stamp, numbers({code, echo, more, 7}));
+    };
+    BOOST_TEST(said(verb::acquire, 0, 300).why == reason::held);
+    BOOST_TEST(said(verb::acquire, 0, 300).vote == vote::denied);
+    BOOST_TEST(said(verb::acquire, 0, 300).held_for.value() == 300ms);
+    BOOST_TEST(said(verb::acquire, 0, -1).held_for.value() == forever);
+    BOOST_TEST(said(verb::extend, 0, 0).why == reason::gone);
+    BOOST_TEST(said(verb::acquire, -1, 55).why == reason::fence);
+    BOOST_TEST(said(verb::acquire, -1, 55).fence.value() == 55u);
+    BOOST_TEST(said(verb::acquire, -2, 0).why == reason::clock);
+    BOOST_TEST(said(verb::acquire, -3, 0).why == reason::unmarked);
+    BOOST_TEST(said(verb::acquire, -4, 900).why == reason::quarantined);
+    BOOST_TEST(said(verb::acquire, -4, 900).ready_in.value() == 900ms);
+    BOOST_TEST((said(verb::acquire, -2, 0).node_time.value() == std::chrono::microseconds(7)));
+    for (const std::int64_t code : {-1, -2, -3, -4})
+        BOOST_TEST(said(verb::acquire, code, 5).vote == vote::refused);
+}
+
+BOOST_AUTO_TEST_CASE(a_guarded_answer_of_another_shape_is_a_failure)
+{
+    const auto fails = [](const reply_shape& from) {
+        return interpret(verb::acquire, stamp, from).vote == vote::failed;
+    };
+    BOOST_TEST(fails(numbers({0, echo + 1, 300, 7})));
+    BOOST_TEST(fails(numbers({0, echo, 300, 7}, 3)));
+    BOOST_TEST(fails(numbers({0, echo, -3, 7})));
+    BOOST_TEST(fails(numbers({-1, echo, 0, 7})));
+    BOOST_TEST(fails(numbers({-5, echo, 0, 7})));
+    BOOST_TEST(fails(numbers({smallest, echo, smallest, smallest})));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

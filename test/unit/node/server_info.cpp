@@ -38,8 +38,8 @@ BOOST_AUTO_TEST_CASE(what_matters_is_read)
     BOOST_TEST(server.run_id == "aa11");
     BOOST_TEST(server.uptime.count() == 42);
     BOOST_TEST(server.role == "master");
-    BOOST_TEST(!server.cluster);
-    BOOST_TEST(server.max_memory == 0u);
+    BOOST_TEST(server.cluster_enabled == "0");
+    BOOST_TEST(server.max_memory == "0");
     BOOST_TEST(server.eviction_policy == "allkeys-lru");
 }
 
@@ -62,6 +62,13 @@ BOOST_AUTO_TEST_CASE(each_reason_not_to_vote_has_its_name)
     BOOST_TEST(judged("cluster_enabled:1\r\n") == reason::cluster);
     BOOST_TEST(judged("maxmemory:1000000\r\n") == reason::eviction);
     BOOST_TEST(judged("run_id:\r\n") == reason::rejected);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_server_does_not_say_is_not_taken_for_the_best)
+{
+    BOOST_TEST(judged("role:\r\n") == reason::replica);
+    BOOST_TEST(judged("cluster_enabled:\r\n") == reason::cluster);
+    BOOST_TEST(judged("maxmemory:\r\n") == reason::eviction);
 }
 
 BOOST_AUTO_TEST_CASE(an_operator_may_accept_a_cluster_node_and_eviction)

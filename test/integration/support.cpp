@@ -262,6 +262,17 @@ BOOST_AUTO_TEST_CASE(a_killed_server_refuses_and_starts_again_empty_on_the_same_
     BOOST_TEST(!server.client().exists("k"));
 }
 
+BOOST_AUTO_TEST_CASE(a_server_that_stores_every_write_finds_it_again)
+{
+    redis_server server({.storage = redis_storage::every_write});
+    server.command({"SET", "k", "v"});
+
+    server.restart();
+
+    BOOST_TEST(server.client().get("k").value_or("") == "v");
+    BOOST_TEST(contains(server.command({"CONFIG", "GET", "appendfsync"}), "always"));
+}
+
 BOOST_AUTO_TEST_CASE(a_restarted_server_is_another_process_on_the_same_port)
 {
     redis_server server;

@@ -1,15 +1,12 @@
 #include "support/mariadb_server.hpp"
 
-#include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <fstream>
 #include <stdexcept>
 #include <system_error>
 
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/eventually.hpp"
@@ -26,35 +23,11 @@ mariadb_server::mariadb_server()
     std::filesystem::create_directory(file("data"));
     std::ofstream(file("init")) << "CREATE DATABASE test;\n";
 
-    pid_ = spawn_server(program, arguments(), file("log"));
-    bool ended = false;
-    const auto answers_or_ended = [this, &ended] {
-        ended = ::waitpid(pid_, nullptr, WNOHANG) == pid_;
-        return ended || answers();
-    };
+    process_ = child_process({program, arguments(), {}, file("log")});
+    const auto answers_or_ended = [this] { return process_.has_ended() || answers(); };
     const bool in_time = eventually(answers_or_ended, 60s);  // It makes its files first.
-    if (ended)
-        pid_ = 0;
-    if (ended || !in_time)
-    {
-        kill();
+    if (process_.has_ended() || !in_time)
         throw std::runtime_error("mariadbd does not answer: " + read_file(file("log")));
-    }
-}
-
-mariadb_server::~mariadb_server()
-{
-    kill();
-}
-
-void mariadb_server::kill()
-{
-    if (pid_ == 0)
-        return;
-    ::kill(pid_, SIGKILL);
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR)
-        continue;
-    pid_ = 0;
 }
 
 std::filesystem::path mariadb_server::file(const char* name) const

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <sys/types.h>
-
+#include "support/child_process.hpp"
 #include "support/posix.hpp"
 
 namespace redlock::test {
@@ -24,7 +23,6 @@ public:
     mariadb_server();
     mariadb_server(const mariadb_server&) = delete;
     mariadb_server& operator=(const mariadb_server&) = delete;
-    ~mariadb_server();
 
     /// Returns the path of the unix socket.
     [[nodiscard]] std::string socket() const { return file("socket"); }
@@ -33,10 +31,9 @@ private:
     [[nodiscard]] std::filesystem::path file(const char* name) const;
     [[nodiscard]] std::vector<std::string> arguments() const;
     [[nodiscard]] bool answers() const;
-    void kill();
 
     temp_folder folder_;
-    pid_t pid_{0};
+    child_process process_;
 };
 
 }  // namespace redlock::test

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -13,11 +12,9 @@
 #include <system_error>
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -63,28 +60,6 @@ std::uint16_t bound_port(int fd)
     if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0)
         throw_errno("getsockname");
     return ntohs(address.sin_port);
-}
-
-// Runs in the child of a process that may have threads: async-signal-safe calls only.
-[[noreturn]] void become_server(pid_t parent, int log, const char* program, char** arguments)
-{
-    // The parent may have died before the request took effect.
-    if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent)
-        ::_exit(127);
-
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-
-    // Asio's sockets survive exec. A server that held a copy of one would keep it open after the
-    // test has closed it.
-    const int input = ::open("/dev/null", O_RDONLY);
-    if (::dup2(input, 0) < 0 || ::dup2(log, 1) < 0 || ::dup2(log, 2) < 0)
-        ::_exit(127);
-    ::close_range(3, ~0U, 0);
-
-    ::execv(program, arguments);
-    ::_exit(127);
 }
 
 }  // namespace
@@ -198,32 +173,6 @@ std::filesystem::path find_program(std::string_view name)
             return file;
     }
     return {};
-}
-
-pid_t spawn_server(
-    const std::filesystem::path& program,
-    std::vector<std::string> words,
-    const std::filesystem::path& log_file
-)
-{
-    // Everything that allocates happens before the fork.
-    std::vector<char*> pointers;
-    for (std::string& word : words)
-        pointers.push_back(word.data());
-    pointers.push_back(nullptr);
-
-    constexpr int append = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
-    const descriptor log(::open(log_file.c_str(), append, 0600));
-    if (!log.is_open())
-        throw_errno("open log");
-
-    const pid_t parent = ::getpid();
-    const pid_t child = ::fork();
-    if (child < 0)
-        throw_errno("fork");
-    if (child == 0)
-        become_server(parent, log.get(), program.c_str(), pointers.data());
-    return child;
 }
 
 std::string shell_word(std::string_view text)

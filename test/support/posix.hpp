@@ -7,9 +7,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
-
-#include <sys/types.h>
 
 namespace redlock::test {
 
@@ -84,18 +81,6 @@ void wait_ready(int fd, short events, deadline_point deadline);
 
 /// Returns the file that a shell would run for `name`, empty if there is none.
 [[nodiscard]] std::filesystem::path find_program(std::string_view name);
-
-/** Starts a server that is killed with the calling thread, at the latest.
-
-    @param words Its arguments, the first one is its name.
-    @param log_file What it prints is appended to this file.
-    @return Its process id. The caller kills and reaps it.
-*/
-[[nodiscard]] pid_t spawn_server(
-    const std::filesystem::path& program,
-    std::vector<std::string> words,
-    const std::filesystem::path& log_file
-);
 
 /// Returns `text` as one word of a shell command.
 [[nodiscard]] std::string shell_word(std::string_view text);

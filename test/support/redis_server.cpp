@@ -1,7 +1,5 @@
 #include "support/redis_server.hpp"
 
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -9,7 +7,6 @@
 #include <system_error>
 
 #include <poll.h>
-#include <sys/wait.h>
 
 #include "support/eventually.hpp"
 
@@ -46,14 +43,6 @@ int major_version(const std::filesystem::path& program)
     return known[program] = version;
 }
 
-// Returns the state letter of a process, as in `ps`.
-char process_state(pid_t pid)
-{
-    const std::string line = read_file("/proc/" + std::to_string(pid) + "/stat");
-    const std::size_t name_end = line.rfind(") ");  // The name may contain anything.
-    return name_end == std::string::npos ? '\0' : line.at(name_end + 2);
-}
-
 }  // namespace
 
 bool available(std::string_view program)
@@ -76,48 +65,19 @@ redis_server::redis_server(redis_server_options options)
     }
 }
 
-redis_server::~redis_server()
-{
-    kill();
-}
-
 void redis_server::start()
 {
     // A process that is ending, after SHUTDOWN for example, can be reaped a little later.
-    if (pid_ != 0 && !eventually([this] { return has_exited(); }, 1s))
+    if (!eventually([this] { return process_.has_ended(); }, 1s))
         throw std::logic_error("the server is running");
     if (try_start() == startup::port_taken)
         throw std::runtime_error("somebody else took the port: " + log());
-}
-
-void redis_server::kill()
-{
-    if (pid_ == 0)
-        return;
-    ::kill(pid_, SIGKILL);
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR)
-        continue;
-    pid_ = 0;
 }
 
 void redis_server::restart()
 {
     kill();
     start();
-}
-
-void redis_server::pause()
-{
-    if (pid_ == 0 || ::kill(pid_, SIGSTOP) != 0)
-        throw std::logic_error("the server is not running");
-    if (!eventually([this] { return process_state(pid_) == 'T'; }))
-        throw std::runtime_error("the server did not stop");
-}
-
-void redis_server::resume()
-{
-    if (pid_ == 0 || ::kill(pid_, SIGCONT) != 0)
-        throw std::logic_error("the server is not running");
 }
 
 std::string redis_server::url() const
@@ -152,11 +112,11 @@ std::string redis_server::command(const std::vector<std::string>& arguments) con
 
 redis_server::startup redis_server::try_start()
 {
-    pid_ = spawn_server(program_, arguments(), log_path());
+    process_ = child_process({program_, arguments(), options_.environment, log_path()});
     const auto give_up = deadline_clock::now() + 20s;  // Sanitizers and busy machines are slow.
     while (!answers())
     {
-        if (has_exited())
+        if (process_.has_ended())
         {
             const std::string said = log();
             if (said.find("Address already in use") != std::string::npos)
@@ -173,27 +133,19 @@ redis_server::startup redis_server::try_start()
     return startup::answering;
 }
 
-// Any reply is an answer, such as -NOAUTH or -LOADING. The unix socket tells that it is our process
-// and not somebody else's on the same port, and a server opens its port before it answers anybody.
+// Any reply is an answer, such as -NOAUTH, except that the server still reads its data. The unix
+// socket tells that it is our process and not somebody else's on the same port, and a server opens
+// its port before it answers anybody.
 bool redis_server::answers() const
 {
     try
     {
-        command({"PING"});
-        return true;
+        return !command({"PING"}).starts_with("-LOADING");
     }
     catch (const std::system_error&)
     {
         return false;
     }
-}
-
-bool redis_server::has_exited()
-{
-    if (::waitpid(pid_, nullptr, WNOHANG) != pid_)
-        return false;
-    pid_ = 0;
-    return true;
 }
 
 std::vector<std::string> redis_server::arguments() const
@@ -209,7 +161,10 @@ std::vector<std::string> redis_server::arguments() const
     add({"--unixsocketperm", "700"});
     add({"--dir", folder_.path()});
     add({"--save", ""});
-    add({"--appendonly", "no"});
+    const bool durable = options_.storage == redis_storage::every_write;
+    add({"--appendonly", durable ? "yes" : "no"});
+    if (durable)
+        add({"--appendfsync", "always"});
     add({"--loglevel", "notice"});
     add({"--logfile", log_path()});
     if (major_version(program_) >= 7)

@@ -12,6 +12,7 @@
 
 #include <sys/types.h>
 
+#include "support/child_process.hpp"
 #include "support/posix.hpp"
 #include "support/resp_client.hpp"
 
@@ -28,6 +29,13 @@ struct redis_tls
     std::filesystem::path authority;  ///< Client certificates are checked against this CA.
 };
 
+/// What a server finds again when it is started once more.
+enum class redis_storage : std::uint8_t
+{
+    none,         ///< Nothing: it starts without data.
+    every_write,  ///< All that it has confirmed: it writes to a file before each answer.
+};
+
 struct redis_server_options
 {
     /// A `redis-server` or `valkey-server`, looked up on the `PATH` unless it has a slash.
@@ -39,13 +47,19 @@ struct redis_server_options
     /// If set, the port speaks TLS only, and asks for a client certificate unless `extra` has
     /// `{"--tls-auth-clients", "no"}`.
     std::optional<redis_tls> tls{};
+
+    /// What is left of the data when the server is killed.
+    redis_storage storage = redis_storage::none;
+
+    /// Variables for the server's environment, `NAME=value`, in addition to ours.
+    std::vector<std::string> environment{};
 };
 
 /** One real server process on a loopback port of its own.
 
-    The server keeps nothing on disk except its log, in a private folder that is removed with the
-    object. It always listens on a unix socket in that folder too, in plain text even with TLS;
-    `client()` and `command()` use it. The `DEBUG` command is enabled.
+    The server has a private folder for its log and, if told to, its data. It is removed with the
+    object. The server always listens on a unix socket in that folder too, in plain text even with
+    TLS; `client()` and `command()` use it. The `DEBUG` command is enabled.
 
     The port stays ours while the server is down: connections are then refused, and `start()` finds
     it free.
@@ -60,23 +74,23 @@ public:
     explicit redis_server(redis_server_options options = {});
     redis_server(const redis_server&) = delete;
     redis_server& operator=(const redis_server&) = delete;
-    ~redis_server();
 
-    /// Starts a server that was killed or ended by itself, on the same port, without data.
+    /// Starts a server that was killed or ended by itself, on the same port. It has the data that
+    /// `redis_server_options::storage` says.
     void start();
 
     /// Kills the server, paused or not, and reaps it. No effect on one that was killed before.
-    void kill();
+    void kill() { process_.kill(); }
 
     /// Kills the server and starts it.
     void restart();
 
     /// Stops the process with SIGSTOP, and returns when it has stopped. The kernel still accepts
     /// connections for it.
-    void pause();
+    void pause() { process_.pause(); }
 
     /// Undoes `pause()`.
-    void resume();
+    void resume() { process_.resume(); }
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_.number(); }
 
@@ -86,7 +100,7 @@ public:
     [[nodiscard]] std::filesystem::path unix_socket_path() const;
 
     /// Returns the process id, 0 if the server was killed.
-    [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+    [[nodiscard]] pid_t pid() const noexcept { return process_.pid(); }
 
     /// Returns what the server wrote to its log.
     [[nodiscard]] std::string log() const;
@@ -102,7 +116,6 @@ private:
 
     startup try_start();
     bool answers() const;
-    bool has_exited();
     std::vector<std::string> arguments() const;
     std::filesystem::path log_path() const;
 
@@ -110,7 +123,7 @@ private:
     std::filesystem::path program_;
     temp_folder folder_;
     loopback_port port_;
-    pid_t pid_{0};
+    child_process process_;
 };
 
 /// Several servers with the same options.

@@ -1,0 +1,65 @@
+#ifndef REDLOCK_TEST_CHAOS_CREW_HPP
+#define REDLOCK_TEST_CHAOS_CREW_HPP
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <filesystem>
+
+#include "chaos/claim.hpp"
+#include "chaos/wall_clock.hpp"
+#include "chaos/worker_options.hpp"
+#include "support/child_process.hpp"
+#include "support/posix.hpp"
+
+namespace redlock::test {
+
+/// Worker processes and their logs. Killed with the object.
+class crew
+{
+public:
+    /// Starts one more, whose wall clock is off. @param options The log is chosen here.
+    void hire(worker_options options, std::chrono::nanoseconds skew = {});
+
+    [[nodiscard]] std::size_t size() const noexcept { return workers_.size(); }
+
+    /// The wall clock of a worker.
+    [[nodiscard]] wall_clock& clock(std::size_t index) { return workers_.at(index).clock; }
+
+    /// Waits until all have ended. @return Whether they have.
+    [[nodiscard]] bool end_within(std::chrono::milliseconds time);
+
+    /// Waits until the workers have made so many acquisitions. @return Whether they have.
+    [[nodiscard]] bool reaches(std::size_t claims, std::chrono::milliseconds within);
+
+    /// How many acquisitions there are until now.
+    [[nodiscard]] std::size_t claims();
+
+    /// Kills all.
+    void kill();
+
+    /// What all of them did until now.
+    [[nodiscard]] history read() const;
+
+    /// What they said, which is nothing if all went well.
+    [[nodiscard]] std::string output() const { return read_file(folder_.path() / "output"); }
+
+private:
+    struct member
+    {
+        wall_clock clock{};
+        std::filesystem::path log{};
+        child_process process{};
+        std::size_t counted = 0;  ///< Bytes of the log.
+    };
+
+    void count_claims(member& one);
+
+    temp_folder folder_;
+    std::deque<member> workers_;
+    std::size_t claims_ = 0;
+};
+
+}  // namespace redlock::test
+
+#endif

@@ -1,0 +1,108 @@
+// The workers, proven before anything is proven with them.
+
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+
+#include "chaos/claim.hpp"
+#include "chaos/crew.hpp"
+#include "chaos/worker_options.hpp"
+#include "support/needs.hpp"
+#include "support/redis_server.hpp"
+
+using namespace redlock;
+using namespace redlock::test;
+using namespace std::chrono_literals;
+
+BOOST_AUTO_TEST_SUITE(test_crew, *boost::unit_test::precondition(needs("redis-server")))
+
+BOOST_AUTO_TEST_CASE(a_worker_ends_after_its_acquisitions_and_has_logged_each)
+{
+    redis_server node;
+    crew workers;
+    workers.hire({.nodes = node.url(), .acquisitions = 20});
+
+    BOOST_TEST(workers.end_within(20s));
+
+    const history all = workers.read();
+    BOOST_TEST(all.claims.size() == 20u);
+    BOOST_TEST(workers.claims() == 20u);
+    for (const claim& one : all.claims)
+    {
+        BOOST_TEST((one.invoked <= one.granted));
+        BOOST_TEST((one.granted <= one.end));
+        BOOST_TEST(one.rounds == 1u);
+        BOOST_TEST(one.resource < 4u);
+    }
+    BOOST_TEST(workers.output() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_killed_worker_claims_what_it_held_until_the_deadline)
+{
+    redis_server node;
+    crew workers;
+    workers.hire(
+        {.nodes = node.url(),
+         .how = {.ttl_max = 60s},
+         .ttl = 60s,
+         .long_hold = 60s,
+         .one_long_of = 1}
+    );
+    BOOST_TEST_REQUIRE(workers.reaches(1, 20s));
+
+    workers.kill();
+
+    const history all = workers.read();
+    BOOST_TEST_REQUIRE(!all.claims.empty());
+    BOOST_TEST((all.claims.back().end - all.claims.back().granted > 50s));
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_tells_why_it_was_not_granted)
+{
+    redis_server node;
+    node.command({"SET", resource_name(0), "somebody", "PX", "60000"});
+    crew workers;
+    workers.hire({.nodes = node.url(), .acquisitions = 1, .resources = 1});
+
+    BOOST_TEST(!workers.end_within(300ms));
+
+    const history all = workers.read();
+    BOOST_TEST(all.claims.empty());
+    BOOST_TEST_REQUIRE(!all.notes.empty());
+    BOOST_TEST(all.notes.front().find("held") != std::string::npos, all.notes.front());
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_cannot_work_says_so)
+{
+    crew workers;
+    workers.hire({.nodes = "redis://"});
+
+    BOOST_TEST(workers.end_within(20s));
+
+    BOOST_TEST(workers.output().starts_with("worker: "));
+}
+
+BOOST_AUTO_TEST_CASE(options_survive_the_command_line)
+{
+    const worker_options options{
+        .nodes = "redis://a,redis://b",
+        .how = {.mode = "guarded", .ttl_max = 7s, .durable_nodes = true},
+        .log = "/a/file",
+        .acquisitions = 5'000'000'000,
+        .first_resource = 3,
+        .hold = 8ms};
+
+    const worker_options read = worker_options_from(to_arguments(options));
+
+    BOOST_TEST(to_arguments(read) == to_arguments(options), boost::test_tools::per_element());
+    BOOST_TEST(read.how.durable_nodes);
+    BOOST_TEST(read.acquisitions == 5'000'000'000u);
+    BOOST_CHECK_THROW(std::ignore = worker_options_from({"what", "1"}), std::invalid_argument);
+    BOOST_CHECK_THROW(std::ignore = worker_options_from({"hold", "x"}), std::invalid_argument);
+    BOOST_CHECK_THROW(std::ignore = worker_options_from({"hold"}), std::out_of_range);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,11 +1,11 @@
+#include "chaos/mode.hpp"
+
 #include <redlock/initialize.hpp>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
 
 #include <stdexcept>
-
-#include "chaos/mode.hpp"
 
 namespace redlock::test {
 

@@ -143,11 +143,10 @@ task<result<lease>> acquire_until(
         // A client whose clock or whose idea of the last token was wrong knows better now. That is
         // no reason to wait, or to give up a single try; but only once in a row, for somebody who
         // acquires just now raises the fence as well.
-        const bool correct = !granted && self->correct_stamp(*asked, above) && !corrected;
-        corrected = correct;
+        corrected = !granted && self->correct_stamp(*asked, above) && !corrected;
 
         std::shared_ptr<round> holders;
-        if (!interrupted && !correct && !asked->guarded() &&
+        if (!interrupted && !corrected && !asked->guarded() &&
             verdict == core::verdict::contended && (!once || options.report))
         {
             holders = self->ask_holders(*asked);
@@ -160,9 +159,9 @@ task<result<lease>> acquire_until(
         if (interrupted)
             co_return interrupted;
 
-        if (correct)
+        if (corrected)
             continue;
-        const core::instant lost_at = self->now();
+        const auto lost_at = self->now();
         if (once || lost_at.steady >= give_up)
             co_return to_error(verdict, *asked);
         // The guarded script says with its denial how long the holder has left.

@@ -11,7 +11,8 @@ target_compile_options(redlock_warnings INTERFACE
 # Sanitizers must be in every object of a program, so they are not private.
 # With them GCC warns of uninitialized values in Asio that are none, and of string concatenations.
 if(NOT REDLOCK_SANITIZE STREQUAL "" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    add_compile_options(-Wno-maybe-uninitialized -Wno-array-bounds)
+    add_compile_options(-Wno-maybe-uninitialized -Wno-array-bounds
+        -Wno-stringop-overflow)
 endif()
 if(REDLOCK_SANITIZE STREQUAL "address")
     add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all

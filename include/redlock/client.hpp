@@ -189,6 +189,7 @@ public:
         @li `error::contended`: another owner held the resource until `wait` was over.
         @li `error::quorum_unreachable`: too many nodes did not answer, until `wait` was over.
         @li `error::node_rejected`: too many nodes refused, until `wait` was over.
+        @li `error::quarantined`, `error::config_mismatch`: the same, for these reasons.
         @li `error::validity_exhausted`: a quorum granted too late, until `wait` was over.
         @li `error::not_running`: the client did not run within `wait`, or had stopped before.
         @li `error::invalid_argument`: resource or options out of range. Nothing was sent.

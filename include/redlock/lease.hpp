@@ -110,8 +110,9 @@ public:
         @par Errors
         @li `error::lease_lost`: expired before a quorum agreed, released, or so many nodes no
         longer have the key that no quorum is left. The lease is over.
-        @li `error::quorum_unreachable`, `error::node_rejected`: no quorum for now; the lease lives
-        on to its deadline, and extending may be tried again.
+        @li `error::quorum_unreachable`, `error::node_rejected`, `error::quarantined`,
+        `error::config_mismatch`: no quorum for now; the lease lives on to its deadline, and
+        extending may be tried again.
         @li `error::hold_limit_reached`: the extension would exceed `hold_max`. Nothing was sent.
         @li `error::invalid_argument`: empty lease, or ttl out of range. Nothing was sent.
         @li `error::not_running`: the client has stopped.

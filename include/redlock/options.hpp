@@ -38,8 +38,8 @@ struct acquire_options
     fencing_token fence_at_least{};
 
     /// Where to write what each node answered. Null: nowhere. Must live until the operation has
-    /// completed. With a report, a denied operation asks the denying nodes how long the holder has
-    /// left before it fails, which costs one round trip, at most one `node_timeout`.
+    /// completed. With a report, a denied operation in plain mode asks the denying nodes how long
+    /// the holder has left before it fails, which costs one round trip, at most one `node_timeout`.
     diagnostics* report = nullptr;
 };
 

@@ -471,7 +471,7 @@ public:
 
     void mark(std::function<void(refusal)> done) override
     {
-        send_initialize("mark", [this, done = std::move(done)](const texts& told) {
+        send_initialize("mark", [done = std::move(done)](const texts& told) {
             const std::string& found = told.all.empty() ? told.error : told.all.front();
             done({found.empty() ? reason::none : reason::rejected, found});
         });

@@ -11,6 +11,8 @@
 #include <redlock/fencing.hpp>
 #include <redlock/initialize.hpp>
 #include <redlock/lease.hpp>
+#include <redlock/metrics.hpp>
+#include <redlock/observer.hpp>
 #include <redlock/options.hpp>
 #include <redlock/time.hpp>
 #include <redlock/vote.hpp>

@@ -5,6 +5,7 @@
 #include <redlock/detail/deliver.hpp>
 #include <redlock/error.hpp>
 #include <redlock/lease.hpp>
+#include <redlock/metrics.hpp>
 #include <redlock/options.hpp>
 #include <redlock/time.hpp>
 
@@ -13,6 +14,7 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
 
+#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <memory>
@@ -48,6 +50,9 @@ struct node_status
     std::string node;      ///< Address without credentials.
     node_state state;      ///< What the session is doing.
     std::string because;   ///< Why it is down, rejected or quarantined. Empty when ready.
+
+    /// How long it takes to answer, smoothed over the last answers. Zero before the first one.
+    std::chrono::microseconds round_trip{0};
 };
 
 /** Acquires leases on resources from a fixed set of independent Redis nodes.
@@ -252,9 +257,47 @@ public:
     /** Ends the client: aborts its operations and lets `async_run` complete.
 
         Releases that are under way get one `node_timeout` to reach their nodes. Leases that are
-        held are not released.
+        held are not released: `async_close` does that.
     */
     void cancel() noexcept;
+
+    /** Releases what is held and then ends the client.
+
+        Acquisitions under way are aborted, and new operations fail with `error::not_running`.
+        Leases are extended no longer. Who waits for the loss of a lease, as `with_lock` does, is
+        told (`async_wait_lost` completes with `operation_aborted`) and has until the deadline to
+        release it; all other leases are over and released at once. Releases that nodes do not
+        confirm are repeated until the ttl is over, by which the keys are gone anyway. Then the
+        client is cancelled, so that `async_run` completes.
+
+        @par Completion signature
+        `void(boost::system::error_code)`
+
+        @param token Completion token. Takes at most the longest ttl in use; add a shorter limit
+        with `cancel_after`.
+
+        @par Errors
+        `error::not_running` if the client does not run.
+
+        @par Cancellation
+        Terminal and partial: ends the client at once, as `cancel()`.
+    */
+    template <class Token = boost::asio::deferred_t>
+    [[nodiscard]] auto async_close(Token&& token = Token())
+    {
+        return boost::asio::async_initiate<Token, void(error_code)>(
+            detail::initiation(
+                get_executor(),
+                [impl = impl_](auto handler) {
+                    start_close(impl, deliver<void(error_code)>(std::move(handler), impl));
+                }
+            ),
+            token
+        );
+    }
+
+    /// What the client has done so far. Reads a few counters, each by itself.
+    [[nodiscard]] redlock::metrics metrics() const noexcept;
 
     /// What the client knows of its nodes now, in the order of the configuration.
     [[nodiscard]] std::vector<node_status> nodes() const;
@@ -308,6 +351,10 @@ private:
         boost::asio::any_completion_handler<void(error_code)> handler
     );
     static void start_wait_ready(
+        std::shared_ptr<detail::client_impl> impl,
+        boost::asio::any_completion_handler<void(error_code)> handler
+    );
+    static void start_close(
         std::shared_ptr<detail::client_impl> impl,
         boost::asio::any_completion_handler<void(error_code)> handler
     );

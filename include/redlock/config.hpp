@@ -5,12 +5,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace redlock {
+
+class observer;
 
 /// How to talk TLS to a node.
 struct tls_config
@@ -149,6 +152,9 @@ struct client_config
     /// Receives a line when a node changes its state. Called on the client's strand; must not block
     /// or throw. Contention is never logged. Empty: no log.
     std::function<void(log_level, std::string_view)> log{};
+
+    /// Is told of rounds, leases and nodes. Null: nobody is.
+    std::shared_ptr<redlock::observer> observer{};
 };
 
 }  // namespace redlock

@@ -10,7 +10,6 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -20,12 +19,12 @@ namespace redlock {
 
 namespace detail {
 
-class hold;
+class share;
 
 }  // namespace detail
 
 /// What a release found on the nodes.
-enum class release_outcome : std::uint8_t
+enum class release_outcome : unsigned char
 {
     released,      ///< A quorum answered, and our key was deleted.
     already_gone,  ///< A quorum answered, and none had our key: the lease had expired.
@@ -33,6 +32,9 @@ enum class release_outcome : std::uint8_t
     /// Too few nodes answered for a quorum. The nodes that did not answer get the release once more
     /// when they are connected again, until the ttl ends. One that answered with an error does not.
     unconfirmed,
+
+    /// Another lease of the same owner still holds the resource. Its key stays.
+    still_held,
 };
 
 /// Lower-case name, for logs.
@@ -51,6 +53,11 @@ enum class release_outcome : std::uint8_t
     | empty | false | true | default-constructed, moved from, abandoned |
     | held | true | false | acquired, extended |
     | over | true | true | deadline reached, released, or lost on a majority of nodes |
+
+    A lease that is over stays so: nothing revives it. `async_wait_lost` tells when and why.
+
+    Leases of one `owner` may share a hold. They have one deadline and one token, and each is
+    released by itself.
 
     @par Thread safety
     Distinct objects: safe. Shared objects: the getters may be called from any thread, also while an
@@ -77,7 +84,7 @@ public:
     ~lease();
 
     /// Whether this is more than an empty lease. Ask `expired()` whether it is still valid.
-    explicit operator bool() const noexcept { return hold_ != nullptr; }
+    explicit operator bool() const noexcept { return share_ != nullptr; }
 
     /// The resource as given to the client, without the key prefix. Empty for an empty lease.
     [[nodiscard]] std::string_view resource() const noexcept;
@@ -95,6 +102,10 @@ public:
     /// The number of this acquisition, for what the lock protects to check. Extensions keep it, and
     /// it can still be read when the lease is over. Empty for an empty lease and in plain mode.
     [[nodiscard]] fencing_token fence() const noexcept;
+
+    /// How the last extension ended, automatic or not. Empty: well, or there was none. Tells why a
+    /// lease was lost: its nodes may have been silent, or may have had its key no longer.
+    [[nodiscard]] error_code last_extension() const noexcept;
 
     /** Prolongs the lease: sets the ttl of its key on all nodes, unless it is longer already.
 
@@ -128,10 +139,10 @@ public:
     {
         return boost::asio::async_initiate<Token, void(error_code)>(
             detail::initiation(
-                executor_of(hold_),
-                [hold = hold_](auto handler, milliseconds wanted) {
-                    auto erased = deliver<void(error_code)>(std::move(handler), hold);
-                    start_extend(hold, wanted, std::move(erased));
+                executor_of(share_),
+                [share = share_](auto handler, milliseconds wanted) {
+                    auto erased = deliver<void(error_code)>(std::move(handler), share);
+                    start_extend(share, wanted, std::move(erased));
                 }
             ),
             token,
@@ -145,10 +156,10 @@ public:
     {
         return boost::asio::async_initiate<Token, void(error_code)>(
             detail::initiation(
-                executor_of(hold_),
-                [hold = hold_](auto handler) {
-                    auto erased = deliver<void(error_code)>(std::move(handler), hold);
-                    start_extend(hold, std::nullopt, std::move(erased));
+                executor_of(share_),
+                [share = share_](auto handler) {
+                    auto erased = deliver<void(error_code)>(std::move(handler), share);
+                    start_extend(share, std::nullopt, std::move(erased));
                 }
             ),
             token
@@ -179,45 +190,88 @@ public:
     {
         return boost::asio::async_initiate<Token, void(error_code, release_outcome)>(
             detail::initiation(
-                executor_of(hold_),
-                [hold = hold_](auto handler) {
+                executor_of(share_),
+                [share = share_](auto handler) {
                     using signature = void(error_code, release_outcome);
-                    start_release(hold, deliver<signature>(std::move(handler), hold));
+                    start_release(share, deliver<signature>(std::move(handler), share));
                 }
             ),
             token
         );
     }
 
-    /// Forgets the resource without releasing it: the keys stay until their ttl ends. Leaves an
-    /// empty lease.
+    /** Waits until the lease is over.
+
+        Completes at the deadline even if every node hangs, and as soon as a majority of the nodes
+        says that it no longer has the key. On a machine that was suspended it completes within
+        500 ms after the end of the suspension.
+
+        @par Completion signature
+        `void(boost::system::error_code)`
+
+        @param token Completion token.
+
+        @par Errors
+        @li No error: the lease was released, abandoned or destroyed. It was not lost.
+        @li `error::lease_lost`: the deadline has passed, or a majority of the nodes has the key no
+        longer. `last_extension()` tells what came before.
+        @li `error::hold_limit_reached`: the deadline has passed, because `hold_max` let no further
+        extension be.
+        @li `error::invalid_argument`: empty lease.
+        @li `error::not_running`: the client has stopped, so that nobody watches the lease. It lives
+        on to its deadline, at most.
+        @li `operation_aborted`, also when the client is cancelled or closes.
+
+        @par Cancellation
+        Terminal and partial. Nothing happens to the lease.
+    */
+    template <class Token = boost::asio::deferred_t>
+    [[nodiscard]] auto async_wait_lost(Token&& token = Token())
+    {
+        return boost::asio::async_initiate<Token, void(error_code)>(
+            detail::initiation(
+                executor_of(share_),
+                [share = share_](auto handler) {
+                    start_wait_lost(share, deliver<void(error_code)>(std::move(handler), share));
+                }
+            ),
+            token
+        );
+    }
+
+    /// Forgets the resource without releasing it: the keys stay until their ttl ends, and are no
+    /// longer extended. Leaves an empty lease.
     void abandon() noexcept;
 
 private:
-    friend class detail::hold;
+    friend class detail::share;
 
-    explicit lease(std::shared_ptr<detail::hold> hold) noexcept;
+    explicit lease(std::shared_ptr<detail::share> share) noexcept;
 
     /// The executor of the client. Of an empty lease, which has none, the system executor.
-    static boost::asio::any_io_executor executor_of(const std::shared_ptr<detail::hold>& hold);
+    static boost::asio::any_io_executor executor_of(const std::shared_ptr<detail::share>& share);
 
     template <class Signature, class Handler>
-    static auto deliver(Handler handler, const std::shared_ptr<detail::hold>& hold)
+    static auto deliver(Handler handler, const std::shared_ptr<detail::share>& share)
     {
-        return detail::deliver<Signature>(std::move(handler), executor_of(hold));
+        return detail::deliver<Signature>(std::move(handler), executor_of(share));
     }
 
     static void start_extend(
-        std::shared_ptr<detail::hold> hold,
+        std::shared_ptr<detail::share> share,
         std::optional<milliseconds> ttl,
         boost::asio::any_completion_handler<void(error_code)> handler
     );
     static void start_release(
-        std::shared_ptr<detail::hold> hold,
+        std::shared_ptr<detail::share> share,
         boost::asio::any_completion_handler<void(error_code, release_outcome)> handler
     );
+    static void start_wait_lost(
+        std::shared_ptr<detail::share> share,
+        boost::asio::any_completion_handler<void(error_code)> handler
+    );
 
-    std::shared_ptr<detail::hold> hold_;
+    std::shared_ptr<detail::share> share_;
 };
 
 }  // namespace redlock

@@ -4,11 +4,23 @@
 #include <redlock/fencing.hpp>
 #include <redlock/time.hpp>
 
+#include <cstdint>
 #include <type_traits>
 
 namespace redlock {
 
 struct diagnostics;
+
+/** Who asks for leases: any number that the caller chooses, such as that of a session or a request.
+
+    Leases of one owner on one resource share a hold, if they come from the same client: the owner
+    never waits for itself. Different owners exclude each other. It is never a thread: coroutines
+    change threads, and a thread serves many.
+*/
+enum class owner : std::uint64_t
+{
+    none = 0,  ///< Everybody else. Excludes every other lease, those without an owner included.
+};
 
 /** How to acquire one lease.
 
@@ -27,14 +39,25 @@ struct acquire_options
     /// `async_try_acquire` ignores it and makes one round.
     milliseconds wait{10'000};
 
+    /// Extend the lease automatically, each time a third of `ttl` has passed, until it is released,
+    /// lost, or `hold_max` has been reached. See docs/extending.md.
+    bool auto_extend = false;
+
     /// The longest time from acquiring to the end of the last extension. Extending further fails
-    /// with `error::hold_limit_reached`. At least 1 ms; `forever`: no limit.
+    /// with `error::hold_limit_reached`. At least 1 ms; `forever`: no limit. Leases that share a
+    /// hold share the limit of the first one.
     milliseconds hold_max{3'600'000};
+
+    /// Who asks. An owner that holds the resource already gets another lease on the same hold, and
+    /// the keys are released with the last one. If `ttl` from now is longer than what the hold has
+    /// left, it is extended first.
+    redlock::owner owner = redlock::owner::none;
 
     /// The token will be greater than this one. For a resource that has recorded a higher token
     /// than the nodes know, after they have lost it. Empty: no demand. One that is ahead of the
     /// nodes' clocks by more than `client_config::clock_window` fails with `error::node_rejected`.
-    /// Ignored in plain mode.
+    /// An owner whose hold has no greater token gets `error::invalid_argument`. Ignored in plain
+    /// mode.
     fencing_token fence_at_least{};
 
     /// Where to write what each node answered. Null: nowhere. Must live until the operation has

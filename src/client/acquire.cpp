@@ -27,7 +27,6 @@ error_code to_error(core::verdict verdict, const round& lost) noexcept
     return {};
 }
 
-
 /// How long until the holders' keys have expired on enough nodes, as far as they told.
 std::optional<milliseconds> free_after(const round& lost, const round& holders)
 {
@@ -76,6 +75,22 @@ bool is_valid(
            core::valid_options(options, config.node_timeout, client.highest_ttl());
 }
 
+/// An acquisition under way.
+struct acquisition
+{
+    std::shared_ptr<client_impl> client;
+    std::string resource;
+    acquire_options options;
+    bool once;  ///< One round, whatever `options.wait` says.
+    core::instant started;
+
+    std::size_t rounds = 0;
+    fencing_token above{};                    ///< What the next token must exceed.
+    bool corrected = false;                   ///< The next round may do better at once.
+    std::optional<milliseconds> free_after{};  ///< As far as the last round told.
+    lease granted{};
+};
+
 /// What a round is worth.
 struct judgement
 {
@@ -91,85 +106,177 @@ judgement judge(client_impl& client, const round& asked, milliseconds ttl)
     const core::instant valid_until =
         core::valid_until(asked.started(), ttl, client.config().clock_drift);
     client.note_duration(asked, now);
-    return {asked.tally().at(now, valid_until), valid_until};
+    const core::verdict verdict = asked.tally().at(now, valid_until);
+    client.events().round_ended(asked, to_error(verdict, asked), now);
+    return {verdict, valid_until};
 }
 
-/// Repeats rounds until one grants, `give_up` has passed or the operation is cancelled.
-task<result<lease>> acquire_until(
+/// The lease of what `asked` was granted.
+lease make_lease(
+    const acquisition& of,
+    const std::shared_ptr<round>& asked,
+    core::instant valid_until
+)
+{
+    const auto held = std::make_shared<hold>(of.client, of.options, asked, valid_until);
+    lease made = share::make_lease(share::join(held, of.options.ttl, of.client->now()));
+    of.client->held().add(held, asked->started().steady);
+    return made;
+}
+
+/// Asks all nodes once. Fails with operation_aborted if it was interrupted.
+task<error_code> ask_once(acquisition& acquiring)
+{
+    client_impl& client = *acquiring.client;
+    const acquire_options& options = acquiring.options;
+
+    ++acquiring.rounds;
+    // Fences that were told are worth one round: later the time has passed them.
+    acquiring.above = std::max(
+        acquiring.corrected ? acquiring.above : fencing_token(), options.fence_at_least
+    );
+    // A fresh id for every round: a delayed release of the last one must not match this one.
+    const auto asked = client.ask(
+        verb::acquire,
+        client.new_attempt(acquiring.resource, acquiring.above),
+        options.ttl,
+        options.report != nullptr
+    );
+    error_code interrupted = co_await client.decided(*asked);
+    if (!client.running())
+        interrupted = asio::error::operation_aborted;
+
+    const auto [verdict, valid_until] = judge(client, *asked, options.ttl);
+    const bool granted = !interrupted && verdict == core::verdict::granted;
+
+    // A lost round can leave our key on a minority of nodes and on every node that timed out.
+    // Undo it before waiting, or others queue behind a resource that nobody holds.
+    if (!granted)
+        client.release(*asked, options.ttl);
+
+    // A client whose clock or whose idea of the last token was wrong knows better now. That is no
+    // reason to wait, or to give up a single try; but only once in a row, for somebody who acquires
+    // just now raises the fence as well.
+    acquiring.corrected =
+        !granted && client.correct_stamp(*asked, acquiring.above) && !acquiring.corrected;
+
+    std::shared_ptr<round> holders;
+    if (!interrupted && !acquiring.corrected && !asked->guarded() &&
+        verdict == core::verdict::contended && (!acquiring.once || options.report))
+    {
+        holders = client.ask_holders(*asked);
+        interrupted = co_await client.decided(*holders);
+    }
+    if (options.report)
+        client.write_report(*options.report, acquiring.rounds, *asked, holders.get());
+    if (granted)
+        acquiring.granted = make_lease(acquiring, asked, valid_until);
+    // The guarded script says with its denial how long the holder has left.
+    acquiring.free_after = free_after(*asked, holders ? *holders : *asked);
+    co_return interrupted ? interrupted : to_error(verdict, *asked);
+}
+
+/// Takes part in what the owner holds already. Fails with lease_lost if that is over.
+task<error_code> join(acquisition& acquiring, std::shared_ptr<hold> held)
+{
+    client_impl& client = *acquiring.client;
+    const acquire_options& options = acquiring.options;
+    if (client.guarded() && held->fence() <= options.fence_at_least)
+        co_return error::invalid_argument;
+
+    const core::instant now = client.now();
+    const auto joined = share::join(held, options.ttl, now);
+    if (!joined)
+        co_return error::lease_lost;
+
+    // From here on the lease leaves again, if it is not handed out.
+    lease mine = share::make_lease(joined);
+    const auto wanted = core::valid_until(now, options.ttl, client.config().clock_drift);
+    if (held->valid_until().steady < wanted.steady)
+    {
+        if (const error_code ec = co_await extend(held, options.ttl))
+            co_return ec;
+    }
+    if (options.auto_extend)
+        client.held().extend_by(*held, options.ttl);
+    acquiring.granted = std::move(mine);
+    co_return error_code();
+}
+
+/// Gets the lease from the owner's hold, if there is one, or from the nodes.
+task<error_code> try_once(acquisition& acquiring)
+{
+    client_impl& client = *acquiring.client;
+    if (acquiring.options.owner != owner::none)
+    {
+        if (auto held = client.held().find(acquiring.options.owner, acquiring.resource))
+        {
+            const error_code ec = co_await join(acquiring, std::move(held));
+            if (ec != error::lease_lost)
+                co_return ec;
+        }
+    }
+    co_return co_await ask_once(acquiring);
+}
+
+/// Whether another try may succeed where this error ended one.
+bool is_passing(error_code ec) noexcept
+{
+    return ec == condition::not_acquired;
+}
+
+/// Tries until a quorum grants, `wait` has passed or the operation is cancelled.
+task<error_code> acquire_until(acquisition& acquiring)
+{
+    client_impl& client = *acquiring.client;
+    const acquire_options& options = acquiring.options;
+    if (!is_valid(client, acquiring.resource, options))
+        co_return error::invalid_argument;
+    if (options.report)
+        *options.report = {};
+
+    const time_point give_up = core::shifted(acquiring.started, options.wait).steady;
+    if (!client.running())
+    {
+        if (const error_code ec = co_await client.until_running(give_up))
+            co_return ec;
+    }
+    core::backoff delays(client.first_delay(), client.config().retry.max_delay);
+    for (;;)
+    {
+        const error_code ec = co_await try_once(acquiring);
+        if (!is_passing(ec))
+            co_return ec;
+        if (acquiring.corrected)
+            continue;
+        const auto lost_at = client.now();
+        if (acquiring.once || lost_at.steady >= give_up)
+            co_return ec;
+        const auto delay = delays.next(random_bits());
+        const auto next = next_round(lost_at, delay, acquiring.free_after, give_up);
+        if (const error_code interrupted = co_await client.sleep_until(next))
+            co_return interrupted;
+    }
+}
+
+task<result<lease>> run_acquisition(
     std::shared_ptr<client_impl> self,
     std::string resource,
     acquire_options options,
     bool once
 )
 {
-    if (!is_valid(*self, resource, options))
-        co_return error::invalid_argument;
-    if (options.report)
-        *options.report = {};
-
-    const time_point give_up = core::shifted(self->now(), options.wait).steady;
-    if (!self->running())
+    const core::instant started = self->now();
+    acquisition acquiring{self, std::move(resource), options, once, started};
+    const error_code ec = co_await acquire_until(acquiring);
+    const auto waited = self->now().steady - started.steady;
+    if (ec)
     {
-        if (const error_code ec = co_await self->until_running(give_up))
-            co_return ec;
+        self->events().denied(acquiring.resource, ec, acquiring.rounds, waited);
+        co_return ec;
     }
-
-    core::backoff delays(self->first_delay(), self->config().retry.max_delay);
-    fencing_token above;
-    bool corrected = false;
-    for (std::size_t rounds = 1;; ++rounds)
-    {
-        // Fences that were told are worth one round: later the time has passed them.
-        above = std::max(corrected ? above : fencing_token(), options.fence_at_least);
-        // A fresh id for every round: a delayed release of the last one must not match this one.
-        const auto asked = self->ask(
-            verb::acquire,
-            self->new_attempt(resource, above),
-            options.ttl,
-            options.report != nullptr
-        );
-        error_code interrupted = co_await self->decided(*asked);
-        if (!self->running())
-            interrupted = asio::error::operation_aborted;
-
-        const auto [verdict, valid_until] = judge(*self, *asked, options.ttl);
-        const bool granted = !interrupted && verdict == core::verdict::granted;
-
-        // A lost round can leave our key on a minority of nodes and on every node that timed out.
-        // Undo it before waiting, or others queue behind a resource that nobody holds.
-        if (!granted)
-            self->release(*asked, options.ttl);
-
-        // A client whose clock or whose idea of the last token was wrong knows better now. That is
-        // no reason to wait, or to give up a single try; but only once in a row, for somebody who
-        // acquires just now raises the fence as well.
-        corrected = !granted && self->correct_stamp(*asked, above) && !corrected;
-
-        std::shared_ptr<round> holders;
-        if (!interrupted && !corrected && !asked->guarded() &&
-            verdict == core::verdict::contended && (!once || options.report))
-        {
-            holders = self->ask_holders(*asked);
-            interrupted = co_await self->decided(*holders);
-        }
-        if (options.report)
-            self->write_report(*options.report, rounds, *asked, holders.get());
-        if (granted)
-            co_return hold::make_lease(std::make_shared<hold>(self, options, asked, valid_until));
-        if (interrupted)
-            co_return interrupted;
-
-        if (corrected)
-            continue;
-        const auto lost_at = self->now();
-        if (once || lost_at.steady >= give_up)
-            co_return to_error(verdict, *asked);
-        // The guarded script says with its denial how long the holder has left.
-        const auto free = free_after(*asked, holders ? *holders : *asked);
-        const auto next = next_round(lost_at, delays.next(random_bits()), free, give_up);
-        if (const error_code ec = co_await self->sleep_until(next))
-            co_return ec;
-    }
+    self->events().acquired(acquiring.granted, acquiring.rounds, waited);
+    co_return std::move(acquiring.granted);
 }
 
 }  // namespace
@@ -181,7 +288,7 @@ task<result<lease>> acquire(
 )
 {
     const bool once = options.wait == milliseconds(0);
-    return acquire_until(std::move(self), std::move(resource), options, once);
+    return run_acquisition(std::move(self), std::move(resource), options, once);
 }
 
 task<result<lease>> try_acquire(
@@ -191,7 +298,7 @@ task<result<lease>> try_acquire(
 )
 {
     options.wait = milliseconds(0);
-    auto outcome = co_await acquire_until(std::move(self), std::move(resource), options, true);
+    auto outcome = co_await run_acquisition(std::move(self), std::move(resource), options, true);
     if (!outcome && outcome.error() == error::contended)
         co_return lease();
     co_return outcome;

@@ -81,6 +81,11 @@ void client::cancel() noexcept
     impl_->cancel();
 }
 
+redlock::metrics client::metrics() const noexcept
+{
+    return impl_->read_metrics();
+}
+
 std::vector<node_status> client::nodes() const
 {
     return impl_->nodes();
@@ -100,6 +105,14 @@ void client::start_wait_ready(
 )
 {
     detail::spawn_op(*impl, detail::wait_ready(impl), std::move(handler));
+}
+
+void client::start_close(
+    std::shared_ptr<detail::client_impl> impl,
+    boost::asio::any_completion_handler<void(error_code)> handler
+)
+{
+    detail::spawn_op(*impl, detail::close(impl), std::move(handler));
 }
 
 void client::start_acquire(

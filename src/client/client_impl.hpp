@@ -7,11 +7,14 @@
 
 #include "client/attempt_ids.hpp"
 #include "client/deadlines.hpp"
+#include "client/forks.hpp"
 #include "client/hold.hpp"
+#include "client/monitor.hpp"
 #include "client/round.hpp"
 #include "client/suspension.hpp"
 #include "client/task.hpp"
 #include "client/time_source.hpp"
+#include "client/watch.hpp"
 #include "core/backoff.hpp"
 #include "core/limits.hpp"
 #include "core/smoothed.hpp"
@@ -53,6 +56,7 @@ struct client_parts
     |---|---|---|
     | idle | constructed | wait for run, within their own limit |
     | running | async_run | work |
+    | closing | async_close | fail; what is held is released |
     | stopping | cancel | fail; releases under way get one node timeout |
     | stopped | the last node session has ended | fail |
 */
@@ -69,22 +73,36 @@ public:
     [[nodiscard]] const client_config& config() const noexcept { return config_; }
     [[nodiscard]] core::instant now() const noexcept { return time_->now(); }
     [[nodiscard]] std::vector<node_status> nodes() const;
+    [[nodiscard]] metrics read_metrics() const noexcept { return events_.read(); }
     void cancel() noexcept;
-    static void release_in_background(std::shared_ptr<hold> held) noexcept;
+
+    /// Releases what a lease had that is going away.
+    static void release_in_background(std::shared_ptr<share> left) noexcept;
+
+    /// Stops to watch what a lease had, and leaves its keys to the ttl.
+    static void abandon(std::shared_ptr<share> left) noexcept;
+
+    /// Whether this is the process that made the client, and not one that it forked.
+    [[nodiscard]] bool at_home() const noexcept { return fork_count() == home_; }
 
     // The life of the client: run.cpp.
-    [[nodiscard]] bool running() const noexcept { return state_ == state::running; }
+    [[nodiscard]] bool running() const noexcept { return state_ == state::running && at_home(); }
 
     /// Whether there may be connections, so that a release makes sense.
     [[nodiscard]] bool connected() const noexcept
     {
-        return state_ == state::running || state_ == state::stopping;
+        return at_home() && (state_ == state::running || state_ == state::closing ||
+                             state_ == state::stopping);
     }
     [[nodiscard]] task<error_code> run();
     [[nodiscard]] task<error_code> wait_ready();
 
     /// Empty once the client runs; the error if it does not within `limit` or has stopped.
     [[nodiscard]] task<error_code> until_running(time_point limit);
+
+    /// Refuses new operations. @return False if the client does not run.
+    [[nodiscard]] bool begin_close();
+    void begin_stop();
 
     /// Lets `at` pass. Fails with operation_aborted.
     [[nodiscard]] task<error_code> sleep_until(time_point at);
@@ -111,11 +129,30 @@ public:
     /// `ttl`: how long its keys may live from now.
     std::shared_ptr<round> release(round& left_behind, milliseconds ttl);
 
+    // What is held: holds.cpp.
+    [[nodiscard]] watch& held() noexcept { return held_; }
+    [[nodiscard]] monitor& events() noexcept { return events_; }
+    [[nodiscard]] const std::shared_ptr<turn>& end_of_turn() const noexcept { return turn_; }
+
+    /// The hold is over, and nobody gave it back. Does nothing if it had ended before.
+    void lose(hold& held, error_code why);
+
+    /// The last lease of the hold is over. Starts to release its keys.
+    /// @return Null if that has been done, or cannot be.
+    std::shared_ptr<round> give_back(hold& held);
+
+    /// Lets those look again who wait for the loss of a lease.
+    static void wake_waiters(hold& held);
+
     /// Asks the nodes that denied `lost` how long the holder has left.
     [[nodiscard]] std::shared_ptr<round> ask_holders(const round& lost);
 
     /// Waits until the round is decided. Fails with operation_aborted or not_running.
     [[nodiscard]] auto decided(round& asked) { return asked.wait(waiting_); }
+
+    /// The same for a release, which goes on when the client closes.
+    [[nodiscard]] auto released(round& asked) { return asked.wait(releasing_); }
+    [[nodiscard]] bool releasing() const noexcept { return !releasing_.empty(); }
 
     /// Whether a round that was lost could be won at once with another stamp. Learns the time of
     /// the nodes; raises `above` to the highest fence that may be exceeded.
@@ -155,6 +192,7 @@ private:
     {
         idle,
         running,
+        closing,
         stopping,
         stopped,
     };
@@ -166,11 +204,10 @@ private:
     );
     [[nodiscard]] std::uint64_t stamp_for(verb what, const attempt& about) const noexcept;
     void put(std::size_t node, const std::shared_ptr<round>& asked);
-    void watch(round& asked);
+    void set_deadline(round& asked);
     [[nodiscard]] task<error_code> let_releases_out();
     [[nodiscard]] task<error_code> stop_nodes();
-    void wake_all(suspension::list& waiting, error_code outcome);
-    void begin_stop();
+    static void wake_all(suspension::list& waiting, error_code outcome);
     void on_node_change();
     [[nodiscard]] std::size_t ready_nodes() const;
 
@@ -181,6 +218,9 @@ private:
     std::shared_ptr<time_source> time_;
     std::shared_ptr<deadlines> deadlines_;
     std::vector<std::shared_ptr<node>> nodes_;
+    monitor events_;
+    watch held_;
+    const unsigned home_ = fork_count();
     attempt_ids ids_;
     std::uint64_t last_serial_ = 0;  ///< Of the questions.
     core::smoothed round_time_;
@@ -188,6 +228,7 @@ private:
 
     state state_ = state::idle;
     suspension::list waiting_;        ///< Operations. The end of the client ends their waits.
+    suspension::list releasing_;      ///< Those that release.
     suspension::list ready_waiting_;  ///< Those that wait for ready nodes.
     suspension::list run_waiting_;    ///< async_run.
     round::list releases_;            ///< Releases that still lack an answer.

@@ -11,6 +11,8 @@ namespace {
 error_code to_error(const round& asked) noexcept
 {
     const core::tally& votes = asked.tally();
+    if (votes.by_votes() == core::verdict::granted)
+        return {};
     if (votes.denied_by_majority())
         return error::lease_lost;
     const core::verdict verdict = votes.by_votes();
@@ -25,14 +27,34 @@ task<result<std::shared_ptr<round>>> ask(std::shared_ptr<hold> held, millisecond
     client_impl& client = *held->client();
     for (bool corrected = false;; corrected = true)
     {
-        const auto asked = client.ask(verb::extend, held->granted_by().about(), ttl);
+        const auto asked = client.ask(verb::extend, held->about(), ttl);
         if (const error_code ec = co_await client.decided(*asked))
             co_return ec;
+        client.events().round_ended(*asked, to_error(*asked), client.now());
         fencing_token unused;
         const bool granted = asked->tally().by_votes() == core::verdict::granted;
         if (granted || corrected || !client.correct_stamp(*asked, unused))
             co_return asked;
     }
+}
+
+/// What the answers mean for the hold, at `now`.
+error_code settle(hold& held, const round& asked, milliseconds ttl, core::instant now)
+{
+    client_impl& client = *held.client();
+    const error_code outcome = to_error(asked);
+    // The quorum must have been seen before the old deadline: after it the lease had expired, and
+    // an expired lease is never revived.
+    const auto until = core::valid_until(asked.started(), ttl, client.config().clock_drift);
+    if (!outcome && held.prolong(now, until))
+        return {};
+    // Without a majority it is over, whatever the deadline says. A minority may still have the key:
+    // it holds nothing for us.
+    if (outcome && outcome != error::lease_lost && !held.over_at(now))
+        return outcome;
+    held.note_extension(outcome);
+    client.lose(held, error::lease_lost);
+    return error::lease_lost;
 }
 
 }  // namespace
@@ -51,25 +73,16 @@ task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl)
     if (held->beyond_limit(core::shifted(before, ttl)))
         co_return error::hold_limit_reached;
 
-    held->note_ttl(ttl);
+    held->begin_extension(ttl);
     auto answered = co_await ask(held, ttl);
     if (!answered)
         co_return answered.error();
 
-    const std::shared_ptr<round>& asked = *answered;
     const core::instant now = client.now();
-    const core::tally& votes = asked->tally();
-    if (votes.by_votes() == core::verdict::granted)
-    {
-        // The quorum must have been seen before the old deadline: after it the lease had expired,
-        // and an expired lease is never revived.
-        const auto until = core::valid_until(asked->started(), ttl, client.config().clock_drift);
-        co_return held->prolong(now, until) ? error_code() : error::lease_lost;
-    }
-    // Over, whatever the deadline says. A minority may still have the key: it holds nothing for us.
-    if (votes.denied_by_majority() && held->end())
-        client.release(held->granted_by(), held->longest_ttl());
-    co_return held->over_at(now) ? error::lease_lost : to_error(*asked);
+    const error_code outcome = settle(*held, **answered, ttl, now);
+    held->note_extension(outcome);
+    client.events().extended(*held, outcome, now);
+    co_return outcome;
 }
 
 }  // namespace redlock::detail

@@ -12,17 +12,13 @@ hold::hold(
     core::instant valid_until
 )
     : client_(std::move(client)),
-      ttl_(options.ttl),
+      owner_(options.owner),
       longest_ttl_(options.ttl),
+      extended_by_(options.auto_extend ? options.ttl : milliseconds(0)),
       granted_by_(std::move(granted_by)),
       limit_(core::shifted(granted_by_->started(), options.hold_max)),
       valid_until_(valid_until)
 {
-}
-
-lease hold::make_lease(std::shared_ptr<hold> held) noexcept
-{
-    return lease(std::move(held));
 }
 
 bool hold::beyond_limit(core::instant until) const noexcept
@@ -39,24 +35,95 @@ core::instant hold::valid_until() const noexcept
 bool hold::over_at(core::instant now) const noexcept
 {
     const std::lock_guard lock(mutex_);
-    return ended_ || core::reached(now, valid_until_);
+    expired_ = expired_ || core::reached(now, valid_until_);
+    return ended_ || expired_;
+}
+
+error_code hold::loss() const noexcept
+{
+    const std::lock_guard lock(mutex_);
+    return loss_;
+}
+
+error_code hold::last_extension() const noexcept
+{
+    const std::lock_guard lock(mutex_);
+    return last_extension_;
+}
+
+bool hold::join(core::instant now) noexcept
+{
+    if (over_at(now))
+        return false;
+    const std::lock_guard lock(mutex_);
+    if (ended_)
+        return false;
+    ++leases_;
+    return true;
+}
+
+bool hold::leave() noexcept
+{
+    const std::lock_guard lock(mutex_);
+    if (--leases_ > 0)
+        return false;
+    ended_ = true;
+    return true;
+}
+
+void hold::begin_extension(milliseconds ttl) noexcept
+{
+    longest_ttl_ = std::max(longest_ttl_, ttl);
+    extension_tried_ = true;
+}
+
+void hold::note_extension(error_code outcome) noexcept
+{
+    const std::lock_guard lock(mutex_);
+    last_extension_ = outcome;
 }
 
 bool hold::prolong(core::instant now, core::instant valid_until) noexcept
 {
-    const std::lock_guard lock(mutex_);
-    if (ended_ || core::reached(now, valid_until_))
+    if (over_at(now))
         return false;
-
+    const std::lock_guard lock(mutex_);
+    if (ended_ || expired_)
+        return false;
     valid_until_.steady = std::max(valid_until_.steady, valid_until.steady);
     valid_until_.boot = std::max(valid_until_.boot, valid_until.boot);
     return true;
 }
 
-bool hold::end() noexcept
+bool hold::end(error_code loss) noexcept
 {
     const std::lock_guard lock(mutex_);
-    return !std::exchange(ended_, true);
+    if (std::exchange(ended_, true))
+        return false;
+    loss_ = loss;
+    return true;
+}
+
+std::shared_ptr<share> share::join(
+    std::shared_ptr<hold> held,
+    milliseconds ttl,
+    core::instant now
+)
+{
+    auto joined = std::make_shared<share>(held, ttl);
+    return held->join(now) ? joined : nullptr;
+}
+
+lease share::make_lease(std::shared_ptr<share> of) noexcept
+{
+    return lease(std::move(of));
+}
+
+share::end_of share::end() noexcept
+{
+    if (ended_.exchange(true))
+        return end_of::nothing;
+    return hold_->leave() ? end_of::hold : end_of::lease;
 }
 
 }  // namespace redlock::detail

@@ -5,23 +5,48 @@
 #include <redlock/options.hpp>
 
 #include "client/round.hpp"
+#include "client/suspension.hpp"
+#include "core/extension_schedule.hpp"
 #include "core/instant.hpp"
 
+#include <boost/intrusive/set.hpp>
+
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <utility>
 
 namespace redlock::detail {
 
 class client_impl;
 
-/** What a lease stands for: a resource that a quorum granted, until a deadline.
+class hold;
 
-    The deadline and the end are published under a mutex, for a lease may be asked from any thread.
-    Everything else never changes, except the round and the longest ttl, which belong to the strand.
+/// What the watch of a client knows of a hold. Used on the strand only.
+struct watched : boost::intrusive::set_base_hook<>
+{
+    std::shared_ptr<hold> kept;     ///< Itself, while it is watched.
+    time_point look_at;             ///< When to look at it next.
+    core::extension_schedule schedule;
+    bool extending = false;         ///< An automatic extension is under way, or waits for room.
+    bool at_limit = false;          ///< `hold_max` lets no further extension be.
+    suspension::list lost_waiting;  ///< Operations that wait for its loss.
+};
+
+/** A resource that a quorum granted to one owner, until a deadline.
+
+    The deadline, the end and the number of leases are published under a mutex, for a lease may be
+    asked from any thread. The rest never changes, or belongs to the strand.
+
+    | state | how it gets there | changes |
+    |---|---|---|
+    | held | granted | the deadline moves forward with each extension |
+    | over | the deadline was reached or a majority denied (lost); the last lease has left | none |
 */
-class hold
+class hold : public watched
 {
 public:
     hold(
@@ -31,44 +56,125 @@ public:
         core::instant valid_until
     );
 
-    [[nodiscard]] static lease make_lease(std::shared_ptr<hold> held) noexcept;
-
     [[nodiscard]] const std::shared_ptr<client_impl>& client() const noexcept { return client_; }
-    [[nodiscard]] std::string_view resource() const noexcept
+    [[nodiscard]] const std::shared_ptr<const attempt>& about() const noexcept
     {
-        return granted_by_->about()->resource();
+        return granted_by_->about();
     }
-    [[nodiscard]] fencing_token fence() const noexcept { return granted_by_->about()->token; }
-    [[nodiscard]] milliseconds ttl() const noexcept { return ttl_; }
+    [[nodiscard]] std::string_view resource() const noexcept { return about()->resource(); }
+    [[nodiscard]] fencing_token fence() const noexcept { return about()->token; }
+    [[nodiscard]] redlock::owner owner() const noexcept { return owner_; }
     [[nodiscard]] round& granted_by() const noexcept { return *granted_by_; }
-
-    /// The longest ttl that was asked for: how long the keys may outlive an extension.
-    [[nodiscard]] milliseconds longest_ttl() const noexcept { return longest_ttl_; }
-    void note_ttl(milliseconds ttl) noexcept { longest_ttl_ = std::max(longest_ttl_, ttl); }
 
     /// Whether an extension to `until` would exceed `hold_max`.
     [[nodiscard]] bool beyond_limit(core::instant until) const noexcept;
 
+    // Any thread.
     [[nodiscard]] core::instant valid_until() const noexcept;
+
+    /// Once true it stays so, whatever an extension brings that was seen at the same time.
     [[nodiscard]] bool over_at(core::instant now) const noexcept;
 
-    /// Moves the deadline forward, unless the lease is over at `now`. Never moves it back.
-    /// @return Whether the lease is still held.
+    /// Why the hold ended. Empty: it lives, or was given back.
+    [[nodiscard]] error_code loss() const noexcept;
+    [[nodiscard]] error_code last_extension() const noexcept;
+
+    /// Adds a lease. @return False if the hold is over.
+    [[nodiscard]] bool join(core::instant now) noexcept;
+
+    /// Takes a lease away, and ends the hold with the last one. @return Whether it was that.
+    bool leave() noexcept;
+
+    // Strand only.
+
+    /// The longest ttl that was asked for: how long the keys may outlive an extension.
+    [[nodiscard]] milliseconds longest_ttl() const noexcept { return longest_ttl_; }
+
+    /// What an automatic extension asks for. Zero: there is none.
+    [[nodiscard]] milliseconds extended_by() const noexcept { return extended_by_; }
+    void extend_by(milliseconds ttl) noexcept { extended_by_ = std::max(extended_by_, ttl); }
+
+    /// Whether keys may outlive the deadline, for an extension was tried.
+    [[nodiscard]] bool extension_tried() const noexcept { return extension_tried_; }
+
+    void begin_extension(milliseconds ttl) noexcept;
+    void note_extension(error_code outcome) noexcept;
+
+    /// Moves the deadline forward, unless the hold is over at `now`. Never moves it back.
+    /// @return Whether the resource is still held.
     bool prolong(core::instant now, core::instant valid_until) noexcept;
 
-    /// Ends the lease before its deadline. @return Whether it had not been ended before.
-    bool end() noexcept;
+    /// Ends the hold. @return Whether it had not ended before.
+    /// @param loss Why. Empty: it is given back.
+    bool end(error_code loss = {}) noexcept;
+
+    /// Whether nobody has begun to release the keys. From now on somebody has.
+    [[nodiscard]] bool begin_release() noexcept { return !std::exchange(release_begun_, true); }
 
 private:
     std::shared_ptr<client_impl> client_;
-    milliseconds ttl_;
+    redlock::owner owner_;
     milliseconds longest_ttl_;
+    milliseconds extended_by_;
     std::shared_ptr<round> granted_by_;
     core::instant limit_;  ///< Acquired plus hold_max.
+    bool extension_tried_ = false;
+    bool release_begun_ = false;
 
     mutable std::mutex mutex_;
     core::instant valid_until_;
+    std::size_t leases_ = 0;
+    mutable bool expired_ = false;  ///< Somebody has seen the deadline pass.
     bool ended_ = false;
+    error_code loss_;
+    error_code last_extension_;
+};
+
+/// The part of one lease in a hold.
+class share
+{
+public:
+    /// @param held Has been joined for this. See `join`.
+    share(std::shared_ptr<hold> held, milliseconds ttl) noexcept : hold_(std::move(held)), ttl_(ttl)
+    {
+    }
+
+    /// Takes part in a hold. @return Null if it is over.
+    [[nodiscard]] static std::shared_ptr<share> join(
+        std::shared_ptr<hold> held,
+        milliseconds ttl,
+        core::instant now
+    );
+
+    [[nodiscard]] static lease make_lease(std::shared_ptr<share> of) noexcept;
+
+    [[nodiscard]] const std::shared_ptr<hold>& held() const noexcept { return hold_; }
+
+    /// What was asked for when this lease was acquired.
+    [[nodiscard]] milliseconds ttl() const noexcept { return ttl_; }
+
+    // Any thread.
+    [[nodiscard]] bool ended() const noexcept { return ended_; }
+    [[nodiscard]] bool over_at(core::instant now) const noexcept
+    {
+        return ended_ || hold_->over_at(now);
+    }
+
+    /// How a lease was ended by its owner.
+    enum class end_of
+    {
+        nothing,  ///< Its owner had ended it before.
+        lease,    ///< Other leases share the hold.
+        hold,     ///< It was the last one.
+    };
+
+    /// Ends the lease, and the hold with the last one.
+    end_of end() noexcept;
+
+private:
+    std::shared_ptr<hold> hold_;
+    milliseconds ttl_;
+    std::atomic<bool> ended_ = false;
 };
 
 }  // namespace redlock::detail

@@ -16,89 +16,110 @@ const char* to_string(release_outcome value) noexcept
     case release_outcome::released: return "released";
     case release_outcome::already_gone: return "already gone";
     case release_outcome::unconfirmed: return "unconfirmed";
+    case release_outcome::still_held: return "still held";
     }
     return "unknown";
 }
 
-lease::lease(std::shared_ptr<detail::hold> hold) noexcept : hold_(std::move(hold)) {}
+lease::lease(std::shared_ptr<detail::share> share) noexcept : share_(std::move(share)) {}
 
 lease& lease::operator=(lease&& other) noexcept
 {
-    auto released = lease(std::exchange(hold_, std::move(other.hold_)));
+    auto released = lease(std::exchange(share_, std::move(other.share_)));
     return *this;
 }
 
 lease::~lease()
 {
-    if (hold_)
-        detail::client_impl::release_in_background(std::move(hold_));
+    if (share_)
+        detail::client_impl::release_in_background(std::move(share_));
 }
 
 std::string_view lease::resource() const noexcept
 {
-    return hold_ ? hold_->resource() : std::string_view();
+    return share_ ? share_->held()->resource() : std::string_view();
 }
 
 fencing_token lease::fence() const noexcept
 {
-    return hold_ ? hold_->fence() : fencing_token();
+    return share_ ? share_->held()->fence() : fencing_token();
 }
 
 time_point lease::valid_until() const noexcept
 {
-    return hold_ ? hold_->valid_until().steady : time_point();
+    return share_ ? share_->held()->valid_until().steady : time_point();
 }
 
 milliseconds lease::remaining() const noexcept
 {
-    if (!hold_)
+    if (!share_)
         return milliseconds(0);
-    const core::instant now = hold_->client()->now();
-    if (hold_->over_at(now))
+    const detail::hold& held = *share_->held();
+    const core::instant now = held.client()->now();
+    if (share_->over_at(now))
         return milliseconds(0);
-    return std::chrono::floor<milliseconds>(core::remaining(now, hold_->valid_until()));
+    return std::chrono::floor<milliseconds>(core::remaining(now, held.valid_until()));
 }
 
 bool lease::expired() const noexcept
 {
-    return !hold_ || hold_->over_at(hold_->client()->now());
+    return !share_ || share_->over_at(share_->held()->client()->now());
+}
+
+error_code lease::last_extension() const noexcept
+{
+    return share_ ? share_->held()->last_extension() : error_code();
 }
 
 void lease::abandon() noexcept
 {
-    hold_.reset();
+    if (share_)
+        detail::client_impl::abandon(std::move(share_));
 }
 
-boost::asio::any_io_executor lease::executor_of(const std::shared_ptr<detail::hold>& hold)
+boost::asio::any_io_executor lease::executor_of(const std::shared_ptr<detail::share>& share)
 {
-    if (hold)
-        return hold->client()->executor();
+    if (share)
+        return share->held()->client()->executor();
     return boost::asio::system_executor();
 }
 
 void lease::start_extend(
-    std::shared_ptr<detail::hold> hold,
+    std::shared_ptr<detail::share> share,
     std::optional<milliseconds> ttl,
     boost::asio::any_completion_handler<void(error_code)> handler
 )
 {
-    if (!hold)
+    if (!share)
         return std::move(handler)(error::invalid_argument);
 
-    const milliseconds wanted = ttl.value_or(hold->ttl());
-    detail::spawn_op(*hold->client(), detail::extend(hold, wanted), std::move(handler));
+    if (share->ended())
+        return std::move(handler)(error::lease_lost);
+    const milliseconds wanted = ttl.value_or(share->ttl());
+    const auto& held = share->held();
+    detail::spawn_op(*held->client(), detail::extend(held, wanted), std::move(handler));
 }
 
 void lease::start_release(
-    std::shared_ptr<detail::hold> hold,
+    std::shared_ptr<detail::share> share,
     boost::asio::any_completion_handler<void(error_code, release_outcome)> handler
 )
 {
-    if (!hold)
+    if (!share)
         return std::move(handler)(error::invalid_argument, release_outcome());
     // From here on the lease is over, whatever becomes of the release.
-    const bool first = hold->end();
-    detail::spawn_op(*hold->client(), detail::release(hold, first), std::move(handler));
+    const auto ended = share->end();
+    detail::spawn_op(*share->held()->client(), detail::release(share, ended), std::move(handler));
+}
+
+void lease::start_wait_lost(
+    std::shared_ptr<detail::share> share,
+    boost::asio::any_completion_handler<void(error_code)> handler
+)
+{
+    if (!share)
+        return std::move(handler)(error::invalid_argument);
+    detail::spawn_op(*share->held()->client(), detail::wait_lost(share), std::move(handler));
 }
 
 }  // namespace redlock

@@ -38,11 +38,17 @@ namespace redlock::detail {
 /// Prolongs `held` to `ttl` from now.
 [[nodiscard]] task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl);
 
-/// Releases `held`, which the caller has ended. `first`: it had not been ended before.
+/// Releases what `left` had, which the caller has ended like that.
 [[nodiscard]] task<result<release_outcome>> release(
-    std::shared_ptr<hold> held,
-    bool first
+    std::shared_ptr<share> left,
+    share::end_of ended
 );
+
+/// Waits until a lease is over.
+[[nodiscard]] task<error_code> wait_lost(std::shared_ptr<share> watched);
+
+/// Releases what the client holds, and ends it.
+[[nodiscard]] task<error_code> close(std::shared_ptr<client_impl> self);
 
 }  // namespace redlock::detail
 

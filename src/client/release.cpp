@@ -2,22 +2,43 @@
 
 namespace redlock::detail {
 
-task<result<release_outcome>> release(std::shared_ptr<hold> held, bool first)
+namespace {
+
+/// Waits for what the nodes say to the release.
+task<result<release_outcome>> outcome_of(client_impl& client, round& asked)
 {
-    client_impl& client = *held->client();
-    if (!first)
-        co_return release_outcome::already_gone;
-    if (!client.connected())
-        co_return error::not_running;
-
-    const auto asked = client.release(held->granted_by(), held->longest_ttl());
-    if (const error_code ec = co_await client.decided(*asked))
+    if (const error_code ec = co_await client.released(asked))
         co_return ec;
-
-    const core::release_count& count = asked->releases();
+    const core::release_count& count = asked.releases();
     if (!count.confirmed())
         co_return release_outcome::unconfirmed;
     co_return count.any_deleted() ? release_outcome::released : release_outcome::already_gone;
+}
+
+}  // namespace
+
+task<result<release_outcome>> release(std::shared_ptr<share> left, share::end_of ended)
+{
+    hold& held = *left->held();
+    client_impl& client = *held.client();
+    switch (ended)
+    {
+    case share::end_of::nothing: co_return release_outcome::already_gone;
+    case share::end_of::lease:
+        client.wake_waiters(held);
+        co_return held.over_at(client.now()) ? release_outcome::already_gone
+                                             : release_outcome::still_held;
+    case share::end_of::hold: break;
+    }
+
+    const auto asked = client.give_back(held);
+    if (!client.connected())
+        co_return error::not_running;
+    auto outcome = asked ? co_await outcome_of(client, *asked)
+                         : result<release_outcome>(release_outcome::already_gone);
+    if (outcome)
+        client.events().released(held, *outcome);
+    co_return outcome;
 }
 
 }  // namespace redlock::detail

@@ -72,7 +72,7 @@ std::shared_ptr<round> client_impl::ask(
         asked->time_answers(*time_);
     for (std::size_t node = 0; node < nodes_.size(); ++node)
         put(node, asked);
-    watch(*asked);
+    set_deadline(*asked);
     return asked;
 }
 
@@ -90,24 +90,8 @@ std::shared_ptr<round> client_impl::release(round& left_behind, milliseconds ttl
         else
             asked->skip(node);
     }
-    watch(*asked);
+    set_deadline(*asked);
     return asked;
-}
-
-void client_impl::release_in_background(std::shared_ptr<hold> held) noexcept
-{
-    try
-    {
-        const strand_type& strand = held->client()->strand();
-        asio::post(strand, [held = std::move(held)]() {
-            if (held->end() && held->client()->connected())
-                held->client()->release(held->granted_by(), held->longest_ttl());
-        });
-    }
-    catch (...)
-    {
-        // Out of memory. The ttl releases the resource.
-    }
 }
 
 std::shared_ptr<round> client_impl::ask_holders(const round& lost)
@@ -121,11 +105,11 @@ std::shared_ptr<round> client_impl::ask_holders(const round& lost)
         else
             asked->skip(node);
     }
-    watch(*asked);
+    set_deadline(*asked);
     return asked;
 }
 
-void client_impl::watch(round& asked)
+void client_impl::set_deadline(round& asked)
 {
     if (!asked.decided())
         deadlines_->add(asked, core::shifted(asked.started(), config_.node_timeout).steady);

@@ -18,6 +18,8 @@ client_impl::client_impl(asio::any_io_executor executor, client_config config, c
       time_(std::move(parts.time)),
       deadlines_(std::make_shared<deadlines>(time_)),
       nodes_(std::move(parts.nodes)),
+      events_(config_.observer),
+      held_(*this, deadlines_),
       service_(client_service::of(executor_))
 {
     for (const auto& node : nodes_)
@@ -32,8 +34,14 @@ client_impl::~client_impl()
 
 std::vector<node_status> client_impl::nodes() const
 {
-    const std::lock_guard lock(status_mutex_);
-    return status_;
+    std::vector<node_status> result;
+    {
+        const std::lock_guard lock(status_mutex_);
+        result = status_;
+    }
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
+        result[node].round_trip = nodes_[node]->round_trip();
+    return result;
 }
 
 void client_impl::cancel() noexcept
@@ -52,11 +60,22 @@ void client_impl::begin_stop()
 {
     if (state_ == state::idle)
         state_ = state::stopped;
-    if (state_ == state::running)
+    if (state_ == state::running || state_ == state::closing)
         state_ = state::stopping;
+    held_.clear();
     wake_all(waiting_, asio::error::operation_aborted);
+    wake_all(releasing_, asio::error::operation_aborted);
     wake_all(ready_waiting_, asio::error::operation_aborted);
     wake_all(run_waiting_, {});
+}
+
+bool client_impl::begin_close()
+{
+    if (!running())
+        return false;
+    state_ = state::closing;
+    wake_all(waiting_, asio::error::operation_aborted);
+    return true;
 }
 
 void client_impl::wake_all(suspension::list& waiting, error_code outcome)
@@ -67,10 +86,17 @@ void client_impl::wake_all(suspension::list& waiting, error_code outcome)
 
 void client_impl::on_node_change()
 {
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
     {
-        const std::lock_guard lock(status_mutex_);
-        for (std::size_t node = 0; node < nodes_.size(); ++node)
-            status_[node] = nodes_[node]->status();
+        const node_status now = nodes_[node]->status();
+        node_status& known = status_[node];  // Written here only.
+        if (known.state == now.state && known.because == now.because)
+            continue;
+        {
+            const std::lock_guard lock(status_mutex_);
+            known = now;
+        }
+        events_.node_changed(now);
     }
     wake_all(ready_waiting_, {});
 }
@@ -124,6 +150,10 @@ task<error_code> client_impl::run()
         co_return state_ == state::stopped ? error::not_running : error::already_running;
 
     state_ = state::running;
+    turn_->begin_with([self = weak_from_this()]() {
+        if (const auto client = self.lock())
+            client->held_.catch_up();
+    });
     running_nodes_ = nodes_.size();
     for (const auto& node : nodes_)
     {
@@ -147,7 +177,8 @@ task<error_code> client_impl::run()
     co_await let_releases_out();
     co_await stop_nodes();
     state_ = state::stopped;
-    wake_all(waiting_, asio::error::operation_aborted);
+    for (suspension::list* waiting : {&waiting_, &releasing_})
+        wake_all(*waiting, asio::error::operation_aborted);
     wake_all(ready_waiting_, {});
     co_return outcome;
 }
@@ -181,7 +212,8 @@ task<error_code> client_impl::stop_nodes()
 
 void client_impl::shut_down() noexcept
 {
-    for (suspension::list* waiting : {&waiting_, &ready_waiting_, &run_waiting_})
+    held_.shut_down();
+    for (suspension::list* waiting : {&waiting_, &releasing_, &ready_waiting_, &run_waiting_})
     {
         while (!waiting->empty())
             waiting->front().drop();

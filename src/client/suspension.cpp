@@ -23,6 +23,12 @@ bool suspension::wake(error_code outcome)
     return true;
 }
 
+void suspension::wake_first(error_code outcome)
+{
+    if (wake(outcome) && frame_)
+        turn_->defer_first(*this);
+}
+
 void suspension::drop() noexcept
 {
     turn_task::unlink();

@@ -44,6 +44,9 @@ public:
     /// Ends the wait, or the next one. @return Whether nothing else had ended it before.
     bool wake(error_code outcome);
 
+    /// The same, and it goes on before all others that are awake.
+    void wake_first(error_code outcome);
+
     /// Destroys the operation that waits here. For the end of the execution context.
     void drop() noexcept;
 

@@ -158,6 +158,9 @@ public:
     [[nodiscard]] virtual std::optional<reply> ask(std::shared_ptr<question> asked) = 0;
 
     [[nodiscard]] virtual node_status status() const = 0;
+
+    /// How long the node takes to answer, smoothed. Zero before its first answer. Any thread.
+    [[nodiscard]] virtual std::chrono::microseconds round_trip() const noexcept = 0;
 };
 
 }  // namespace redlock::detail

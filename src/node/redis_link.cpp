@@ -60,6 +60,7 @@ struct batch
     std::vector<command> commands;
     std::size_t answered = 0;
     reply_shape shape;  ///< The reply that is being parsed.
+    steady_clock::time_point written;
 };
 
 std::optional<std::int64_t> read_number(std::string_view text)
@@ -704,6 +705,7 @@ private:
         auto written = std::exchange(open_batch_, nullptr);
         if (over_)
             return fail(*written);
+        written->written = steady_clock::now();
 
         // The batch outlives the adapter: Boost.Redis drops the adapter before it completes.
         const auto adapter = [this, to = written.get()](
@@ -758,16 +760,17 @@ private:
     }
 
     /// Does what answers of this batch call for, and what must not happen while they are parsed.
-    void act_on_answers()
+    void act_on_answers(steady_clock::time_point written)
     {
-        note_contact();
+        const auto now = steady_clock::now();
+        group_.servers->heard(index_, now);
         if (unmarked_)
             return refuse(reason::unmarked, "the node has lost its data");
         const auto quarantine = std::exchange(quarantined_for_, std::nullopt);
         if (quarantine && events_.on_quarantined)
             events_.on_quarantined(*quarantine);
         if (events_.on_answered)
-            events_.on_answered();
+            events_.on_answered(now - written);
     }
 
     void note_contact() { group_.servers->heard(index_, steady_clock::now()); }
@@ -778,10 +781,11 @@ private:
         written->request.clear();
         written->commands.clear();
         written->answered = 0;
+        const auto at = written->written;
         if (spare_batches_.size() < max_spare_batches)
             spare_batches_.push_back(std::move(written));
         if (!over_)
-            act_on_answers();
+            act_on_answers(at);
     }
 
     /// Fails what has no answer, which is nothing unless the connection broke.

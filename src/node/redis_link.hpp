@@ -10,6 +10,7 @@
 #include "node/strand.hpp"
 #include "node/turn.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -46,7 +47,8 @@ struct link_events
 {
     std::function<void(admission)> on_ready;    ///< Connected and vetted; at most once.
     std::function<void(link_end)> on_end;       ///< Over; exactly once, also if never ready.
-    std::function<void()> on_answered;          ///< Some commands were: there is room for others.
+    /// Some commands were, after so long: there is room for others.
+    std::function<void(std::chrono::nanoseconds)> on_answered;
     std::function<void(milliseconds)> on_quarantined;  ///< A node said so after it was ready.
     /// A release got no answer: it may not have arrived.
     std::function<void(std::shared_ptr<question>)> on_lost_release;

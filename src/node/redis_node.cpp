@@ -2,12 +2,14 @@
 
 #include "core/backoff.hpp"
 #include "core/limits.hpp"
+#include "core/smoothed.hpp"
 #include "node/redis_link.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -69,7 +71,7 @@ public:
           pause_(strand),
           pauses_(first_pause, longest_pause),
           jitter_(std::random_device()()),
-          status_{config.name(), node_state::connecting, {}}
+          status_{config.name(), node_state::connecting, {}, {}}
     {
     }
 
@@ -108,6 +110,11 @@ public:
 
     node_status status() const override { return status_; }
 
+    std::chrono::microseconds round_trip() const noexcept override
+    {
+        return round_trip_.load(std::memory_order_relaxed);
+    }
+
 private:
     void connect()
     {
@@ -123,9 +130,9 @@ private:
                 if (const auto alive = self.lock())
                     alive->on_end(std::move(why));
             },
-            [self]() {
+            [self](core::nanoseconds round_trip) {
                 if (const auto alive = self.lock())
-                    alive->send_pending_releases();
+                    alive->on_answered(round_trip);
             },
             [self](milliseconds left) {
                 if (const auto alive = self.lock())
@@ -173,6 +180,16 @@ private:
             if (!ec && alive && alive->status_.state == node_state::quarantined)
                 alive->change(node_state::ready, {});
         });
+    }
+
+    void on_answered(core::nanoseconds round_trip)
+    {
+        smoothed_.add(round_trip);
+        round_trip_.store(
+            std::chrono::duration_cast<std::chrono::microseconds>(smoothed_.value()),
+            std::memory_order_relaxed
+        );
+        send_pending_releases();
     }
 
     /// Sends the releases that were kept, as far as there is room.
@@ -339,6 +356,8 @@ private:
     std::function<void()> on_change_;
     std::function<void()> on_stopped_;
     node_status status_;
+    core::smoothed smoothed_;
+    std::atomic<std::chrono::microseconds> round_trip_{};  ///< The same, for any thread.
     error_code end_code_;
     reason refused_ = reason::none;  ///< Why it is rejected.
     time_point quarantined_until_;

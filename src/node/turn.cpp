@@ -24,6 +24,14 @@ void turn::defer(turn_task& task)
         schedule();
 }
 
+void turn::defer_first(turn_task& task)
+{
+    task.unlink();
+    tasks_.push_front(task);
+    if (!scheduled_)
+        schedule();
+}
+
 void turn::schedule()
 {
     scheduled_ = true;
@@ -41,6 +49,8 @@ void turn::end()
     // A task may put off others, or itself again: a batch that a resumed coroutine adds to is still
     // written in this turn. A coroutine has to wait for a reply sooner or later, so this ends.
     scheduled_ = true;
+    if (first_)
+        first_();
     while (!tasks_.empty())
     {
         turn_task& task = tasks_.front();

@@ -5,7 +5,9 @@
 
 #include <boost/intrusive/list.hpp>
 
+#include <functional>
 #include <memory>
+#include <utility>
 
 namespace redlock::detail {
 
@@ -43,6 +45,12 @@ public:
     /// Puts `task` off to the end of this turn. Does nothing if it is put off already.
     void defer(turn_task& task);
 
+    /// The same, before everything else that is put off: what must be known before replies are.
+    void defer_first(turn_task& task);
+
+    /// Calls `first` before the work of each turn. Null: nothing.
+    void begin_with(std::function<void()> first) { first_ = std::move(first); }
+
 private:
     void schedule();
     void end();
@@ -51,6 +59,7 @@ private:
     strand_type strand_;
     boost::intrusive::list<turn_task, boost::intrusive::constant_time_size<false>> tasks_;
     bool scheduled_ = false;
+    std::function<void()> first_;
 };
 
 }  // namespace redlock::detail

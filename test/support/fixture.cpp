@@ -21,6 +21,7 @@ client_config make_config(const setup& how)
     config.retry = how.retry;
     config.key_prefix = how.key_prefix;
     config.mode = how.mode;
+    config.observer = how.observer;
     return config;
 }
 

@@ -5,6 +5,7 @@
 #include <redlock/config.hpp>
 #include <redlock/error.hpp>
 #include <redlock/lease.hpp>
+#include <redlock/observer.hpp>
 #include <redlock/options.hpp>
 
 #include <boost/asio/async_result.hpp>
@@ -86,6 +87,7 @@ struct setup
     retry_config retry{};
     std::string key_prefix{};
     redlock::mode mode = redlock::mode::plain;
+    std::shared_ptr<redlock::observer> observer{};
 };
 
 /** A client of fake nodes in virtual time.

@@ -173,7 +173,7 @@ void run_in_real_time(client_fixture& fixture, Done done)
 }
 
 /// Counts how often a handler is called, and where that is.
-struct observer
+struct call_watcher
 {
     client_fixture& fixture;
     bool initiating = false;
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(deferred_starts_when_it_is_called, Operation, oper
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_callback_is_called_once_and_elsewhere, Operation, operations)
 {
     bench_for<Operation> on;
-    observer seen{on.fixture};
+    call_watcher seen{on.fixture};
 
     seen.initiating = true;
     Operation::start(on, [&](error_code ec, auto...) { seen(ec); });
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(
 )
 {
     bench_for<Operation> on;
-    observer seen{on.fixture};
+    call_watcher seen{on.fixture};
 
     asio::post(on.fixture.context(), [&] {
         seen.initiating = true;

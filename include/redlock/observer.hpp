@@ -1,0 +1,100 @@
+#ifndef REDLOCK_OBSERVER_HPP
+#define REDLOCK_OBSERVER_HPP
+
+#include <redlock/error.hpp>
+#include <redlock/fencing.hpp>
+#include <redlock/time.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <string_view>
+
+namespace redlock {
+
+enum class release_outcome : unsigned char;
+struct node_status;
+
+/// All nodes were asked once, to acquire or to extend.
+struct round_event
+{
+    std::string_view resource;
+    bool extension;                      ///< Whether a lease was to be extended.
+    error_code code;                     ///< Empty if a quorum granted in time.
+    std::size_t granted;                 ///< How many nodes had granted when it was decided.
+    std::size_t nodes;                   ///< How many there are.
+    std::chrono::microseconds duration;  ///< Until it was decided.
+};
+
+/// A lease was acquired. A lease that shares the hold of its owner counts as well.
+struct acquired_event
+{
+    std::string_view resource;
+    fencing_token fence;
+    std::size_t rounds;                ///< Zero: it shares a hold, and nobody was asked.
+    std::chrono::microseconds waited;  ///< From the call to the lease.
+};
+
+/// An acquisition ended without a lease.
+struct denied_event
+{
+    std::string_view resource;
+    error_code code;  ///< The error of the operation; `contended` for an empty lease, too.
+    std::size_t rounds;
+    std::chrono::microseconds waited;
+};
+
+/// An extension ended, automatic or not.
+struct extended_event
+{
+    std::string_view resource;
+    error_code code;  ///< Empty if the lease was prolonged.
+    milliseconds remaining;
+};
+
+/// A lease ended before it was released.
+struct lost_event
+{
+    std::string_view resource;
+    fencing_token fence;
+    error_code code;     ///< As `lease::async_wait_lost`.
+    error_code because;  ///< How the last extension ended. Empty: well, or there was none.
+};
+
+/// A release ended that somebody waited for.
+struct released_event
+{
+    std::string_view resource;
+    release_outcome outcome;
+};
+
+/** Is told what a client does, for metrics and traces.
+
+    Derive from it, override what you need, and put it into `client_config::observer`.
+
+    @par Executor
+    Called on the client's strand, in the middle of its work. So a function must not block, must not
+    throw, and must not call the client's operations other than to post something. What the views
+    in an event point to is valid during the call only.
+
+    @par Lifetime
+    The client shares the ownership.
+*/
+class observer
+{
+public:
+    virtual ~observer() = default;
+
+    virtual void on_round(const round_event&) noexcept {}
+    virtual void on_acquired(const acquired_event&) noexcept {}
+    virtual void on_denied(const denied_event&) noexcept {}
+    virtual void on_extended(const extended_event&) noexcept {}
+    virtual void on_lost(const lost_event&) noexcept {}
+    virtual void on_released(const released_event&) noexcept {}
+
+    /// A node changed its state, or the reason for it.
+    virtual void on_node_state(const node_status&) noexcept {}
+};
+
+}  // namespace redlock
+
+#endif

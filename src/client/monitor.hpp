@@ -1,0 +1,65 @@
+#ifndef REDLOCK_SRC_CLIENT_MONITOR_HPP
+#define REDLOCK_SRC_CLIENT_MONITOR_HPP
+
+#include <redlock/metrics.hpp>
+#include <redlock/observer.hpp>
+
+#include "client/hold.hpp"
+#include "client/round.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+namespace redlock::detail {
+
+/// Counts what a client does, and tells the observer. Told on the strand, read from any thread.
+class monitor
+{
+public:
+    explicit monitor(std::shared_ptr<redlock::observer> told) : observer_(std::move(told)) {}
+
+    void round_ended(const round& asked, error_code outcome, core::instant now) noexcept;
+    void acquired(const lease& held, std::size_t rounds, core::nanoseconds waited) noexcept;
+    void denied(
+        std::string_view resource,
+        error_code outcome,
+        std::size_t rounds,
+        core::nanoseconds waited
+    ) noexcept;
+    void extended(const hold& held, error_code outcome, core::instant now) noexcept;
+    void lost(const hold& held) noexcept;
+    void given_back() noexcept { add(released_); }
+    void released(const hold& held, release_outcome outcome) noexcept;
+    void node_changed(const node_status& status) noexcept;
+
+    void set_held(std::size_t count) noexcept { held_.store(count, std::memory_order_relaxed); }
+
+    [[nodiscard]] metrics read() const noexcept;
+
+private:
+    using counter = std::atomic<std::uint64_t>;
+
+    /// One thread at a time writes: an exchange would cost more and bring nothing.
+    static void add(counter& to) noexcept
+    {
+        to.store(to.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
+
+    std::shared_ptr<redlock::observer> observer_;
+    counter rounds_ = 0;
+    counter acquired_ = 0;
+    counter contended_ = 0;
+    counter failed_ = 0;
+    counter extended_ = 0;
+    counter extensions_failed_ = 0;
+    counter lost_ = 0;
+    counter released_ = 0;
+    counter held_ = 0;
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,96 @@
+#ifndef REDLOCK_SRC_CLIENT_WATCH_HPP
+#define REDLOCK_SRC_CLIENT_WATCH_HPP
+
+#include "client/deadlines.hpp"
+#include "client/hold.hpp"
+
+#include <boost/intrusive/set.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace redlock::detail {
+
+class client_impl;
+
+/** Watches everything that a client holds: extends what is due, and tells what is lost.
+
+    One entry in a set for each hold, ordered by the time at which something is to be done, and one
+    timer for all. A lease costs no coroutine and no timer of its own; a coroutine exists while its
+    extension is under way. Extensions that are due at about the same time share a turn, and so
+    their commands share a write.
+
+    The watch keeps a hold alive until it is over. Used on the strand only.
+*/
+class watch final : public deadline
+{
+public:
+    watch(client_impl& client, std::shared_ptr<deadlines> timer);
+
+    /// Watches a hold that was just granted, by a round that started at `asked`.
+    void add(const std::shared_ptr<hold>& granted, time_point asked);
+
+    /// The hold is over. Wakes who waits for that. May destroy it, if the caller does not keep it.
+    void remove(hold& over);
+
+    /// Another lease asks for automatic extension, or for more of it.
+    void extend_by(hold& held, milliseconds ttl);
+
+    /// What this owner holds of a resource, or null.
+    [[nodiscard]] std::shared_ptr<hold> find(owner who, std::string_view resource) const;
+
+    /// Does what is due. Called before anything else that a turn brings: a process that stood still
+    /// past a deadline learns that first, and not after the replies that have queued up.
+    void catch_up();
+
+    /// Everything that is watched.
+    [[nodiscard]] std::vector<std::shared_ptr<hold>> all() const;
+    [[nodiscard]] std::size_t size() const noexcept { return holds_.size(); }
+
+    /// Stops watching. Waits for a loss end with `operation_aborted`.
+    void clear();
+
+    /// Destroys the operations that wait for a loss. For the end of the execution context.
+    void shut_down() noexcept;
+
+private:
+    struct sooner
+    {
+        bool operator()(const watched& a, const watched& b) const noexcept
+        {
+            return a.look_at < b.look_at;
+        }
+    };
+
+    using resource_of_owner = std::pair<owner, std::string_view>;
+
+    void on_deadline() override;
+    void look();
+    void look_at(hold& due, core::instant now);
+    void put_in(hold& held, core::instant now);
+    void put_again(hold& held, core::instant now);
+    void arm(core::instant now);
+    void notice_suspension(core::instant now);
+    void extend_soon(hold& due);
+    void start_extensions();
+    void start_extension(const std::shared_ptr<hold>& next);
+    void on_extended(hold& held, time_point asked, error_code outcome);
+
+    client_impl& client_;
+    std::shared_ptr<deadlines> timer_;
+    boost::intrusive::multiset<watched, boost::intrusive::compare<sooner>> holds_;
+    std::map<resource_of_owner, hold*> by_owner_;
+    std::deque<std::shared_ptr<hold>> to_extend_;  ///< Waits for room.
+    std::size_t extending_ = 0;                    ///< Extensions under way.
+    bool starting_ = false;                        ///< Extensions are being started.
+    core::nanoseconds suspended_{0};               ///< How far boot time is ahead of steady time.
+};
+
+}  // namespace redlock::detail
+
+#endif

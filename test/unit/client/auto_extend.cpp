@@ -1,0 +1,220 @@
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "support/fixture.hpp"
+
+using namespace redlock;
+using namespace redlock::test;
+using namespace std::chrono_literals;
+using detail::verb;
+
+namespace {
+
+constexpr acquire_options extended{.ttl = 3s, .auto_extend = true};
+
+/// How many extensions the nodes were asked for since the log was cleared.
+std::size_t extensions(client_fixture& fixture)
+{
+    return fixture.sent_to(verb::extend).size() / fixture.node_count();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_auto_extend)
+
+BOOST_AUTO_TEST_CASE(a_lease_outlives_its_ttl)
+{
+    running_client fixture;
+    const lease held = fixture.acquire("orders:42", extended);
+
+    for (int second = 0; second < 60; ++second)
+    {
+        fixture.advance(1s);
+        BOOST_TEST(held.remaining() > 1500ms);
+    }
+
+    BOOST_TEST(fixture.keys_left() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(without_the_option_nothing_is_extended)
+{
+    running_client fixture;
+    const lease held = fixture.acquire("orders:42", {.ttl = 3s});
+
+    fixture.advance(10s);
+
+    BOOST_TEST(held.expired());
+    BOOST_TEST(fixture.sent_to(verb::extend).empty());
+}
+
+BOOST_AUTO_TEST_CASE(an_extension_comes_after_a_third_of_the_ttl_and_not_sooner_than_needed)
+{
+    running_client fixture;
+    const lease held = fixture.acquire("orders:42", extended);
+
+    fixture.advance(890ms);
+    BOOST_TEST(extensions(fixture) == 0u);
+    fixture.advance(130ms);
+    BOOST_TEST(extensions(fixture) == 1u);
+    fixture.advance(30s);
+
+    BOOST_TEST(extensions(fixture) >= 30u);
+    BOOST_TEST(extensions(fixture) <= 35u);
+}
+
+BOOST_AUTO_TEST_CASE(leases_that_are_due_together_share_a_turn)
+{
+    running_client fixture;
+    std::vector<lease> held;
+    for (int i = 0; i < 200; ++i)
+        held.push_back(fixture.acquire("r" + std::to_string(i), extended));
+    fixture.advance(1100ms);
+
+    std::set<nanoseconds> moments;
+    for (const asked_question& each : fixture.log(verb::extend))
+        moments.insert(each.at);
+
+    // The jitter spreads them over 100 ms, and every 10 ms some are sent.
+    BOOST_TEST(fixture.sent_to(verb::extend).size() == 1000u);
+    BOOST_TEST(moments.size() <= 12u);
+}
+
+BOOST_AUTO_TEST_CASE(a_released_lease_is_not_extended)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", extended);
+
+    fixture.complete(held.async_release());
+    fixture.log().clear();
+    fixture.advance(10s);
+
+    BOOST_TEST(fixture.log().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_destroyed_lease_is_not_extended)
+{
+    running_client fixture;
+    {
+        const lease held = fixture.acquire("orders:42", extended);
+    }
+    fixture.advance(100ms);
+    fixture.log().clear();
+    fixture.advance(10s);
+
+    BOOST_TEST(fixture.log().empty());
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(an_abandoned_lease_is_not_extended_and_its_keys_expire)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", extended);
+
+    held.abandon();
+    fixture.advance(2s);
+    BOOST_TEST(fixture.keys_left() == 5u);
+    fixture.advance(8s);
+
+    BOOST_TEST(fixture.sent_to(verb::extend).empty());
+    BOOST_TEST(fixture.sent_to(verb::release).empty());
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(nodes_that_hang_for_less_than_the_validity_cost_nothing)
+{
+    running_client fixture;
+    const lease held = fixture.acquire("orders:42", extended);
+
+    fixture.each_node([](fake_node& node) { node.on(verb::extend).never(); });
+    fixture.advance(2500ms);
+    BOOST_TEST(!held.expired());
+    fixture.each_node([](fake_node& node) { node.be_honest(); });
+    fixture.advance(10s);
+
+    BOOST_TEST(!held.expired());
+    BOOST_TEST(held.last_extension() == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_extension_deletes_nothing)
+{
+    running_client fixture;
+    const lease held = fixture.acquire("orders:42", extended);
+    fixture.each_node([](fake_node& node) { node.on(verb::extend).error("LOADING"); });
+
+    fixture.advance(2500ms);
+
+    BOOST_TEST(!held.expired());
+    BOOST_TEST(held.last_extension() == error::node_rejected);
+    BOOST_TEST(fixture.sent_to(verb::release).empty());
+    BOOST_TEST(fixture.keys_left() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(after_a_failure_the_tries_are_close_and_after_a_success_they_are_not)
+{
+    running_client fixture;
+    const lease held = fixture.acquire("orders:42", {.ttl = 30s, .auto_extend = true});
+    fixture.each_node([](fake_node& node) { node.on(verb::extend).never(); });
+    fixture.advance(20s);
+    BOOST_TEST(extensions(fixture) >= 4u);
+
+    fixture.each_node([](fake_node& node) { node.be_honest(); });
+    fixture.advance(5s);
+    fixture.log().clear();
+    fixture.advance(60s);
+
+    BOOST_TEST(extensions(fixture) >= 5u);
+    BOOST_TEST(extensions(fixture) <= 7u);
+}
+
+BOOST_AUTO_TEST_CASE(it_stops_at_the_limit_of_the_hold)
+{
+    running_client fixture;
+    acquire_options options = extended;
+    options.hold_max = 10s;
+    lease held = fixture.acquire("orders:42", options);
+    const auto lost = launch(held.async_wait_lost());
+
+    fixture.advance(6500ms);
+    BOOST_TEST(!held.expired());
+    fixture.advance(3500ms);
+
+    BOOST_TEST(held.expired());
+    BOOST_TEST_REQUIRE(lost->done());
+    BOOST_TEST(lost->code() == error::hold_limit_reached);
+}
+
+BOOST_AUTO_TEST_CASE(a_cancelled_client_extends_no_longer)
+{
+    running_client fixture;
+    const lease held = fixture.acquire("orders:42", extended);
+
+    fixture.locks().cancel();
+    fixture.advance(1s);
+    fixture.log().clear();
+    fixture.advance(10s);
+
+    BOOST_TEST(fixture.log().empty());
+    BOOST_TEST(held.expired());
+    BOOST_TEST(fixture.client_is_gone() == false);
+}
+
+BOOST_AUTO_TEST_CASE(more_leases_than_may_be_extended_at_a_time_are_all_extended)
+{
+    running_client fixture({.nodes = 1});
+    std::vector<lease> held;
+    for (int i = 0; i < 1500; ++i)
+        held.push_back(fixture.acquire("r" + std::to_string(i), extended));
+
+    fixture.time().advance(1100ms);  // As after a standstill: all are due at once.
+    fixture.advance(100ms);
+
+    BOOST_TEST(fixture.sent_to(verb::extend).size() == 1500u);
+    BOOST_TEST(std::ranges::count_if(held, &lease::expired) == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,175 @@
+#include <boost/asio/error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/fixture.hpp"
+
+using namespace redlock;
+using namespace redlock::test;
+using namespace std::chrono_literals;
+using asio::error::operation_aborted;
+using detail::verb;
+
+BOOST_AUTO_TEST_SUITE(test_close)
+
+BOOST_AUTO_TEST_CASE(closing_releases_what_is_held_and_ends_the_run)
+{
+    running_client fixture;
+    std::vector<lease> held;
+    for (int i = 0; i < 10; ++i)
+        held.push_back(fixture.acquire("r" + std::to_string(i), {.auto_extend = i % 2 == 0}));
+
+    const auto [ec] = fixture.complete(fixture.locks().async_close());
+
+    BOOST_TEST(ec == error_code());
+    BOOST_TEST(fixture.keys_left() == 0u);
+    fixture.advance(100ms);
+    BOOST_TEST(fixture.run().done());
+    BOOST_TEST(fixture.run().code() == error_code());
+    for (const lease& each : held)
+        BOOST_TEST(each.expired());
+}
+
+BOOST_AUTO_TEST_CASE(closing_takes_no_time_if_nothing_is_held)
+{
+    running_client fixture;
+
+    fixture.complete(fixture.locks().async_close());
+    fixture.advance(10ms);
+
+    BOOST_TEST(fixture.time().elapsed() == 10ms);
+    BOOST_TEST(fixture.run().done());
+}
+
+BOOST_AUTO_TEST_CASE(new_operations_fail_and_acquisitions_under_way_are_aborted)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+    const auto waiting = launch(fixture.locks().async_acquire("orders:42", 10s));
+    fixture.run_until_idle();
+    fixture.each_node([](fake_node& node) { node.on(verb::release).after(40ms); });
+
+    const auto closed = launch(fixture.locks().async_close());
+    fixture.run_until_idle();
+    const auto late = launch(fixture.locks().async_acquire("orders:43", {.wait = 0ms}));
+    const auto extension = launch(held.async_extend());
+    fixture.run_until_idle();
+
+    BOOST_TEST(!closed->done());
+    BOOST_TEST_REQUIRE(waiting->done());
+    BOOST_TEST(waiting->code() == operation_aborted);
+    BOOST_TEST(late->code() == error::not_running);
+    BOOST_TEST(extension->code() == error::not_running);
+    fixture.advance(200ms);
+    BOOST_TEST(closed->done());
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(who_waits_for_a_loss_is_told_and_keeps_the_lease_to_release_it)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 3s, .auto_extend = true});
+    const auto lost = launch(held.async_wait_lost());
+
+    const auto closed = launch(fixture.locks().async_close());
+    fixture.advance(500ms);
+
+    BOOST_TEST_REQUIRE(lost->done());
+    BOOST_TEST(lost->code() == operation_aborted);
+    BOOST_TEST(!held.expired());
+    BOOST_TEST(!closed->done());
+    const auto [ec, outcome] = fixture.complete(held.async_release());
+    BOOST_TEST(ec == error_code());
+    BOOST_TEST(outcome == release_outcome::released);
+    fixture.advance(100ms);
+    BOOST_TEST(closed->done());
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_nobody_releases_holds_the_end_up_until_its_deadline)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 3s, .auto_extend = true});
+    const auto lost = launch(held.async_wait_lost());
+
+    const auto [ec] = fixture.complete(fixture.locks().async_close());
+
+    BOOST_TEST(ec == error_code());
+    BOOST_TEST(held.expired());
+    BOOST_TEST(fixture.time().elapsed() <= 3100ms);
+    BOOST_TEST(lost->completions == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(releases_are_repeated_until_a_quorum_confirms)
+{
+    running_client fixture;
+    const lease held = fixture.acquire("orders:42");
+    fixture.each_node(0, 3, [](fake_node& node) { node.on(verb::release).never().once(); });
+
+    const auto [ec] = fixture.complete(fixture.locks().async_close());
+
+    BOOST_TEST(ec == error_code());
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(nodes_that_are_gone_hold_the_end_up_for_no_longer_than_the_ttl)
+{
+    running_client fixture;
+    const lease held = fixture.acquire("orders:42", {.ttl = 2s});
+    fixture.each_node([](fake_node& node) { node.on(verb::release).never(); });
+
+    const auto [ec] = fixture.complete(fixture.locks().async_close());
+
+    BOOST_TEST(ec == error_code());
+    BOOST_TEST(fixture.time().elapsed() <= 2200ms);
+}
+
+BOOST_AUTO_TEST_CASE(a_cancelled_close_ends_the_client_at_once)
+{
+    running_client fixture;
+    const lease held = fixture.acquire("orders:42");
+    fixture.each_node([](fake_node& node) { node.on(verb::release).never(); });
+    const auto closed = launch(fixture.locks().async_close());
+    fixture.advance(10ms);
+
+    closed->cancel();
+    fixture.advance(200ms);
+
+    BOOST_TEST_REQUIRE(closed->done());
+    BOOST_TEST(closed->code() == operation_aborted);
+    BOOST_TEST(fixture.run().done());
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_does_not_run_cannot_be_closed)
+{
+    client_fixture fixture;
+
+    const auto [ec] = fixture.complete(fixture.locks().async_close());
+    BOOST_TEST(ec == error::not_running);
+
+    running_client running;
+    running.locks().cancel();
+    running.advance(100ms);
+    const auto [again] = running.complete(running.locks().async_close());
+    BOOST_TEST(again == error::not_running);
+}
+
+BOOST_AUTO_TEST_CASE(a_release_under_way_completes)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+    fixture.each_node([](fake_node& node) { node.on(verb::release).after(20ms); });
+    const auto released = launch(held.async_release());
+    fixture.run_until_idle();
+
+    fixture.complete(fixture.locks().async_close());
+
+    BOOST_TEST_REQUIRE(released->done());
+    BOOST_TEST(released->code() == error_code());
+    BOOST_TEST(released->value() == release_outcome::released);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

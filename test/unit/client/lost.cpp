@@ -1,0 +1,325 @@
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/fixture.hpp"
+
+using namespace redlock;
+using namespace redlock::test;
+using namespace std::chrono_literals;
+using asio::error::operation_aborted;
+using detail::verb;
+
+namespace {
+
+nanoseconds time_left(client_fixture& fixture, const lease& held)
+{
+    return held.valid_until() - fixture.time().now().steady;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_lost)
+
+BOOST_AUTO_TEST_CASE(loss_is_told_at_the_deadline)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 1s});
+    const auto lost = launch(held.async_wait_lost());
+
+    fixture.advance(time_left(fixture, held) - 1ns);
+    BOOST_TEST(!lost->done());
+    fixture.advance(1ns);
+
+    BOOST_TEST_REQUIRE(lost->done());
+    BOOST_TEST(lost->code() == error::lease_lost);
+    BOOST_TEST(held.expired());
+}
+
+BOOST_AUTO_TEST_CASE(loss_is_told_at_the_deadline_while_every_extension_hangs)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 1s, .auto_extend = true});
+    fixture.each_node([](fake_node& node) { node.on(verb::extend).never(); });
+    const auto lost = launch(held.async_wait_lost());
+
+    fixture.advance(time_left(fixture, held));
+
+    BOOST_TEST_REQUIRE(lost->done());
+    BOOST_TEST(lost->code() == error::lease_lost);
+    BOOST_TEST(held.last_extension() == error::quorum_unreachable);
+}
+
+BOOST_AUTO_TEST_CASE(loss_is_told_as_soon_as_a_majority_has_the_key_no_longer)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 3s, .auto_extend = true});
+    const auto lost = launch(held.async_wait_lost());
+    fixture.each_node(0, 3, [](fake_node& node) { node.store().clear(); });
+
+    fixture.advance(1100ms);
+
+    BOOST_TEST_REQUIRE(lost->done());
+    BOOST_TEST(lost->code() == error::lease_lost);
+    BOOST_TEST(held.expired());
+    BOOST_TEST(held.last_extension() == error::lease_lost);
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_release_is_no_loss)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+    const auto waiting = launch(held.async_wait_lost());
+
+    fixture.complete(held.async_release());
+
+    BOOST_TEST_REQUIRE(waiting->done());
+    BOOST_TEST(waiting->code() == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(neither_is_the_destruction_or_the_abandonment_of_a_lease)
+{
+    running_client fixture;
+    lease first = fixture.acquire("orders:42");
+    lease second = fixture.acquire("orders:43");
+    const auto destroyed = launch(first.async_wait_lost());
+    const auto abandoned = launch(second.async_wait_lost());
+    fixture.run_until_idle();
+
+    first = lease();
+    second.abandon();
+    fixture.advance(100ms);
+
+    BOOST_TEST_REQUIRE(destroyed->done());
+    BOOST_TEST(destroyed->code() == error_code());
+    BOOST_TEST_REQUIRE(abandoned->done());
+    BOOST_TEST(abandoned->code() == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(who_asks_late_is_told_at_once)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 1s});
+    fixture.advance(1h);
+
+    const auto lost = launch(held.async_wait_lost());
+    fixture.run_until_idle();
+
+    BOOST_TEST_REQUIRE(lost->done());
+    BOOST_TEST(lost->code() == error::lease_lost);
+}
+
+BOOST_AUTO_TEST_CASE(everybody_who_waits_is_told)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 1s});
+    std::vector<std::shared_ptr<pending<>>> waiting;
+    for (int i = 0; i < 10; ++i)
+        waiting.push_back(launch(held.async_wait_lost()));
+
+    fixture.advance(1s);
+
+    for (const auto& each : waiting)
+    {
+        BOOST_TEST_REQUIRE(each->done());
+        BOOST_TEST(each->completions == 1u);
+        BOOST_TEST(each->code() == error::lease_lost);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_cancelled_wait_does_nothing_to_the_lease)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+    const auto waiting = launch(held.async_wait_lost());
+    fixture.run_until_idle();
+
+    waiting->cancel();
+    fixture.run_until_idle();
+
+    BOOST_TEST_REQUIRE(waiting->done());
+    BOOST_TEST(waiting->code() == operation_aborted);
+    BOOST_TEST(!held.expired());
+}
+
+BOOST_AUTO_TEST_CASE(a_cancelled_client_aborts_the_wait)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+    const auto waiting = launch(held.async_wait_lost());
+    fixture.run_until_idle();
+
+    fixture.locks().cancel();
+    fixture.advance(100ms);
+    const auto late = launch(held.async_wait_lost());
+    fixture.run_until_idle();
+
+    BOOST_TEST_REQUIRE(waiting->done());
+    BOOST_TEST(waiting->code() == operation_aborted);
+    BOOST_TEST_REQUIRE(late->done());
+    BOOST_TEST(late->code() == error::not_running);
+    BOOST_TEST(!held.expired());
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_lease_cannot_be_lost)
+{
+    running_client fixture;
+    lease empty;
+    // Without a client it has no executor but the system's, in another thread.
+    std::promise<error_code> told;
+    empty.async_wait_lost([&](error_code ec) { told.set_value(ec); });
+
+    BOOST_TEST(told.get_future().get() == error::invalid_argument);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_lives_while_it_is_extended)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 1s});
+    const auto lost = launch(held.async_wait_lost());
+
+    for (int i = 0; i < 20; ++i)
+    {
+        fixture.advance(500ms);
+        fixture.complete(held.async_extend());
+    }
+    BOOST_TEST(!lost->done());
+    fixture.advance(1s);
+
+    BOOST_TEST(lost->done());
+}
+
+BOOST_AUTO_TEST_CASE(an_expired_lease_is_not_revived_by_an_extension_that_was_granted)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 1s});
+    fixture.each_node([](fake_node& node) { node.on(verb::extend).after(40ms); });
+    fixture.advance(time_left(fixture, held) - 20ms);
+    const auto extended = launch(held.async_extend(10s));
+    const auto lost = launch(held.async_wait_lost());
+
+    fixture.advance(100ms);
+
+    BOOST_TEST(extended->code() == error::lease_lost);
+    BOOST_TEST(lost->code() == error::lease_lost);
+    BOOST_TEST(held.expired());
+    // The keys would live for ten more seconds.
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_is_not_revived_after_a_rival_came_and_went)
+{
+    running_client fixture({.nodes = 3});
+    lease held = fixture.acquire("orders:42", {.ttl = 3s, .auto_extend = true});
+    const auto lost = launch(held.async_wait_lost());
+    fixture.each_node([](fake_node& node) { node.store().clear(); });
+    fixture.hold_elsewhere("orders:42", 100ms, 0, 3);  // Over before the next extension.
+
+    fixture.advance(2s);
+
+    BOOST_TEST_REQUIRE(lost->done());
+    BOOST_TEST(lost->code() == error::lease_lost);
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_loop_that_stood_still_past_the_deadline_tells_the_loss_before_the_replies)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 1s});
+    std::vector<std::string> order;
+    held.async_wait_lost([&](error_code) { order.push_back("lost"); });
+    fixture.each_node([](fake_node& node) { node.on(verb::extend).after(40ms); });
+    fixture.advance(time_left(fixture, held) - 50ms);
+    held.async_extend(10s, [&](error_code ec) {
+        order.push_back(ec == error::lease_lost ? "not extended" : "extended");
+    });
+    fixture.run_until_idle();
+
+    fixture.time().advance(5s);  // All at once: the answers are there, in time, and nobody looked.
+    fixture.run_until_idle();
+
+    const std::vector<std::string> expected{"lost", "not extended"};
+    BOOST_TEST(order == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(who_saw_the_deadline_pass_never_sees_the_lease_live_again)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 1s});
+    fixture.advance(900ms);
+    const core::instant before = fixture.time().now();
+    fixture.time().jump(manual_time::clock::boot, 1s);
+    BOOST_TEST(held.expired());
+
+    fixture.time().jump(manual_time::clock::boot, before.boot - fixture.time().now().boot);
+    const auto [ec] = fixture.complete(held.async_extend(10s));
+
+    BOOST_TEST(ec == error::lease_lost);
+    BOOST_TEST(held.expired());
+}
+
+BOOST_AUTO_TEST_CASE(a_suspension_is_noticed_within_half_a_second)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 30s});
+    const auto lost = launch(held.async_wait_lost());
+    fixture.advance(1s);
+
+    fixture.time().jump(manual_time::clock::boot, 40s);  // The steady clock stood still meanwhile.
+    BOOST_TEST(held.expired());
+    fixture.advance(500ms);
+
+    BOOST_TEST_REQUIRE(lost->done());
+    BOOST_TEST(lost->code() == error::lease_lost);
+}
+
+BOOST_AUTO_TEST_CASE(a_short_suspension_moves_the_deadline_and_the_extension)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 30s});
+    const auto lost = launch(held.async_wait_lost());
+    fixture.advance(1s);
+
+    fixture.time().jump(manual_time::clock::boot, 20s);
+    fixture.advance(500ms);
+    BOOST_TEST(!lost->done());
+    BOOST_TEST(held.remaining() < 9s);
+    fixture.advance(held.remaining() + 1ms);
+
+    BOOST_TEST(lost->done());
+}
+
+BOOST_AUTO_TEST_CASE(loss_is_told_while_the_boot_clock_stands_still)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 1s});
+    const auto lost = launch(held.async_wait_lost());
+    fixture.time().stop(manual_time::clock::boot);
+
+    fixture.advance(1s);
+
+    BOOST_TEST(lost->done());
+}
+
+BOOST_AUTO_TEST_CASE(a_context_may_go_while_somebody_waits_for_a_loss)
+{
+    running_client fixture;
+    auto held = std::make_shared<lease>(fixture.acquire("orders:42", {.auto_extend = true}));
+    held->async_wait_lost([held](error_code) {});
+    fixture.run_until_idle();
+
+    held.reset();
+    fixture.destroy_context();
+
+    BOOST_TEST(fixture.client_is_gone());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

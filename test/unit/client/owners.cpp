@@ -1,0 +1,228 @@
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <utility>
+
+#include "support/fixture.hpp"
+
+using namespace redlock;
+using namespace redlock::test;
+using namespace std::chrono_literals;
+using detail::verb;
+
+namespace {
+
+constexpr owner ada{1};
+constexpr owner bob{2};
+
+/// One round as this owner.
+lease try_as(client_fixture& fixture, owner who, milliseconds ttl = 10s)
+{
+    auto [ec, held] = fixture.complete(
+        fixture.locks().async_try_acquire("orders:42", {.ttl = ttl, .owner = who})
+    );
+    BOOST_TEST(ec == error_code());
+    return std::move(held);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_owners)
+
+BOOST_AUTO_TEST_CASE(an_owner_does_not_wait_for_itself)
+{
+    running_client fixture;
+    const lease first = try_as(fixture, ada);
+    const lease second = try_as(fixture, ada);
+
+    BOOST_TEST(static_cast<bool>(first));
+    BOOST_TEST(static_cast<bool>(second));
+    BOOST_TEST(first.valid_until() == second.valid_until());
+    BOOST_TEST(fixture.log(verb::acquire).size() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(different_owners_exclude_each_other)
+{
+    running_client fixture;
+    const lease first = try_as(fixture, ada);
+
+    BOOST_TEST(!try_as(fixture, bob));
+    BOOST_TEST(!try_as(fixture, owner::none));
+}
+
+BOOST_AUTO_TEST_CASE(nobody_in_particular_excludes_itself)
+{
+    running_client fixture;
+    const lease first = try_as(fixture, owner::none);
+
+    BOOST_TEST(!try_as(fixture, owner::none));
+}
+
+BOOST_AUTO_TEST_CASE(the_keys_are_released_with_the_last_lease)
+{
+    running_client fixture;
+    lease first = try_as(fixture, ada);
+    lease second = try_as(fixture, ada);
+
+    const auto [ec, outcome] = fixture.complete(first.async_release());
+    BOOST_TEST(ec == error_code());
+    BOOST_TEST(outcome == release_outcome::still_held);
+    BOOST_TEST(first.expired());
+    BOOST_TEST(!second.expired());
+    BOOST_TEST(fixture.keys_left() == 5u);
+    const auto [again, last] = fixture.complete(second.async_release());
+
+    BOOST_TEST(again == error_code());
+    BOOST_TEST(last == release_outcome::released);
+    BOOST_TEST(fixture.keys_left() == 0u);
+    BOOST_TEST(static_cast<bool>(try_as(fixture, bob)));
+}
+
+BOOST_AUTO_TEST_CASE(a_destroyed_lease_leaves_the_others)
+{
+    running_client fixture;
+    const lease first = try_as(fixture, ada);
+    {
+        const lease second = try_as(fixture, ada);
+    }
+    fixture.advance(100ms);
+
+    BOOST_TEST(!first.expired());
+    BOOST_TEST(fixture.keys_left() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(the_longest_ttl_that_was_asked_for_counts)
+{
+    running_client fixture;
+    const lease first = try_as(fixture, ada, 1s);
+    const lease second = try_as(fixture, ada, 20s);
+    const lease third = try_as(fixture, ada, 1s);
+
+    BOOST_TEST(first.remaining() > 19s);
+    BOOST_TEST(third.remaining() > 19s);
+    BOOST_TEST(fixture.sent_to(verb::extend).size() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(who_joins_gets_no_lease_if_its_ttl_cannot_be_had)
+{
+    running_client fixture;
+    const lease first = try_as(fixture, ada, 5s);
+    fixture.each_node([](fake_node& node) { node.on(verb::extend).never(); });
+
+    const auto [ec, second] = fixture.complete(
+        fixture.locks().async_try_acquire("orders:42", {.ttl = 20s, .owner = ada})
+    );
+
+    BOOST_TEST(ec == error::quorum_unreachable);
+    BOOST_TEST(!second);
+    BOOST_TEST(!first.expired());
+    BOOST_TEST(fixture.keys_left() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(an_owner_whose_hold_was_lost_acquires_anew)
+{
+    running_client fixture;
+    const lease first = try_as(fixture, ada, 1s);
+    fixture.advance(2s);
+
+    const lease second = try_as(fixture, ada, 1s);
+
+    BOOST_TEST(first.expired());
+    BOOST_TEST(!second.expired());
+    BOOST_TEST(fixture.log(verb::acquire).size() == 10u);
+}
+
+BOOST_AUTO_TEST_CASE(an_owner_whose_keys_have_vanished_acquires_anew)
+{
+    running_client fixture;
+    const lease first = try_as(fixture, ada, 5s);
+    fixture.each_node([](fake_node& node) { node.store().clear(); });
+
+    const lease second = try_as(fixture, ada, 20s);
+
+    BOOST_TEST(first.expired());
+    BOOST_TEST(!second.expired());
+}
+
+BOOST_AUTO_TEST_CASE(one_lease_with_automatic_extension_keeps_them_all)
+{
+    running_client fixture;
+    const lease first = try_as(fixture, ada, 3s);
+    const lease second =
+        fixture.acquire("orders:42", {.ttl = 3s, .auto_extend = true, .owner = ada});
+
+    fixture.advance(30s);
+
+    BOOST_TEST(!first.expired());
+    BOOST_TEST(!second.expired());
+}
+
+BOOST_AUTO_TEST_CASE(the_limit_of_the_first_lease_holds_for_all)
+{
+    running_client fixture;
+    const lease first =
+        fixture.acquire("orders:42", {.ttl = 3s, .hold_max = 5s, .owner = ada});
+    fixture.advance(2500ms);
+
+    const auto [ec, second] = fixture.complete(fixture.locks().async_try_acquire(
+        "orders:42", {.ttl = 3s, .hold_max = 1h, .owner = ada}
+    ));
+
+    BOOST_TEST(ec == error::hold_limit_reached);
+    BOOST_TEST(!second);
+}
+
+BOOST_AUTO_TEST_CASE(an_extension_of_a_released_lease_fails_though_another_one_lives)
+{
+    running_client fixture;
+    lease first = try_as(fixture, ada);
+    lease second = try_as(fixture, ada);
+    fixture.complete(first.async_release());
+
+    const auto [ec] = fixture.complete(first.async_extend());
+    const auto [other] = fixture.complete(second.async_extend());
+
+    BOOST_TEST(ec == error::lease_lost);
+    BOOST_TEST(other == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_for_loss_ends_with_the_lease_and_not_with_the_hold)
+{
+    running_client fixture;
+    lease first = try_as(fixture, ada);
+    lease second = try_as(fixture, ada);
+    const auto of_first = launch(first.async_wait_lost());
+    const auto of_second = launch(second.async_wait_lost());
+
+    fixture.complete(first.async_release());
+
+    BOOST_TEST_REQUIRE(of_first->done());
+    BOOST_TEST(of_first->code() == error_code());
+    BOOST_TEST(!of_second->done());
+}
+
+BOOST_AUTO_TEST_CASE(leases_of_one_owner_have_one_token)
+{
+    running_client fixture({.mode = mode::guarded});
+    const lease first = try_as(fixture, ada);
+    const lease second = try_as(fixture, ada);
+
+    BOOST_TEST(static_cast<bool>(first.fence()));
+    BOOST_TEST((first.fence() == second.fence()));
+}
+
+BOOST_AUTO_TEST_CASE(a_hold_whose_token_is_too_low_cannot_be_joined)
+{
+    running_client fixture({.mode = mode::guarded});
+    const lease first = try_as(fixture, ada);
+
+    const auto [ec, second] = fixture.complete(fixture.locks().async_try_acquire(
+        "orders:42", {.owner = ada, .fence_at_least = first.fence()}
+    ));
+
+    BOOST_TEST(ec == error::invalid_argument);
+    BOOST_TEST(!second);
+    BOOST_TEST(!first.expired());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -16,5 +16,6 @@
 #include <redlock/options.hpp>
 #include <redlock/time.hpp>
 #include <redlock/vote.hpp>
+#include <redlock/with_lock.hpp>
 
 #endif

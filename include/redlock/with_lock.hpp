@@ -1,0 +1,248 @@
+#ifndef REDLOCK_WITH_LOCK_HPP
+#define REDLOCK_WITH_LOCK_HPP
+
+#include <redlock/client.hpp>
+#include <redlock/error.hpp>
+#include <redlock/lease.hpp>
+#include <redlock/options.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <concepts>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace redlock {
+
+namespace detail {
+
+template <class T>
+struct awaitable_traits;
+
+template <class T, class Executor>
+struct awaitable_traits<boost::asio::awaitable<T, Executor>>
+{
+    using result = T;
+    using executor = Executor;
+};
+
+template <class Body>
+using awaitable_of = std::invoke_result_t<Body&, lease&>;
+
+template <class Body>
+using awaitable_traits_of = awaitable_traits<awaitable_of<Body>>;
+
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+/// GCC 12 destroys the captures of a lambda twice that is written into a `co_await` expression.
+template <class Body>
+inline constexpr bool safe_body = std::is_lvalue_reference_v<Body> ||
+                                  std::is_trivially_destructible_v<Body>;
+#else
+template <class Body>
+inline constexpr bool safe_body = true;
+#endif
+
+/// What a body yielded. Optional, so that its type need not have a default.
+template <class T>
+class body_result
+{
+public:
+    template <class Awaitable>
+    [[nodiscard]] Awaitable keep(Awaitable) = delete;
+
+    void put(T&& value) { value_.emplace(std::move(value)); }
+    [[nodiscard]] T take() { return std::move(*value_); }
+
+private:
+    std::optional<T> value_;
+};
+
+template <>
+class body_result<void>
+{
+public:
+    void take() const noexcept {}
+};
+
+/// Runs the body and puts its result where a cancelled group cannot lose it.
+template <class Body, class T, class Executor>
+boost::asio::awaitable<void, Executor> run_body(Body& body, lease& held, body_result<T>& result)
+{
+    if constexpr (std::is_void_v<T>)
+        co_await std::invoke(body, held);
+    else
+        result.put(co_await std::invoke(body, held));
+}
+
+/// Ends the wait for body and loss: when the body has ended, or when the lease is lost. A body may
+/// release its lease by itself, which is no loss.
+struct body_ended_or_lease_lost
+{
+    boost::asio::cancellation_type operator()(const std::exception_ptr&) const noexcept
+    {
+        return boost::asio::cancellation_type::all;
+    }
+
+    boost::asio::cancellation_type operator()(error_code lost) const noexcept
+    {
+        return lost ? boost::asio::cancellation_type::all : boost::asio::cancellation_type::none;
+    }
+};
+
+[[nodiscard]] inline bool is_cancellation(const std::exception_ptr& failure)
+{
+    try
+    {
+        std::rethrow_exception(failure);
+    }
+    catch (const boost::system::system_error& error)
+    {
+        return error.code() == boost::asio::error::operation_aborted;
+    }
+    catch (...)
+    {
+        return false;
+    }
+}
+
+/// Why the lease was lost before the body had ended. Empty: it was not.
+/// @param waited How the wait for a loss ended.
+[[nodiscard]] inline error_code loss_of(const lease& held, error_code waited)
+{
+    if (waited != boost::asio::error::operation_aborted)
+        return waited;
+    // Nobody has told. The clock knows.
+    return held && held.expired() ? error_code(error::lease_lost) : error_code();
+}
+
+/// What `with_lock` throws after the body has ended, or null.
+[[nodiscard]] inline std::exception_ptr choose_failure(std::exception_ptr body, error_code lost)
+{
+    if (!lost || (body && !is_cancellation(body)))
+        return body;
+    return std::make_exception_ptr(boost::system::system_error(lost));
+}
+
+/// A body is kept by value if it was given as a temporary, and by reference otherwise.
+template <class Body>
+auto with_lock(client& locks, std::string resource, acquire_options options, Body body)
+    -> awaitable_of<Body>
+{
+    namespace asio = boost::asio;
+    using result_type = typename awaitable_traits_of<Body>::result;
+    using executor_type = typename awaitable_traits_of<Body>::executor;
+
+    options.auto_extend = true;
+    lease held = co_await locks.async_acquire(resource, options, asio::deferred);
+
+    body_result<result_type> result;
+    const auto executor = co_await asio::this_coro::executor;
+    auto race = asio::experimental::make_parallel_group(
+        asio::co_spawn(
+            executor,
+            run_body<std::remove_reference_t<Body>, result_type, executor_type>(body, held, result),
+            asio::deferred
+        ),
+        held.async_wait_lost(asio::deferred)
+    );
+    // Completes when both have. What comes second is cancelled, and a cancelled body still runs to
+    // its end.
+    auto outcome = co_await race.async_wait(body_ended_or_lease_lost(), asio::deferred);
+    const auto& [order, failure, waited] = outcome;
+    const error_code lost = loss_of(held, waited);
+
+    // This coroutine may have been cancelled, which must not cut the release short.
+    const bool throws = co_await asio::this_coro::throw_if_cancelled();
+    co_await asio::this_coro::throw_if_cancelled(false);
+    if (held)
+    {
+        // The ttl ends what a release could not, so there is nothing to do about its errors.
+        co_await held.async_release(
+            asio::bind_cancellation_slot(asio::cancellation_slot(), asio::as_tuple(asio::deferred))
+        );
+    }
+    co_await asio::this_coro::throw_if_cancelled(throws);
+
+    if (const auto thrown = choose_failure(failure, lost))
+        std::rethrow_exception(thrown);
+    co_return result.take();
+}
+
+}  // namespace detail
+
+/** Runs `body` under a lease, which is extended until the body has ended and then released.
+
+    1. Acquires `resource`, as `client::async_acquire`.
+    2. Runs `body(lease&)` and extends the lease meanwhile, each time a third of the ttl has passed.
+    3. If the lease is lost, cancels the body (`cancellation_type::terminal`). Waits for its end.
+    4. Releases the resource and waits for that, in any case.
+
+    A body that ignores cancellation runs on without protection: nothing can stop it. It still sees
+    `lease::expired()`, and what it protects can check `lease::fence()`.
+
+    @param locks Must live until the returned coroutine has ended.
+
+    @param resource As for `client::async_acquire`. Copied.
+
+    @param options As for `client::async_acquire`; `auto_extend` is on whatever it says. `hold_max`
+    limits how long the body may run.
+
+    @param body Called once with the lease, after it was acquired: a function object that returns
+    `boost::asio::awaitable<T>`. Moved into the coroutine if it is a temporary; otherwise it must
+    live until the coroutine has ended. With GCC 12 a temporary has to be trivially destructible,
+    which a lambda that captures by reference is: give others a name first.
+
+    @return A coroutine to be awaited or spawned, with the result of the body. `T` may be void, and
+    need be neither copyable nor default-constructible.
+
+    @par Errors
+    Thrown as `boost::system::system_error`, in this order:
+    @li what `async_acquire` fails with; the body is not called then.
+    @li what the body throws, unless it is the `operation_aborted` of a lease that was lost.
+    @li `error::lease_lost` or `error::hold_limit_reached`: the lease was lost before the body had
+    ended. The result of the body, if there is one, is dropped.
+    Nothing is thrown because of the release: what it cannot delete, the ttl ends.
+
+    @par Cancellation
+    Terminal. Cancels the acquisition or the body, whatever is under way; the release that follows
+    is not cancelled. `client::cancel` and `client::async_close` cancel the body as well.
+*/
+template <class Body>
+    requires std::invocable<std::remove_reference_t<Body>&, lease&>
+[[nodiscard]] auto with_lock(
+    client& locks,
+    std::string_view resource,
+    const acquire_options& options,
+    Body&& body
+) -> detail::awaitable_of<std::remove_reference_t<Body>>
+{
+    static_assert(
+        detail::safe_body<Body>,
+        "GCC 12 would destroy the captures of this body twice: give the lambda a name first"
+    );
+    using kept = std::conditional_t<
+        std::is_lvalue_reference_v<Body>, Body, std::remove_cvref_t<Body>>;
+    return detail::with_lock<kept>(
+        locks, std::string(resource), options, std::forward<Body>(body)
+    );
+}
+
+}  // namespace redlock
+
+#endif

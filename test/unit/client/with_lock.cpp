@@ -1,0 +1,424 @@
+#include <redlock/with_lock.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/system/system_error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "support/fixture.hpp"
+
+using namespace redlock;
+using namespace redlock::test;
+using namespace std::chrono_literals;
+using asio::error::operation_aborted;
+using detail::verb;
+
+namespace {
+
+constexpr acquire_options three_seconds{.ttl = 3s};
+
+/// A coroutine that was started, and how it ended.
+struct spawned
+{
+    bool done = false;
+    std::exception_ptr failure;
+    asio::cancellation_signal signal;
+
+    [[nodiscard]] error_code code() const
+    {
+        try
+        {
+            if (failure)
+                std::rethrow_exception(failure);
+        }
+        catch (const boost::system::system_error& error)
+        {
+            return error.code();
+        }
+        return {};
+    }
+};
+
+/// Starts a coroutine of the user, on the context of the fixture.
+std::shared_ptr<spawned> spawn(client_fixture& fixture, asio::awaitable<void> work)
+{
+    auto started = std::make_shared<spawned>();
+    auto slot = started->signal.slot();
+    asio::co_spawn(
+        fixture.context(),
+        std::move(work),
+        asio::bind_cancellation_slot(
+            slot,
+            [started](std::exception_ptr failure) {
+                started->done = true;
+                started->failure = failure;
+            }
+        )
+    );
+    fixture.run_until_idle();
+    return started;
+}
+
+/// Lets the fixture's time pass in a body, until it is cancelled. The wait is one that does not end
+/// by itself: for the loss of another lease.
+asio::awaitable<void> wait_until_cancelled(lease& other)
+{
+    co_await other.async_wait_lost(asio::deferred);
+}
+
+struct not_default
+{
+    explicit not_default(int given) : value(given) {}
+    not_default(not_default&&) = default;
+    not_default& operator=(not_default&&) = delete;
+
+    int value;
+};
+
+/// A running client, and a lease whose loss bodies may wait for.
+struct locked_world : running_client
+{
+    lease other = acquire("another", {.ttl = 1h});
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_with_lock)
+
+BOOST_AUTO_TEST_CASE(the_body_runs_under_a_lease_that_is_released_afterwards)
+{
+    running_client fixture;
+    bool ran = false;
+    const auto body = [&](lease& held) -> asio::awaitable<void> {
+        ran = true;
+        BOOST_TEST(!held.expired());
+        BOOST_TEST(held.resource() == "orders:42");
+        BOOST_TEST(fixture.keys_left() == 5u);
+        co_return;
+    };
+
+    const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", {}, body));
+
+    BOOST_TEST(user->done);
+    BOOST_TEST(user->code() == error_code());
+    BOOST_TEST(ran);
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_result_of_the_body_is_handed_out)
+{
+    running_client fixture;
+    std::optional<int> number;
+    std::unique_ptr<std::string> text;
+    const auto user = [&]() -> asio::awaitable<void> {
+        auto value = co_await with_lock(
+            fixture.locks(), "a", {},
+            [](lease&) -> asio::awaitable<not_default> { co_return not_default(42); }
+        );
+        number = value.value;
+        text = co_await with_lock(
+            fixture.locks(), "b", {},
+            [](lease&) -> asio::awaitable<std::unique_ptr<std::string>> {
+                co_return std::make_unique<std::string>("moved");
+            }
+        );
+    };
+
+    const auto ended = spawn(fixture, user());
+
+    BOOST_TEST(ended->code() == error_code());
+    BOOST_TEST_REQUIRE(number.has_value());
+    BOOST_TEST(*number == 42);
+    BOOST_TEST_REQUIRE(text != nullptr);
+    BOOST_TEST(*text == "moved");
+}
+
+BOOST_AUTO_TEST_CASE(the_lease_is_extended_while_the_body_runs)
+{
+    locked_world fixture;
+    const auto body = [&](lease&) { return wait_until_cancelled(fixture.other); };
+    const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", three_seconds, body));
+
+    fixture.advance(60s);
+    BOOST_TEST(!user->done);
+    fixture.complete(fixture.other.async_release());
+    fixture.run_until_idle();
+
+    BOOST_TEST(user->done);
+    BOOST_TEST(user->code() == error_code());
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_acquisition_does_not_call_the_body)
+{
+    running_client fixture;
+    fixture.hold_elsewhere("orders:42", 1h, 0, 5);
+    bool ran = false;
+    const auto body = [&](lease&) -> asio::awaitable<void> {
+        ran = true;
+        co_return;
+    };
+
+    const auto user =
+        spawn(fixture, with_lock(fixture.locks(), "orders:42", {.wait = 0ms}, body));
+    fixture.advance(1s);
+
+    BOOST_TEST(user->done);
+    BOOST_TEST(user->code() == error::contended);
+    BOOST_TEST(!ran);
+}
+
+BOOST_AUTO_TEST_CASE(a_body_is_cancelled_when_the_lease_is_lost)
+{
+    locked_world fixture;
+    error_code seen;
+    bool expired = false;
+    const auto body = [&](lease& held) -> asio::awaitable<void> {
+        auto waited = co_await fixture.other.async_wait_lost(asio::as_tuple(asio::deferred));
+        seen = std::get<0>(waited);
+        expired = held.expired();
+    };
+    const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", three_seconds, body));
+    fixture.each_node([](fake_node& node) { node.on(verb::extend).never(); });
+
+    fixture.advance(3s);
+
+    BOOST_TEST(seen == operation_aborted);
+    BOOST_TEST(expired);
+    BOOST_TEST_REQUIRE(user->done);
+    BOOST_TEST(user->code() == error::lease_lost);
+}
+
+BOOST_AUTO_TEST_CASE(a_body_at_the_limit_of_its_hold_is_cancelled_and_the_limit_is_the_reason)
+{
+    locked_world fixture;
+    const auto body = [&](lease&) { return wait_until_cancelled(fixture.other); };
+
+    const auto user = spawn(
+        fixture,
+        with_lock(fixture.locks(), "orders:42", {.ttl = 3s, .hold_max = 10s}, body)
+    );
+    fixture.advance(10s);
+
+    BOOST_TEST_REQUIRE(user->done);
+    BOOST_TEST(user->code() == error::hold_limit_reached);
+}
+
+BOOST_AUTO_TEST_CASE(a_body_that_ignores_cancellation_is_awaited_and_its_result_is_dropped)
+{
+    locked_world fixture;
+    std::size_t waits = 0;
+    const auto body = [&](lease& held) -> asio::awaitable<int> {
+        co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+        while (waits < 5)
+        {
+            co_await fixture.locks().async_try_acquire("own" + std::to_string(waits), 1s);
+            ++waits;
+        }
+        fixture.advance(0ms);
+        BOOST_TEST(held.expired());
+        co_return 42;
+    };
+    fixture.each_node([](fake_node& node) {
+        node.on(verb::acquire).times(1);
+        node.on(verb::acquire).after(40ms);
+        node.on(verb::extend).never();
+    });
+    const auto work = [&]() -> asio::awaitable<void> {
+        co_await with_lock(fixture.locks(), "orders:42", {.ttl = 100ms}, body);
+        BOOST_TEST(false, "there is no result");
+    };
+
+    const auto user = spawn(fixture, work());
+    fixture.advance(5s);
+
+    BOOST_TEST(waits == 5u);
+    BOOST_TEST_REQUIRE(user->done);
+    BOOST_TEST(user->code() == error::lease_lost);
+}
+
+BOOST_AUTO_TEST_CASE(what_the_body_throws_wins_over_a_failed_release)
+{
+    running_client fixture;
+    fixture.each_node([](fake_node& node) { node.on(verb::release).error("LOADING"); });
+    const auto body = [](lease&) -> asio::awaitable<void> {
+        throw std::out_of_range("of the body");
+        co_return;
+    };
+
+    const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", {}, body));
+    fixture.advance(1s);
+
+    BOOST_TEST_REQUIRE(user->done);
+    BOOST_CHECK_THROW(std::rethrow_exception(user->failure), std::out_of_range);
+}
+
+BOOST_AUTO_TEST_CASE(what_the_body_throws_wins_over_the_loss)
+{
+    locked_world fixture;
+    const auto body = [&](lease&) -> asio::awaitable<void> {
+        co_await fixture.other.async_wait_lost(asio::as_tuple(asio::deferred));
+        throw std::out_of_range("of the body");
+    };
+    const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", three_seconds, body));
+    fixture.each_node([](fake_node& node) { node.store().clear(); });
+
+    fixture.advance(3s);
+
+    BOOST_TEST_REQUIRE(user->done);
+    BOOST_CHECK_THROW(std::rethrow_exception(user->failure), std::out_of_range);
+}
+
+BOOST_AUTO_TEST_CASE(cancelling_the_whole_cancels_the_body_and_releases)
+{
+    locked_world fixture;
+    const auto body = [&](lease&) { return wait_until_cancelled(fixture.other); };
+    const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", three_seconds, body));
+    fixture.each_node([](fake_node& node) { node.on(verb::release).after(30ms); });
+
+    user->signal.emit(asio::cancellation_type::terminal);
+    fixture.run_until_idle();
+    BOOST_TEST(!user->done);  // The release is awaited, cancelled or not.
+    fixture.advance(100ms);
+
+    BOOST_TEST_REQUIRE(user->done);
+    BOOST_TEST(user->code() == operation_aborted);
+    BOOST_TEST(fixture.holders("orders:42", "") == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(cancelling_the_whole_cancels_the_acquisition)
+{
+    running_client fixture;
+    fixture.hold_elsewhere("orders:42", 1h, 0, 5);
+    const auto body = [](lease&) -> asio::awaitable<void> { co_return; };
+    const auto user =
+        spawn(fixture, with_lock(fixture.locks(), "orders:42", {.wait = forever}, body));
+
+    user->signal.emit(asio::cancellation_type::terminal);
+    fixture.advance(1s);
+
+    BOOST_TEST_REQUIRE(user->done);
+    BOOST_TEST(user->code() == operation_aborted);
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_the_client_cancels_the_body)
+{
+    for (const bool orderly : {true, false})
+    {
+        BOOST_TEST_CONTEXT((orderly ? "close" : "cancel"))
+        {
+            locked_world fixture;
+            const auto body = [&](lease& held) -> asio::awaitable<void> {
+                // The lease of a body is its own until it has ended.
+                const auto waited =
+                    co_await fixture.other.async_wait_lost(asio::as_tuple(asio::deferred));
+                BOOST_TEST(std::get<0>(waited) == operation_aborted);
+                BOOST_TEST(!held.expired());
+                BOOST_TEST(fixture.holders("orders:42", "") == 0u);
+                throw boost::system::system_error(std::get<0>(waited));
+            };
+            const auto user =
+                spawn(fixture, with_lock(fixture.locks(), "orders:42", three_seconds, body));
+
+            std::shared_ptr<pending<>> closed;
+            if (orderly)
+                closed = launch(fixture.locks().async_close());
+            else
+                fixture.locks().cancel();
+            fixture.advance(100ms);
+
+            BOOST_TEST_REQUIRE(user->done);
+            BOOST_TEST(user->code() == operation_aborted);
+            BOOST_TEST(fixture.holders("orders:42", "") == 5u);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_body_may_release_the_lease_itself_and_go_on)
+{
+    locked_world fixture;
+    bool ended = false;
+    const auto body = [&](lease& held) -> asio::awaitable<void> {
+        co_await held.async_release();
+        co_await fixture.other.async_wait_lost(asio::deferred);
+        ended = true;
+    };
+    const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", three_seconds, body));
+
+    fixture.advance(10s);
+    BOOST_TEST(!user->done);
+    fixture.complete(fixture.other.async_release());
+    fixture.run_until_idle();
+
+    BOOST_TEST(ended);
+    BOOST_TEST_REQUIRE(user->done);
+    BOOST_TEST(user->code() == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(a_body_may_keep_the_lease)
+{
+    running_client fixture;
+    lease kept;
+    const auto body = [&](lease& held) -> asio::awaitable<void> {
+        kept = std::move(held);
+        co_return;
+    };
+
+    const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", {}, body));
+
+    BOOST_TEST_REQUIRE(user->done);
+    BOOST_TEST(user->code() == error_code());
+    BOOST_TEST(!kept.expired());
+}
+
+BOOST_AUTO_TEST_CASE(a_temporary_body_lives_as_long_as_the_coroutine)
+{
+    running_client fixture;
+    const auto shared = std::make_shared<int>(42);
+    int seen = 0;
+    {
+        auto body = [kept = shared, &seen](lease&) -> asio::awaitable<void> {
+            seen = *kept;
+            co_return;
+        };
+        auto work = detail::with_lock<decltype(body)>(
+            fixture.locks(), "orders:42", {}, std::move(body)
+        );
+        spawn(fixture, std::move(work));
+    }
+
+    BOOST_TEST(seen == 42);
+    BOOST_TEST(shared.use_count() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_body_that_ended_in_a_loop_that_stood_still_has_lost_the_lease)
+{
+    running_client fixture;
+    const auto body = [&](lease&) -> asio::awaitable<int> {
+        fixture.time().advance(1h);  // Blocks everything.
+        co_return 42;
+    };
+    const auto work = [&]() -> asio::awaitable<void> {
+        co_await with_lock(fixture.locks(), "orders:42", {}, body);
+    };
+
+    const auto user = spawn(fixture, work());
+    fixture.run_until_idle();
+
+    BOOST_TEST_REQUIRE(user->done);
+    BOOST_TEST(user->code() == error::lease_lost);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

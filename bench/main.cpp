@@ -2,6 +2,7 @@
 
 #include "faults.hpp"
 #include "isolated.hpp"
+#include "leases.hpp"
 #include "limit.hpp"
 #include "pairs.hpp"
 #include "result.hpp"
@@ -31,11 +32,12 @@ constexpr const char* usage_text =
     "usage: redlock_bench [options]\n"
     "\n"
     "Runs acquire and release pairs on five Redis servers of its own, then acquires with two of\n"
-    "them frozen and closed. Prints tables to the standard error stream and one JSON object per\n"
-    "line to the standard output.\n"
+    "them frozen and closed, or holds many leases. Prints tables to the standard error stream and\n"
+    "one JSON object per line to the standard output.\n"
     "\n"
     "  --quick          a tenth of the pairs and 3 rounds\n"
-    "  --only NAME      measure only `limit`, only `redlock` or only `faults`\n"
+    "  --only NAME      measure only `limit`, `redlock`, `faults` or `leases`; the last one takes\n"
+    "                   two minutes for each mode and is left out otherwise\n"
     "  --concurrency N  tasks at the same time; may be repeated (default 1, 16, 256)\n"
     "  --rounds N       measurements of each kind; the median is printed (default 5)\n"
     "  --pairs N        pairs per measurement (default: enough for a second or two)\n"
@@ -90,7 +92,7 @@ std::string parse_name(std::string_view text)
     for (const implementation& known : implementations)
         if (known.name == text)
             return std::string(text);
-    if (text == "faults")
+    if (text == "faults" || text == "leases")
         return std::string(text);
     exit_with_usage(stderr, 2);
 }
@@ -225,6 +227,32 @@ bench::report run(const options& chosen, redlock::test::redis_servers& servers)
     return found;
 }
 
+// A hundred thousand leases, as long as an operator would watch.
+bool hold_leases(const options& chosen, redlock::test::redis_servers& servers)
+{
+    std::vector<std::uint16_t> ports;
+    for (const redlock::test::redis_server& server : servers)
+        ports.push_back(server.port());
+    bench::initialize_nodes(ports);
+
+    using namespace std::chrono_literals;
+    const bool quick = chosen.size == scale::quick;
+    const bench::leases_plan plan{
+        .leases = quick ? 10'000U : 100'000U,
+        .ttl = quick ? 6s : 30s,
+        .held_for = quick ? 12s : 120s,
+    };
+    bool none_lost = true;
+    for (const char* mode : {"guarded", "plain"})
+    {
+        const bench::leases_row found = bench::measure_leases(mode, ports, plan);
+        std::fputs(bench::to_table(found).c_str(), stderr);
+        std::fputs(bench::to_json_line(found).c_str(), stdout);
+        none_lost &= found.lost == 0;
+    }
+    return none_lost;
+}
+
 bool has_errors(const bench::report& found)
 {
     const auto failed = [](const bench::row& line) { return line.summary.errors != 0; };
@@ -240,7 +268,7 @@ int main(int argc, char** argv)
         const options chosen = parse_options(argc, argv);
         redlock::test::redis_servers servers(node_count);
         bool failed = false;
-        if (chosen.only != "faults")
+        if (chosen.only != "faults" && chosen.only != "leases")
         {
             const bench::report found = run(chosen, servers);
             std::fputs(bench::to_table(found).c_str(), stderr);
@@ -255,6 +283,8 @@ int main(int argc, char** argv)
             std::fputs(bench::to_json_lines(rows).c_str(), stdout);
             failed |= std::ranges::any_of(rows, [](const auto& row) { return row.errors != 0; });
         }
+        if (chosen.only == "leases")
+            failed = !hold_leases(chosen, servers);
         return failed ? 1 : 0;
     }
     catch (const std::exception& failure)

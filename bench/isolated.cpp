@@ -12,15 +12,10 @@
 #include <cstdio>
 #include <exception>
 #include <stdexcept>
-#include <type_traits>
 #include <utility>
 
 namespace bench {
 namespace {
-
-static_assert(std::is_trivially_copyable_v<result>, "A result crosses a pipe as it is.");
-
-constexpr unsigned limit_seconds = 120;
 
 struct pipe_ends
 {
@@ -35,16 +30,21 @@ pipe_ends make_pipe()
     return {.read = unique_fd(fds[0]), .write = unique_fd(fds[1])};
 }
 
-template <class Measure>
-[[noreturn]] void run_child(int output, Measure measure)
+[[noreturn]] void run_child(
+    int output,
+    std::chrono::seconds limit,
+    std::span<const std::byte> found,
+    const std::function<void()>& measure
+)
 {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::alarm(limit_seconds);  // The signal ends the child, and the parent reads the end of file.
+    // The signal ends the child, and the parent reads the end of file.
+    ::alarm(static_cast<unsigned>(limit.count()));
     int status = 1;
     try
     {
-        const result found = measure();
-        if (::write(output, &found, sizeof found) == ssize_t{sizeof found})
+        measure();
+        if (::write(output, found.data(), found.size()) == static_cast<ssize_t>(found.size()))
             status = 0;
     }
     catch (const std::exception& failure)
@@ -56,26 +56,23 @@ template <class Measure>
 
 }  // namespace
 
-result run_isolated(
-    run_function run,
-    std::span<const std::uint16_t> ports,
-    std::size_t concurrency,
-    std::size_t pairs
+void run_in_child(
+    std::chrono::seconds limit,
+    std::span<std::byte> found,
+    const std::function<void()>& measure
 )
 {
     pipe_ends ends = make_pipe();
     const pid_t child = checked(::fork(), "fork");
     if (child == 0)
-        run_child(ends.write.get(), [&] { return run(ports, concurrency, pairs); });
+        run_child(ends.write.get(), limit, found, measure);
 
     ends.write = unique_fd();
-    result found{};
-    const ssize_t size = ::read(ends.read.get(), &found, sizeof found);
+    const ssize_t size = ::read(ends.read.get(), found.data(), found.size());
     int status = 0;
     ::waitpid(child, &status, 0);
-    if (size != ssize_t{sizeof found} || status != 0)
+    if (size != static_cast<ssize_t>(found.size()) || status != 0)
         throw std::runtime_error("a measurement did not finish");
-    return found;
 }
 
 }  // namespace bench

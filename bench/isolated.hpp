@@ -1,31 +1,38 @@
 #ifndef REDLOCK_BENCH_ISOLATED_HPP
 #define REDLOCK_BENCH_ISOLATED_HPP
 
-#include "result.hpp"
-
+#include <chrono>
 #include <cstddef>
-#include <cstdint>
+#include <functional>
 #include <span>
+#include <type_traits>
 
 namespace bench {
 
-/// Measures `pairs` pairs of `concurrency` tasks on the servers at `ports`.
-using run_function = result (*)(
-    std::span<const std::uint16_t> ports,
-    std::size_t concurrency,
-    std::size_t pairs
-);
+/** Calls `measure` in a child process, so that CPU time and heap are its own.
 
-/** Calls `run` in a child process, so that CPU time and heap are its own.
-
-    @throws std::runtime_error If the child fails or takes longer than two minutes.
+    @return What it wrote, which crosses a pipe as it is.
+    @throws std::runtime_error If the child fails or takes longer than `limit`.
 */
-[[nodiscard]] result run_isolated(
-    run_function run,
-    std::span<const std::uint16_t> ports,
-    std::size_t concurrency,
-    std::size_t pairs
+template <class Result, class Measure>
+[[nodiscard]] Result run_isolated(std::chrono::seconds limit, Measure measure);
+
+// For the template.
+
+void run_in_child(
+    std::chrono::seconds limit,
+    std::span<std::byte> found,
+    const std::function<void()>& measure
 );
+
+template <class Result, class Measure>
+Result run_isolated(std::chrono::seconds limit, Measure measure)
+{
+    static_assert(std::is_trivially_copyable_v<Result>);
+    Result found{};
+    run_in_child(limit, std::as_writable_bytes(std::span(&found, 1)), [&] { found = measure(); });
+    return found;
+}
 
 }  // namespace bench
 

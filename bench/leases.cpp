@@ -110,11 +110,11 @@ struct measurement
     std::size_t acquiring = acquiring_tasks;
     leases_row found;
 
-    measurement(redlock::client_config config, const leases_plan& plan, leases_row row)
-        : plan(plan),
+    measurement(redlock::client_config config, const leases_row& row)
+        : plan(row.plan),
           watch(std::make_shared<stopwatch_of_extensions>(plan.leases)),
           locks(context, observed(std::move(config), watch)),
-          found(std::move(row))
+          found(row)
     {
         held.reserve(plan.leases);
     }
@@ -185,7 +185,7 @@ asio::awaitable<void> hold_all(measurement& on)
 }  // namespace
 
 leases_row measure_leases(
-    const std::string& mode,
+    std::string_view mode,
     std::span<const std::uint16_t> ports,
     const leases_plan& plan
 )
@@ -199,7 +199,7 @@ leases_row measure_leases(
     leases_row row{};
     row.mode = mode;
     row.plan = plan;
-    measurement on(std::move(config), plan, std::move(row));
+    measurement on(std::move(config), row);
     on.locks.async_run(asio::detached);
     asio::co_spawn(on.context, hold_all(on), [](const std::exception_ptr& failure) {
         if (failure)
@@ -218,7 +218,7 @@ std::string to_table(const leases_row& found)
         "  cpu %.1f %% of a core, %.0f bytes a lease, extension p99 %.1f ms, "
         "interval p99 %.0f ms\n",
         found.plan.leases, std::chrono::duration<double>(found.plan.ttl).count(),
-        found.mode.c_str(), std::chrono::duration<double>(found.plan.held_for).count(),
+        found.mode.data(), std::chrono::duration<double>(found.plan.held_for).count(),
         static_cast<unsigned long long>(found.lost),
         static_cast<unsigned long long>(found.extended),
         static_cast<unsigned long long>(found.failed), 100 * found.cpu_share,
@@ -235,7 +235,7 @@ std::string to_json_line(const leases_row& found)
         "{\"bench\":\"leases\",\"mode\":\"%s\",\"leases\":%zu,\"ttl_ms\":%lld,\"held_for_s\":%lld,"
         "\"lost\":%llu,\"extended\":%llu,\"failed\":%llu,\"acquire_s\":%.2f,\"cpu_share\":%.3f,"
         "\"bytes_per_lease\":%.0f,\"round_p99_ms\":%.2f,\"interval_p99_ms\":%.0f}\n",
-        found.mode.c_str(), found.plan.leases, static_cast<long long>(found.plan.ttl.count()),
+        found.mode.data(), found.plan.leases, static_cast<long long>(found.plan.ttl.count()),
         static_cast<long long>(found.plan.held_for.count()),
         static_cast<unsigned long long>(found.lost),
         static_cast<unsigned long long>(found.extended),

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace bench {
 
@@ -20,7 +21,7 @@ struct leases_plan
 /// What it took to keep them.
 struct leases_row
 {
-    std::string mode;
+    std::string_view mode;  ///< Of a literal.
     leases_plan plan;
     std::uint64_t lost;
     std::uint64_t extended;
@@ -34,7 +35,7 @@ struct leases_row
 
 /// Holds many leases that are extended automatically, on servers at these ports.
 [[nodiscard]] leases_row measure_leases(
-    const std::string& mode,
+    std::string_view mode,
     std::span<const std::uint16_t> ports,
     const leases_plan& plan
 );

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -43,11 +44,21 @@ constexpr const char* usage_text =
     "  --pairs N        pairs per measurement (default: enough for a second or two)\n"
     "  --help           print this text\n";
 
+/// Measures `pairs` pairs of `concurrency` tasks on the servers at `ports`.
+using run_function = bench::result (*)(
+    std::span<const std::uint16_t> ports,
+    std::size_t concurrency,
+    std::size_t pairs
+);
+
+/// Longer than any measurement takes.
+constexpr std::chrono::minutes time_limit{5};
+
 struct implementation
 {
     std::string_view name;
     std::string_view mode;
-    bench::run_function run;
+    run_function run;
 };
 
 constexpr std::array implementations{
@@ -170,8 +181,13 @@ results measure(
 {
     const std::size_t pairs = choose_pairs(chosen, concurrency);
     const std::size_t warm_up_pairs = std::max(pairs / 10, concurrency);
+    const auto run_apart = [&](run_function run, std::size_t count) {
+        return bench::run_isolated<bench::result>(time_limit, [&] {
+            return run(ports, concurrency, count);
+        });
+    };
     for (const implementation& warmed : selected)
-        (void)bench::run_isolated(warmed.run, ports, concurrency, warm_up_pairs);
+        (void)run_apart(warmed.run, warm_up_pairs);
 
     results found(selected.size());
     const std::size_t rounds = chosen.rounds.value_or(chosen.size == scale::quick ? 3 : 5);
@@ -180,8 +196,7 @@ results measure(
         for (std::size_t turn = 0; turn < selected.size(); ++turn)
         {
             const std::size_t index = (round + turn) % selected.size();
-            const bench::run_function run = selected[index].run;
-            found[index].push_back(bench::run_isolated(run, ports, concurrency, pairs));
+            found[index].push_back(run_apart(selected[index].run, pairs));
         }
     }
     return found;
@@ -245,7 +260,9 @@ bool hold_leases(const options& chosen, redlock::test::redis_servers& servers)
     bool none_lost = true;
     for (const char* mode : {"guarded", "plain"})
     {
-        const bench::leases_row found = bench::measure_leases(mode, ports, plan);
+        const auto found = bench::run_isolated<bench::leases_row>(time_limit, [&] {
+            return bench::measure_leases(mode, ports, plan);
+        });
         std::fputs(bench::to_table(found).c_str(), stderr);
         std::fputs(bench::to_json_line(found).c_str(), stdout);
         none_lost &= found.lost == 0;

@@ -53,6 +53,11 @@ struct world
 
     client& operator*() { return *locks->operator->(); }
 
+    [[nodiscard]] lease acquire(const std::string& resource, const acquire_options& options)
+    {
+        return run(context, (*locks)->async_acquire(resource, options));
+    }
+
     void pause(std::size_t first, std::size_t last)
     {
         for (std::size_t node = first; node < last; ++node)
@@ -149,7 +154,7 @@ BOOST_AUTO_TEST_CASE(with_all_nodes_frozen_the_loss_is_told_at_the_deadline_and_
 BOOST_AUTO_TEST_CASE(a_majority_that_is_frozen_for_half_a_ttl_loses_nothing)
 {
     world on;
-    lease held = run(on.context, (*on).async_acquire("orders:42", {.ttl = 2s, .auto_extend = true}));
+    lease held = on.acquire("orders:42", {.ttl = 2s, .auto_extend = true});
     const auto lost = note(held.async_wait_lost());
 
     for (int round = 0; round < 3; ++round)
@@ -169,7 +174,7 @@ BOOST_AUTO_TEST_CASE(after_a_blocked_executor_the_first_that_code_sees_is_an_exp
 {
     world on;
     constexpr auto ttl = 500ms;
-    lease held = run(on.context, (*on).async_acquire("orders:42", {.ttl = ttl, .auto_extend = true}));
+    lease held = on.acquire("orders:42", {.ttl = ttl, .auto_extend = true});
     std::vector<std::string> seen;
     const auto see = [&](const char* what) {
         BOOST_TEST(held.expired());
@@ -202,7 +207,7 @@ BOOST_AUTO_TEST_CASE(after_a_blocked_executor_the_first_that_code_sees_is_an_exp
 BOOST_AUTO_TEST_CASE(a_lease_is_not_revived_after_a_rival_came_and_went)
 {
     world on;
-    lease held = run(on.context, (*on).async_acquire("orders:42", {.ttl = 2s}));
+    lease held = on.acquire("orders:42", {.ttl = 2s});
     for (redis_server& server : on.servers)
         server.command({"DEL", "orders:42"});
     {
@@ -222,7 +227,7 @@ BOOST_AUTO_TEST_CASE(a_lease_is_not_revived_after_a_rival_came_and_went)
 BOOST_AUTO_TEST_CASE(an_extension_that_fails_for_a_while_deletes_nothing)
 {
     world on;
-    lease held = run(on.context, (*on).async_acquire("orders:42", {.ttl = 2s, .auto_extend = true}));
+    lease held = on.acquire("orders:42", {.ttl = 2s, .auto_extend = true});
     for (std::size_t node = 0; node < 3; ++node)
         on.servers[node].command({"CONFIG", "SET", "maxmemory", "1"});
 
@@ -243,10 +248,7 @@ BOOST_AUTO_TEST_CASE(closing_gives_everything_back_to_the_next_client_at_once)
     std::vector<lease> held;
     for (int i = 0; i < 100; ++i)
     {
-        const std::string resource = "r" + std::to_string(i);
-        held.push_back(
-            run(on.context, (*on).async_acquire(resource, {.ttl = 5s, .auto_extend = true}))
-        );
+        held.push_back(on.acquire("r" + std::to_string(i), {.ttl = 5s, .auto_extend = true}));
     }
     client_runner next(on.context, on.config);
     next.wait_for_all_nodes();
@@ -266,7 +268,7 @@ BOOST_AUTO_TEST_CASE(the_state_of_nodes_comes_with_their_round_trip)
     world on;
     std::vector<lease> held;
     for (int i = 0; i < 10; ++i)
-        held.push_back(run(on.context, (*on).async_acquire("r" + std::to_string(i), 1s)));
+        held.push_back(on.acquire("r" + std::to_string(i), {.ttl = 1s}));
 
     for (const node_status& each : (*on).nodes())
     {

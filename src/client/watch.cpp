@@ -5,6 +5,7 @@
 #include "client/spawn_op.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace redlock::detail {
 
@@ -32,31 +33,22 @@ time_point rounded_up(time_point at, core::nanoseconds tick) noexcept
     return past == core::nanoseconds(0) ? at : at + (tick - past);
 }
 
-/// When the automatic extension of `held` is due. Never, if there is none.
-time_point extension_due(const hold& held) noexcept
-{
-    if (held.extended_by() == 0ms || held.extending || held.at_limit)
-        return time_point::max();
-    const auto tick = std::min(longest_tick, core::to_nanoseconds(held.extended_by()) / 100);
-    return rounded_up(held.schedule.due(), tick);
-}
-
 }  // namespace
 
 watch::watch(client_impl& client, std::shared_ptr<deadlines> timer)
-    : client_(client), timer_(std::move(timer))
+    : client_(client), timer_(std::move(timer)), jitter_(std::random_device()())
 {
 }
 
 void watch::add(const std::shared_ptr<hold>& granted, time_point asked)
 {
+    if (granted->owner() != owner::none)
+        by_owner_[{granted->owner(), granted->resource()}] = granted.get();
     const core::instant now = client_.now();
     if (holds_.empty())
         suspended_ = now.boot - now.steady.time_since_epoch();
     granted->kept = granted;
-    if (granted->owner() != owner::none)
-        by_owner_[{granted->owner(), granted->resource()}] = granted.get();
-    granted->schedule.granted(asked, granted->extended_by(), random_bits());
+    granted->schedule.granted(asked, granted->extended_by(), jitter_());
     put_in(*granted, now);
     client_.events().set_held(holds_.size());
     arm(now);
@@ -82,7 +74,7 @@ void watch::extend_by(hold& held, milliseconds ttl)
         return;
     const core::instant now = client_.now();
     held.extend_by(ttl);
-    held.schedule.granted(now.steady, ttl, random_bits());
+    held.schedule.granted(now.steady, ttl, jitter_());
     put_again(held, now);
     arm(now);
 }
@@ -155,6 +147,14 @@ void watch::look_at(hold& due, core::instant now)
     if (extension_due(due) <= now.steady)
         extend_soon(due);
     put_again(due, now);
+}
+
+time_point watch::extension_due(const hold& held) const noexcept
+{
+    if (held.extended_by() == 0ms || held.extending || held.at_limit || !client_.running())
+        return time_point::max();
+    const auto tick = std::min(longest_tick, core::to_nanoseconds(held.extended_by()) / 100);
+    return rounded_up(held.schedule.due(), tick);
 }
 
 void watch::put_in(hold& held, core::instant now)
@@ -236,9 +236,9 @@ void watch::on_extended(hold& held, time_point asked, error_code outcome)
         const core::instant now = client_.now();
         const auto left = core::remaining(now, held.valid_until());
         if (outcome)
-            held.schedule.failed(now.steady, left, random_bits());
+            held.schedule.failed(now.steady, left, jitter_());
         else
-            held.schedule.granted(asked, held.extended_by(), random_bits());
+            held.schedule.granted(asked, held.extended_by(), jitter_());
         put_again(held, now);
         arm(now);
     }

@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <random>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -70,6 +71,9 @@ private:
     using resource_of_owner = std::pair<owner, std::string_view>;
 
     void on_deadline() override;
+
+    /// When a hold is to be extended next. Never, if that is not automatic or under way.
+    [[nodiscard]] time_point extension_due(const hold& held) const noexcept;
     void look();
     void look_at(hold& due, core::instant now);
     void put_in(hold& held, core::instant now);
@@ -88,6 +92,7 @@ private:
     std::deque<std::shared_ptr<hold>> to_extend_;  ///< Waits for room.
     std::size_t extending_ = 0;                    ///< Extensions under way.
     bool starting_ = false;                        ///< Extensions are being started.
+    std::minstd_rand jitter_;
     core::nanoseconds suspended_{0};               ///< How far boot time is ahead of steady time.
 };
 

@@ -224,7 +224,8 @@ BOOST_AUTO_TEST_CASE(a_body_that_ignores_cancellation_is_awaited_and_its_result_
         co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
         while (waits < 5)
         {
-            co_await fixture.locks().async_try_acquire("own" + std::to_string(waits), 1s);
+            const lease own =
+                co_await fixture.locks().async_try_acquire("own" + std::to_string(waits), 1s);
             ++waits;
         }
         fixture.advance(0ms);

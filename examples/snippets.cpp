@@ -5,14 +5,19 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/cancel_after.hpp>
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <future>
 #include <iostream>
+#include <memory>
 #include <string_view>
 
 namespace asio = boost::asio;
@@ -80,6 +85,75 @@ asio::awaitable<void> extend(redlock::lease held)
     // end snippet
 }
 
+asio::awaitable<void> auto_extend(redlock::client& locks)
+{
+    // snippet: auto_extend
+    auto held = co_await locks.async_acquire("orders:42", {.ttl = 10s, .auto_extend = true});
+    // end snippet
+}
+
+void wait_lost(redlock::lease& held, std::shared_ptr<std::atomic<bool>> stop)
+{
+    // snippet: wait_lost
+    held.async_wait_lost([stop](redlock::error_code lost) {
+        if (lost)  // Empty: released, and not lost.
+            stop->store(true);
+    });
+    // end snippet
+}
+
+asio::awaitable<void> ship_under(redlock::lease& held);
+
+void with_lock_token(asio::io_context& context, redlock::client& locks)
+{
+    // snippet: with_lock_token
+    asio::co_spawn(
+        context,
+        redlock::with_lock(locks, "orders:42", {.ttl = 10s}, ship_under),
+        [](std::exception_ptr failure) { std::cout << (failure ? "failed\n" : "shipped\n"); }
+    );
+    // end snippet
+}
+
+asio::awaitable<void> owners(redlock::client& locks)
+{
+    // snippet: owners
+    const redlock::acquire_options ours{.owner = redlock::owner(4711)};
+    auto outer = co_await locks.async_acquire("orders:42", ours);
+    auto inner = co_await locks.async_acquire("orders:42", ours);  // At once: the same owner.
+    co_await inner.async_release();                                // still_held
+    co_await outer.async_release();                                // released
+    // end snippet
+}
+
+// snippet: observer
+class loss_log final : public redlock::observer
+{
+    void on_lost(const redlock::lost_event& event) noexcept override
+    {
+        std::cerr << event.resource << ": " << event.code.message() << ", after "
+                  << event.because.message() << '\n';
+    }
+};
+// end snippet
+
+redlock::client_config observed(redlock::client_config config)
+{
+    // snippet: observed
+    config.observer = std::make_shared<loss_log>();
+    // end snippet
+    return config;
+}
+
+void metrics(const redlock::client& locks)
+{
+    // snippet: metrics
+    const redlock::metrics now = locks.metrics();
+    std::cout << now.held << " held, " << now.lost << " lost, " << now.extensions_failed
+              << " extensions failed\n";
+    // end snippet
+}
+
 asio::awaitable<void> release_outcome(redlock::lease held)
 {
     // snippet: release_outcome
@@ -89,6 +163,8 @@ asio::awaitable<void> release_outcome(redlock::lease held)
     case redlock::release_outcome::released: break;
     // It goes on in the background, and the ttl ends it in any case.
     case redlock::release_outcome::unconfirmed: break;
+    // Another lease of the same owner keeps the resource. Only with `acquire_options::owner`.
+    case redlock::release_outcome::still_held: break;
     // The lease was over before: somebody else may have worked at the same time.
     case redlock::release_outcome::already_gone: std::cerr << "the work took too long\n"; break;
     }

@@ -1,6 +1,6 @@
-// usage: redlock_quick_start [URL,URL,...]
+// usage: redlock_first_lock [URL,URL,...]
 
-// snippet: quick_start
+// snippet: first_lock
 #include <redlock.hpp>
 
 #include <boost/asio.hpp>
@@ -39,7 +39,7 @@ int main(int argc, char** argv)
     }
     catch (const std::exception& error)
     {
-        std::cerr << "redlock_quick_start: " << error.what() << '\n';
+        std::cerr << "redlock_first_lock: " << error.what() << '\n';
         return 1;
     }
 }

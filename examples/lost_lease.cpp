@@ -17,13 +17,13 @@ asio::awaitable<void> take_orders(const redlock::lease& held)
 {
     std::cout << "the till is open, token " << held.fence() << std::endl;
     asio::steady_timer next(co_await asio::this_coro::executor);
-    for (;;)
+    for (int orders = 0;;)
     {
-        next.expires_after(100ms);
+        next.expires_after(500ms);
         co_await next.async_wait();
         // The clock knows first. Ask it before each step that cannot be undone.
-        if (held.expired())
-            co_return;
+        if (!held.expired())
+            std::cout << "order " << ++orders << std::endl;
     }
 }
 
@@ -41,6 +41,8 @@ asio::awaitable<void> keep_the_till(redlock::client& locks)
     const asio::experimental::wait_for_one first;
     const auto outcome = co_await race.async_wait(first, asio::deferred);
     const auto& [order, failure, lost] = outcome;
+    if (order[0] == 0)  // The orders ended first, which they do by an exception only.
+        std::rethrow_exception(failure);
     // end snippet
 
     // snippet: why_lost

@@ -120,7 +120,7 @@ asio::awaitable<void> owners(redlock::client& locks)
     // snippet: owners
     const redlock::acquire_options ours{.owner = redlock::owner(4711)};
     auto outer = co_await locks.async_acquire("orders:42", ours);
-    auto inner = co_await locks.async_acquire("orders:42", ours);  // At once: the same owner.
+    auto inner = co_await locks.async_acquire("orders:42", ours);  // Does not wait for `outer`.
     co_await inner.async_release();                                // still_held
     co_await outer.async_release();                                // released
     // end snippet

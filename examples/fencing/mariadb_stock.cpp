@@ -10,7 +10,7 @@
 #include <boost/mysql/results.hpp>
 #include <boost/mysql/with_params.hpp>
 
-#include <stdexcept>
+#include <chrono>
 #include <utility>
 
 namespace asio = boost::asio;
@@ -25,12 +25,15 @@ struct mariadb_stock::connections
 
 namespace {
 
-mysql::pool_params pool_params(std::string socket, std::string database)
+mysql::pool_params pool_params(mariadb_address address)
 {
     mysql::pool_params params;
-    params.server_address.emplace_unix_path(std::move(socket));
-    params.username = "root";
-    params.database = std::move(database);
+    params.server_address.emplace_unix_path(std::move(address.socket));
+    params.username = std::move(address.user);
+    params.password = std::move(address.password);
+    params.database = std::move(address.database);
+    params.max_size = 32;  // A few programs together stay below the 151 that a server takes.
+    params.retry_interval = std::chrono::seconds(1);
     return params;
 }
 
@@ -73,7 +76,7 @@ asio::awaitable<std::int64_t> begin_fenced(
         result
     );
     if (result.rows().empty())
-        throw std::runtime_error("there is no such item");
+        throw no_such_item();
     const mysql::row_view row = result.rows().front();
     const auto highest = redlock::fencing_token::from_value(row.at(0).as_uint64());
     if (highest != token)
@@ -84,17 +87,10 @@ asio::awaitable<std::int64_t> begin_fenced(
 
 }  // namespace
 
-mariadb_stock::mariadb_stock(
-    asio::any_io_executor executor,
-    std::string socket,
-    std::string database,
-    std::int64_t item
-)
-    : connections_(std::make_shared<connections>(mysql::connection_pool(
-          std::move(executor),
-          pool_params(std::move(socket), std::move(database))
-      ))),
-      item_(item)
+mariadb_stock::mariadb_stock(asio::any_io_executor executor, mariadb_address address)
+    : connections_(std::make_shared<connections>(
+          mysql::connection_pool(std::move(executor), pool_params(std::move(address)))
+      ))
 {
     connections_->pool.async_run(asio::consign(asio::detached, connections_));
 }
@@ -109,50 +105,67 @@ asio::awaitable<void> mariadb_stock::create()
     mysql::pooled_connection db = co_await connections_->pool.async_get_connection();
     mysql::results result;
     co_await db->async_execute(create_table, result);
+}
+
+asio::awaitable<void> mariadb_stock::add(std::int64_t item, std::int64_t amount)
+{
+    mysql::pooled_connection db = co_await connections_->pool.async_get_connection();
+    mysql::results result;
     co_await db->async_execute(
-        mysql::with_params("INSERT INTO stock (item) VALUES ({})", item_), result
+        mysql::with_params("INSERT IGNORE INTO stock (item, amount) VALUES ({}, {})", item, amount),
+        result
     );
 }
 
 // snippet: mariadb_stock
 // An exception leaves a transaction open. The pool ends it: it resets a connection that comes back.
 
-asio::awaitable<std::int64_t> mariadb_stock::read(redlock::fencing_token token)
+asio::awaitable<std::int64_t> mariadb_stock::read(std::int64_t item, redlock::fencing_token token)
 {
     mysql::pooled_connection db = co_await connections_->pool.async_get_connection();
-    const std::int64_t amount = co_await begin_fenced(db.get(), item_, token);
+    const std::int64_t amount = co_await begin_fenced(db.get(), item, token);
     mysql::results result;
     co_await db->async_execute("COMMIT", result);  // Only now the token is recorded.
     co_return amount;
 }
 
-asio::awaitable<void> mariadb_stock::write(redlock::fencing_token token, std::int64_t amount)
+asio::awaitable<void> mariadb_stock::write(
+    std::int64_t item,
+    redlock::fencing_token token,
+    std::int64_t amount
+)
 {
-    co_await update(token, [amount](std::int64_t) -> asio::awaitable<std::int64_t> {
+    co_await update(item, token, [amount](std::int64_t) -> asio::awaitable<std::int64_t> {
         co_return amount;
     });
 }
 
-asio::awaitable<void> mariadb_stock::update(redlock::fencing_token token, change next)
+asio::awaitable<void> mariadb_stock::update(
+    std::int64_t item,
+    redlock::fencing_token token,
+    change next
+)
 {
     mysql::pooled_connection db = co_await connections_->pool.async_get_connection();
-    const std::int64_t amount = co_await next(co_await begin_fenced(db.get(), item_, token));
+    const std::int64_t amount = co_await next(co_await begin_fenced(db.get(), item, token));
     mysql::results result;
     co_await db->async_execute(
-        mysql::with_params("UPDATE stock SET amount = {} WHERE item = {}", amount, item_), result
+        mysql::with_params("UPDATE stock SET amount = {} WHERE item = {}", amount, item), result
     );
     co_await db->async_execute("COMMIT", result);
 }
 // end snippet
 
-asio::awaitable<std::int64_t> mariadb_stock::peek()
+asio::awaitable<std::int64_t> mariadb_stock::peek(std::int64_t item)
 {
     mysql::pooled_connection db = co_await connections_->pool.async_get_connection();
     mysql::results result;
     co_await db->async_execute(
-        mysql::with_params("SELECT amount FROM stock WHERE item = {}", item_), result
+        mysql::with_params("SELECT amount FROM stock WHERE item = {}", item), result
     );
-    co_return result.rows().at(0).at(0).as_int64();
+    if (result.rows().empty())
+        throw no_such_item();
+    co_return result.rows().front().at(0).as_int64();
 }
 
 }  // namespace recipes

@@ -30,12 +30,15 @@
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
+using recipes::mariadb_address;
 using recipes::mariadb_stock;
+using recipes::no_such_item;
 using recipes::stale_token;
 namespace asio = boost::asio;
 
 namespace {
 
+constexpr std::int64_t item = 7;
 constexpr fencing_token none;
 constexpr fencing_token first = fencing_token::from_value(1'790'000'000'000'000);
 constexpr fencing_token second = fencing_token::from_value(1'790'000'000'000'001);
@@ -69,9 +72,10 @@ struct fixture
 {
     fixture()
     {
-        a.emplace(context.get_executor(), server.socket(), "test", 7);
-        b.emplace(context.get_executor(), server.socket(), "test", 7);
+        a.emplace(context.get_executor(), mariadb_address{.socket = server.socket()});
+        b.emplace(context.get_executor(), mariadb_address{.socket = server.socket()});
         complete(a->create());
+        complete(a->add(item, 0));
     }
 
     ~fixture()
@@ -96,15 +100,15 @@ struct fixture
 
     std::int64_t read(mariadb_stock& holder, fencing_token token)
     {
-        return complete(holder.read(token));
+        return complete(holder.read(item, token));
     }
 
     void write(mariadb_stock& holder, fencing_token token, std::int64_t amount)
     {
-        complete(holder.write(token, amount));
+        complete(holder.write(item, token, amount));
     }
 
-    std::int64_t peek() { return complete(a->peek()); }
+    std::int64_t peek() { return complete(a->peek(item)); }
 
     [[nodiscard]] bool becomes_true(const bool& flag)
     {
@@ -138,7 +142,7 @@ struct race
             co_await sleep(std::chrono::microseconds(random() % 2000));
             try
             {
-                co_await stock.update(token, add_one_as(token));
+                co_await stock.update(item, token, add_one_as(token));
             }
             catch (const stale_token& refusal)
             {
@@ -198,8 +202,8 @@ BOOST_AUTO_TEST_CASE(a_stale_holders_write_is_refused_after_its_successors_first
 BOOST_AUTO_TEST_CASE(an_update_is_lost_where_only_writes_are_checked)
 {
     fixture f;
-    const std::int64_t seen_by_first = f.complete(f.a->peek());
-    const std::int64_t seen_by_second = f.complete(f.b->peek());
+    const std::int64_t seen_by_first = f.complete(f.a->peek(item));
+    const std::int64_t seen_by_second = f.complete(f.b->peek(item));
 
     f.write(*f.a, first, seen_by_first + 1);  // Late, and accepted: nothing has told the table.
     f.write(*f.b, second, seen_by_second + 1);
@@ -235,19 +239,20 @@ BOOST_AUTO_TEST_CASE(an_empty_token_is_always_refused)
 BOOST_AUTO_TEST_CASE(a_row_that_is_not_there_is_no_success)
 {
     fixture f;
-    mariadb_stock absent(f.context.get_executor(), f.server.socket(), "test", 8);
 
-    BOOST_CHECK_THROW(f.read(absent, first), std::runtime_error);
+    BOOST_CHECK_THROW(f.complete(f.a->read(8, first)), no_such_item);
+    BOOST_CHECK_THROW(f.complete(f.a->write(8, first, 1)), no_such_item);
+    BOOST_CHECK_THROW(f.complete(f.a->peek(8)), no_such_item);
 }
 
 BOOST_AUTO_TEST_CASE(a_lower_token_waits_for_the_transaction_of_a_higher_one_and_is_refused)
 {
     fixture f;
     gate door;
-    auto higher = f.start(f.a->update(second, add_one_behind(door)));
+    auto higher = f.start(f.a->update(item, second, add_one_behind(door)));
     BOOST_TEST_REQUIRE(f.becomes_true(door.reached));
 
-    auto lower = f.start(f.b->read(first));
+    auto lower = f.start(f.b->read(item, first));
     BOOST_TEST(!f.ends(lower, 200ms));
     door.open = true;
 
@@ -262,10 +267,10 @@ BOOST_AUTO_TEST_CASE(a_higher_token_waits_for_the_transaction_of_a_lower_one_and
 {
     fixture f;
     gate door;
-    auto lower = f.start(f.a->update(first, add_one_behind(door)));
+    auto lower = f.start(f.a->update(item, first, add_one_behind(door)));
     BOOST_TEST_REQUIRE(f.becomes_true(door.reached));
 
-    auto higher = f.start(f.b->read(second));
+    auto higher = f.start(f.b->read(item, second));
     BOOST_TEST(!f.ends(higher, 200ms));
     door.open = true;
 
@@ -284,7 +289,7 @@ BOOST_AUTO_TEST_CASE(a_transaction_that_fails_leaves_no_lock_and_no_token)
         co_return 0;
     };
 
-    BOOST_CHECK_THROW(f.complete(f.a->update(second, fail)), std::logic_error);
+    BOOST_CHECK_THROW(f.complete(f.a->update(item, second, fail)), std::logic_error);
 
     f.write(*f.b, first, 10);
     BOOST_TEST(f.read(*f.a, first) == 10);

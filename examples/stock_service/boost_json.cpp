@@ -1,0 +1,2 @@
+// Boost.JSON, compiled once for this program.
+#include <boost/json/src.hpp>

@@ -1,0 +1,101 @@
+#include "stock_service/seller.hpp"
+
+#include <redlock/lease.hpp>
+#include <redlock/options.hpp>
+
+#include "fencing/stale_token.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/cancel_after.hpp>
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include <utility>
+
+namespace asio = boost::asio;
+
+namespace stock_service {
+
+namespace {
+
+/// Cancels an operation that takes longer. It throws then.
+template <class T>
+asio::awaitable<T> within(std::chrono::milliseconds limit, asio::awaitable<T> operation)
+{
+    const auto executor = co_await asio::this_coro::executor;
+    co_return co_await asio::co_spawn(executor, std::move(operation), asio::cancel_after(limit));
+}
+
+}  // namespace
+
+asio::awaitable<std::int64_t> seller::left(std::int64_t item)
+{
+    return within(how_.database_limit, stock_.peek(item));
+}
+
+asio::awaitable<sale> seller::sell(std::int64_t item, std::int64_t quantity)
+{
+    if (how_.lock == locking::off)  // All have the same token then: the fence keeps nobody out.
+        return deduct(item, quantity, token::from_value(1));
+    return under_lock("stock:" + std::to_string(item), [=, this](token fence) {
+        return deduct(item, quantity, fence);
+    });
+}
+
+// snippet: under_lock
+// Runs the body while the resource is ours. However it ends, the lease goes out of scope then, and
+// releases itself in the background: the buyer does not wait for that.
+asio::awaitable<sale> seller::under_lock(std::string resource, work body)
+{
+    redlock::diagnostics report;
+    const redlock::acquire_options options{.ttl = how_.ttl, .wait = how_.wait, .report = &report};
+    auto outcome = co_await locks_.async_acquire(resource, options, asio::as_tuple);
+    auto& [ec, held] = outcome;
+    if (ec)
+        throw not_locked(ec, report);
+
+    co_return co_await body(held.fence());
+}
+// end snippet
+
+// snippet: deduct
+// Reads, computes and writes, in two transactions. A single UPDATE would do for this toy, and two
+// statements in one transaction would lock the row. Real services compute between reading and
+// writing, and ask others meanwhile. So here nothing but the lock keeps two sales apart, and the
+// token refuses the one whose lease has ended on the way.
+asio::awaitable<sale> seller::deduct(std::int64_t item, std::int64_t quantity, token fence)
+{
+    const std::int64_t there = co_await within(how_.database_limit, stock_.read(item, fence));
+    if (there < quantity)
+        co_return sale{.sold = false, .left = there};
+
+    // What has begun to write is not cancelled: nobody would know whether it has.
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    asio::steady_timer timer(co_await asio::this_coro::executor, how_.compute);
+    co_await timer.async_wait();
+    co_await write(item, fence, there - quantity);
+    co_return sale{.sold = true, .left = there - quantity};
+}
+// end snippet
+
+// The token that is refused has changed nothing. After any other failure nobody knows: what broke
+// may have been the answer to a COMMIT.
+asio::awaitable<void> seller::write(std::int64_t item, token fence, std::int64_t amount)
+{
+    try
+    {
+        co_await within(how_.database_limit, stock_.write(item, fence, amount));
+    }
+    catch (const recipes::stale_token&)
+    {
+        throw;
+    }
+    catch (const std::exception& failure)
+    {
+        throw unconfirmed(failure.what());
+    }
+}
+
+}  // namespace stock_service

@@ -43,7 +43,7 @@ while (($#)); do
     shift
 done
 
-setup mariadb valkey
+setup mariadb stock valkey
 [[ -z $compiler ]] || command -v "$compiler" >/dev/null || fail "there is no compiler '$compiler'"
 
 build=$root/build/${preset/#ci/test}${compiler:+-${compiler##*/}}

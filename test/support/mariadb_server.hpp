@@ -27,6 +27,12 @@ public:
     /// Returns the path of the unix socket.
     [[nodiscard]] std::string socket() const { return file("socket"); }
 
+    /// Stops the process with SIGSTOP, and returns when it has stopped. It still takes connections.
+    void pause() { process_.pause(); }
+
+    /// Undoes `pause()`.
+    void resume() { process_.resume(); }
+
 private:
     [[nodiscard]] std::filesystem::path file(const char* name) const;
     [[nodiscard]] std::vector<std::string> arguments() const;

@@ -1,17 +1,26 @@
-# Writes a header with the text and the SHA-1 of each Lua script: EVALSHA needs a constant hash, and
-# a script that is read at run time could be missing or changed.
+# Writes a header with the text and the SHA-1 of each Lua script: EVALSHA needs a hash, and a script
+# that is read at run time could be missing or changed. A line `--include <file>` in a script stands
+# for that file, which several scripts have in common.
 
 function(redlock_embed_scripts header)
     set(body "")
     foreach(file IN LISTS ARGN)
         get_filename_component(name "${file}" NAME_WE)
+        get_filename_component(directory "${file}" DIRECTORY)
         file(READ "${file}" text)
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+        string(REGEX MATCHALL "--include [a-z_]+[.]lua\n" includes "${text}")
+        foreach(include IN LISTS includes)
+            string(REGEX REPLACE "--include (.*)\n" "${directory}/\\1" part "${include}")
+            file(READ "${part}" common)
+            string(REPLACE "${include}" "${common}" text "${text}")
+            set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${part}")
+        endforeach()
         string(SHA1 sha "${text}")
         string(APPEND body
             "inline constexpr script ${name}_script{\n    \"${sha}\",\n"
             "    R\"lua(${text})lua\"\n};\n\n"
         )
-        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
     endforeach()
     file(CONFIGURE OUTPUT "${header}" @ONLY CONTENT [[
 // Generated from src/node/scripts by cmake/EmbedScripts.cmake.

@@ -8,8 +8,8 @@ namespace redlock::core {
 
 namespace {
 
-/// Highest token that a release can still exceed.
-constexpr std::uint64_t max_token = token_end - 3;
+/// Highest token.
+constexpr std::uint64_t max_token = token_end - 1;
 
 std::uint64_t to_token(microseconds time) noexcept
 {
@@ -21,8 +21,7 @@ std::uint64_t to_token(microseconds time) noexcept
 
 std::uint64_t token_clock::next(microseconds wall, std::uint64_t above) noexcept
 {
-    // By two: the release of the last attempt has left its token plus one behind.
-    last_ = std::min(std::max(last_ + 2, stamp(wall)), max_token);
+    last_ = std::min(std::max(last_ + 1, stamp(wall)), max_token);
     // Not kept: it is about one resource, and may be far ahead of the clocks.
     return above < max_token ? std::max(last_, above + 1) : max_token;
 }

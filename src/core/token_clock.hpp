@@ -23,7 +23,7 @@ inline constexpr std::uint64_t token_end = std::uint64_t{1} << 53U;
 class token_clock
 {
 public:
-    /// A token for a new attempt: greater than the last one and than its release, and than `above`.
+    /// A token for a new attempt: greater than the last one and than `above`.
     [[nodiscard]] std::uint64_t next(microseconds wall, std::uint64_t above) noexcept;
 
     /// The time, for an extension to show that it is not an old one.

@@ -1,6 +1,14 @@
 #include "node/guard.hpp"
 
 #include "core/quarantine.hpp"
+#include "scripts.hpp"
+
+#include <boost/algorithm/hex.hpp>
+#include <openssl/sha.h>
+
+#include <array>
+#include <chrono>
+#include <iterator>
 
 namespace redlock::detail {
 
@@ -17,20 +25,63 @@ std::string make_fingerprint(const client_config& config)
            ";clock_window=" + std::to_string(config.clock_window.count()) + ";";
 }
 
+/// A string of Lua. Bytes that mean something there, or nothing anywhere, are escaped.
+std::string quote(std::string_view text)
+{
+    std::string result = "'";
+    for (const char each : text)
+    {
+        const auto byte = static_cast<unsigned char>(each);
+        if (byte >= ' ' && byte < 127 && byte != '\'' && byte != '\\')
+        {
+            result += each;
+            continue;
+        }
+        const std::string code = std::to_string(byte);
+        result += '\\' + std::string(3 - code.size(), '0') + code;
+    }
+    return result + "'";
+}
+
+/// The constants of a client. See guarded_acquire.lua.
+std::string make_constants(const client_config& config, const guard& made)
+{
+    const std::chrono::microseconds window = config.clock_window;
+    return "local marker_key = " + quote(made.marker_key) +
+           "\nlocal quarantine_key = " + quote(made.quarantine_key) +
+           "\nlocal fingerprint = " + quote(made.fingerprint) +
+           "\nlocal window = " + std::to_string(window.count()) +
+           "\nlocal fence_prefix = " + quote(fence_key_prefix) +
+           "\nlocal fence_ttl = " + quote(std::to_string(config.fence_ttl.count())) + "\n";
+}
+
+guarded_script make_script(const std::string& constants, const script& from)
+{
+    guarded_script made;
+    made.text = constants + from.text;
+    std::array<unsigned char, SHA_DIGEST_LENGTH> hash{};
+    const auto* bytes = reinterpret_cast<const unsigned char*>(made.text.data());
+    ::SHA1(bytes, made.text.size(), hash.data());
+    boost::algorithm::hex_lower(hash, std::back_inserter(made.sha));
+    return made;
+}
+
 }  // namespace
 
 std::optional<guard> make_guard(const client_config& config)
 {
     if (config.mode == mode::plain)
         return std::nullopt;
-    return guard{
-        "redlock:marker:" + config.key_prefix,
-        "redlock:quarantine:" + config.key_prefix,
-        make_fingerprint(config),
-        core::quarantine_for(config.ttl_max, config.clock_window),
-        config.clock_window,
-        config.fence_ttl,
-    };
+    guard made;
+    made.marker_key = "redlock:marker:" + config.key_prefix;
+    made.quarantine_key = "redlock:quarantine:" + config.key_prefix;
+    made.fingerprint = make_fingerprint(config);
+    made.quarantine = core::quarantine_for(config.ttl_max, config.clock_window);
+    const std::string constants = make_constants(config, made);
+    made.acquire = make_script(constants, guarded_acquire_script);
+    made.extend = make_script(constants, guarded_extend_script);
+    made.release = make_script(constants, guarded_release_script);
+    return made;
 }
 
 }  // namespace redlock::detail

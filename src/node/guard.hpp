@@ -3,12 +3,18 @@
 
 #include <redlock/config.hpp>
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace redlock::detail {
+
+/// A script with the constants of a client in front, and the hash by which a server knows it.
+struct guarded_script
+{
+    std::string sha;
+    std::string text;
+};
 
 /// What guarded mode adds to the commands, the same for all nodes of a client.
 struct guard
@@ -21,8 +27,9 @@ struct guard
     std::string fingerprint;
 
     milliseconds quarantine;
-    std::chrono::microseconds window;
-    milliseconds fence_ttl;
+    guarded_script acquire;
+    guarded_script extend;
+    guarded_script release;
 };
 
 /// @return Nothing in plain mode.

@@ -31,6 +31,8 @@ enum class verb : std::uint8_t
     holder,   ///< Tell how long the key has left. Granted, with `reply::held_for`.
 };
 
+inline constexpr std::size_t verb_count = 4;
+
 /// The unique value of one round: 20 random bytes in hexadecimal.
 using attempt_id = std::array<char, 40>;
 

@@ -15,7 +15,9 @@
 #include <charconv>
 #include <chrono>
 #include <cstdint>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,10 +48,16 @@ constexpr std::size_t max_read_size = 1U << 20;
 /// Batches kept for reuse. A few are in flight at a time.
 constexpr std::size_t max_spare_batches = 8;
 
-/// A command of a batch.
+using question_list = std::vector<std::shared_ptr<question>>;
+
+/// Questions that share one command at most: a long script keeps everybody else waiting.
+constexpr std::size_t max_list = 64;
+
+/// A command of a batch, and how many questions it puts.
 struct command
 {
-    std::shared_ptr<question> asked;
+    std::size_t size;
+    bool is_list;       ///< The reply is a list with an answer for each question.
     bool whole_script;  ///< Sent as EVAL, because the server had forgotten the script.
 };
 
@@ -58,8 +66,16 @@ struct batch
 {
     redis::request request;
     std::vector<command> commands;
-    std::size_t answered = 0;
-    reply_shape shape;  ///< The reply that is being parsed.
+    question_list asked;  ///< In the order of the commands.
+    std::array<question_list, verb_count> lists;  ///< To be put together. Empty once written.
+
+    // What is being parsed.
+    std::size_t answered = 0;  ///< Of `asked`.
+    std::size_t current = 0;   ///< Of `commands`.
+    std::size_t left = 0;      ///< Questions of this command without an answer.
+    bool begun = false;        ///< An answer, whose end is not known yet.
+    reply_shape shape;         ///< That answer.
+
     steady_clock::time_point written;
 };
 
@@ -78,20 +94,19 @@ void read_element(reply_shape& shape, const redis::resp3::node_view& node)
 {
     const auto number = node.data_type == redis::resp3::type::number ? read_number(node.value)
                                                                      : std::nullopt;
-    const bool fits = shape.what == reply_shape::kind::numbers && node.depth == 1 &&
-                      shape.count < reply_shape::max_numbers;
+    const bool fits =
+        shape.what == reply_shape::kind::numbers && shape.count < reply_shape::max_numbers;
     if (number && fits)
         shape.numbers[shape.count++] = *number;
     else
         shape.what = reply_shape::kind::other;
 }
 
+/// Takes the first node of an answer.
 void read_node(reply_shape& shape, const redis::resp3::node_view& node)
 {
     using redis::resp3::type;
 
-    if (node.depth != 0)
-        return read_element(shape, node);
     switch (node.data_type)
     {
     case type::simple_error:
@@ -121,7 +136,7 @@ void read_node(reply_shape& shape, const redis::resp3::node_view& node)
 
 /// The first commands on a connection: log in, choose the database, load the scripts, ask who the
 /// server is.
-redis::request make_vetting_request(const node_config& config, bool guarded)
+redis::request make_vetting_request(const node_config& config, const guard* guarded)
 {
     redis::request request;
     const bool login = !config.username.empty() || !config.password.empty();
@@ -136,12 +151,13 @@ redis::request make_vetting_request(const node_config& config, bool guarded)
     }
     if (config.database != 0)
         request.push("SELECT", config.database);
-    const auto scripts =
-        guarded
-            ? std::vector{guarded_acquire_script, guarded_extend_script, guarded_release_script}
-            : std::vector{extend_script, release_script};
-    for (const script& each : scripts)
-        request.push("SCRIPT", "LOAD", each.text);
+    const auto scripts = guarded ? std::vector<std::string_view>{guarded->acquire.text,
+                                                                 guarded->extend.text,
+                                                                 guarded->release.text}
+                                 : std::vector<std::string_view>{extend_script.text,
+                                                                 release_script.text};
+    for (const std::string_view each : scripts)
+        request.push("SCRIPT", "LOAD", each);
     // One at a time, for several sections in one command need Redis 7.
     for (const char* section : {"server", "replication", "memory", "cluster"})
         request.push("INFO", section);
@@ -257,7 +273,7 @@ constexpr constant nx{"$2\r\nNX\r\n"};
 constexpr constant px{"$2\r\nPX\r\n"};
 constexpr constant one_key{"$1\r\n1\r\n"};
 
-/// An attempt id, whose length never changes.
+/// An attempt id, whose length never changes. The hash of a script is as long.
 struct id_argument
 {
     std::string_view id;
@@ -268,90 +284,63 @@ void boost_redis_to_bulk(std::string& to, id_argument argument)
     to.append("$40\r\n").append(argument.id).append("\r\n");
 }
 
-/// The fence key that goes with a lock key.
-struct fence_argument
+/// A text, or a number if that is empty.
+struct list_argument
 {
-    std::string_view lock_key;
+    std::string_view text;
+    std::uint64_t number = 0;
 };
 
-void boost_redis_to_bulk(std::string& to, fence_argument argument)
+void boost_redis_to_bulk(std::string& to, list_argument argument)
 {
-    to.append("$").append(std::to_string(fence_key_prefix.size() + argument.lock_key.size()));
-    to.append("\r\n").append(fence_key_prefix).append(argument.lock_key).append("\r\n");
+    using redis::resp3::boost_redis_to_bulk;
+
+    if (argument.text.empty())
+        boost_redis_to_bulk(to, argument.number);
+    else
+        boost_redis_to_bulk(to, argument.text);
 }
 
-/// An argument on the wire.
-std::string encode(std::string_view argument)
+const guarded_script& script_for(verb what, const guard& guarded)
 {
-    return "$" + std::to_string(argument.size()) + "\r\n" + std::string(argument) + "\r\n";
-}
-
-/// The arguments that are the same in all guarded commands of a client.
-struct guard_arguments
-{
-    explicit guard_arguments(const guard& from)
-        : marker(encode(from.marker_key)),
-          quarantine(encode(from.quarantine_key)),
-          fence_ttl(encode(std::to_string(from.fence_ttl.count()))),
-          window(encode(std::to_string(from.window.count()))),
-          fingerprint(encode(from.fingerprint))
+    switch (what)
     {
+    case verb::acquire: return guarded.acquire;
+    case verb::extend: return guarded.extend;
+    case verb::release:
+    case verb::holder: break;
     }
+    return guarded.release;
+}
 
-    std::string marker;
-    std::string quarantine;
-    std::string fence_ttl;
-    std::string window;
-    std::string fingerprint;
-};
-
-constexpr constant two_keys{"$1\r\n2\r\n"};
-constexpr constant four_keys{"$1\r\n4\r\n"};
-
-void push_guarded(
+/// Puts questions of one verb with one script.
+void push_list(
     redis::request& to,
-    const question& asked,
-    const guard_arguments& more,
+    std::span<const std::shared_ptr<question>> asked,
+    const guard& guarded,
     bool whole_script
 )
 {
-    const auto push_script = [&](const script& which, auto... arguments) {
-        if (whole_script)
-            to.push("EVAL", which.text, arguments...);
-        else
-            to.push("EVALSHA", which.sha, arguments...);
-    };
-    const std::string_view key = asked.key();
-    const fence_argument fence{key};
-    const constant marker{more.marker};
-    const constant quarantine{more.quarantine};
-    const id_argument id{asked.id()};
-    const auto ttl = asked.ttl().count();
-    const constant fence_ttl{more.fence_ttl};
-    const constant window{more.window};
-    const constant fingerprint{more.fingerprint};
-    const std::uint64_t token = asked.about()->token.value();
-    switch (asked.what())
+    const verb what = asked.front()->what();
+    const guarded_script& script = script_for(what, guarded);
+    std::vector<list_argument> arguments;
+    arguments.reserve(2 + 5 * asked.size());
+    arguments.push_back({whole_script ? script.text : script.sha});
+    arguments.push_back({{}, asked.size()});
+    for (const auto& each : asked)
+        arguments.push_back({each->key()});
+    for (const auto& each : asked)
     {
-    case verb::acquire:
-        push_script(
-            guarded_acquire_script, four_keys, key, fence, marker, quarantine, id, asked.stamp(),
-            ttl, fence_ttl, window, fingerprint
-        );
-        break;
-    case verb::extend:
-        push_script(
-            guarded_extend_script, four_keys, key, fence, marker, quarantine, id, asked.stamp(),
-            ttl, fence_ttl, window, fingerprint, token
-        );
-        break;
-    case verb::release:
-        push_script(
-            guarded_release_script, two_keys, key, fence, id, token, fence_ttl, window
-        );
-        break;
-    case verb::holder: to.push("PTTL", key); break;
+        arguments.push_back({each->id()});
+        if (what != verb::release)
+        {
+            arguments.push_back({{}, each->stamp()});
+            arguments.push_back({{}, static_cast<std::uint64_t>(each->ttl().count())});
+        }
+        if (what != verb::acquire)
+            arguments.push_back({{}, each->about()->token.value()});
     }
+    to.push_range(whole_script ? "EVAL" : "EVALSHA", arguments);
 }
 
 void push_plain(redis::request& to, const question& asked, bool whole_script)
@@ -374,39 +363,68 @@ void push_plain(redis::request& to, const question& asked, bool whole_script)
 
 }  // namespace
 
-/// A question is put to one node after the other, so the last one is all that needs keeping.
+/// Questions are put to one node after the other, so the last ones are all that needs keeping.
 class command_encoder
 {
 public:
-    explicit command_encoder(const guard* guarded)
+    explicit command_encoder(std::shared_ptr<const guard> guarded) : guarded_(std::move(guarded)) {}
+
+    /// Whether questions with this verb are put as lists.
+    [[nodiscard]] bool uses_lists(verb what) const noexcept
     {
-        if (guarded)
-            guarded_.emplace(*guarded);
+        return guarded_ && what != verb::holder;
     }
 
-    const redis::request& operator()(const question& asked)
+    const redis::request& encode(const question& asked)
     {
-        if (asked.serial() != serial_)
+        if (asked.serial() != plain_.serial)
         {
-            encoded_.clear();
-            push(encoded_, asked, false);
-            serial_ = asked.serial();
+            plain_.encoded.clear();
+            push_plain(plain_.encoded, asked, false);
+            plain_.serial = asked.serial();
         }
-        return encoded_;
+        return plain_.encoded;
     }
 
-    void push(redis::request& to, const question& asked, bool whole_script) const
+    /// @param asked Questions of one verb.
+    const redis::request& encode(std::span<const std::shared_ptr<question>> asked)
     {
-        if (guarded_)
-            push_guarded(to, asked, *guarded_, whole_script);
+        kept_list& kept = lists_.at(static_cast<std::size_t>(asked.front()->what()));
+        const auto serial = [](const auto& each) { return each->serial(); };
+        if (!std::ranges::equal(asked, kept.serials, {}, serial))
+        {
+            kept.encoded.clear();
+            push_list(kept.encoded, asked, *guarded_, false);
+            kept.serials.clear();
+            std::ranges::transform(asked, std::back_inserter(kept.serials), serial);
+        }
+        return kept.encoded;
+    }
+
+    void push_whole(redis::request& to, const std::shared_ptr<question>& asked) const
+    {
+        if (uses_lists(asked->what()))
+            push_list(to, {&asked, 1}, *guarded_, true);
         else
-            push_plain(to, asked, whole_script);
+            push_plain(to, *asked, true);
     }
 
 private:
-    std::optional<guard_arguments> guarded_;
-    redis::request encoded_;
-    std::uint64_t serial_ = 0;
+    struct kept_question
+    {
+        redis::request encoded;
+        std::uint64_t serial = 0;
+    };
+
+    struct kept_list
+    {
+        redis::request encoded;
+        std::vector<std::uint64_t> serials;
+    };
+
+    std::shared_ptr<const guard> guarded_;  ///< Null in plain mode.
+    kept_question plain_;
+    std::array<kept_list, verb_count> lists_;
 };
 
 namespace {
@@ -437,7 +455,7 @@ public:
           ),
           timer_(strand),
           config_(make_redis_config(config)),
-          vetting_request_(make_vetting_request(config, group_.guarded != nullptr))
+          vetting_request_(make_vetting_request(config, group_.guarded.get()))
     {
         probe_request_.push("PING");
         set_server_name(connection_, config);
@@ -673,12 +691,41 @@ private:
     {
         if (!open_batch_)
             open_batch_ = take_batch();
-        if (whole_script)
-            encoder_->push(open_batch_->request, *asked, true);
-        else
-            open_batch_->request.append((*encoder_)(*asked));
-        open_batch_->commands.push_back({std::move(asked), whole_script});
+        batch& to = *open_batch_;
         turn_->defer(*this);
+        const bool is_list = encoder_->uses_lists(asked->what());
+        if (is_list && !whole_script)
+            return to.lists.at(static_cast<std::size_t>(asked->what())).push_back(std::move(asked));
+
+        if (whole_script)
+            encoder_->push_whole(to.request, asked);
+        else
+            to.request.append(encoder_->encode(*asked));
+        to.commands.push_back({1, is_list, whole_script});
+        to.asked.push_back(std::move(asked));
+    }
+
+    /** Puts the lists of a batch into its request.
+
+        Releases go before acquisitions: what is given back in a turn is free for who asks in it. A
+        release may overtake its own acquisition so. Its tombstone refuses that.
+    */
+    void close_lists(batch& to)
+    {
+        for (const verb what : {verb::extend, verb::release, verb::acquire})
+        {
+            question_list& asked = to.lists.at(static_cast<std::size_t>(what));
+            for (std::size_t at = 0; at < asked.size(); at += max_list)
+            {
+                const auto part = std::span(asked).subspan(at).first(
+                    std::min(max_list, asked.size() - at)
+                );
+                to.request.append(encoder_->encode(part));
+                to.commands.push_back({part.size(), true, false});
+            }
+            std::ranges::move(asked, std::back_inserter(to.asked));
+            asked.clear();
+        }
     }
 
     /// Sends a question again whose script the server had forgotten; unless it was released
@@ -703,6 +750,7 @@ private:
             return;
 
         auto written = std::exchange(open_batch_, nullptr);
+        close_lists(*written);
         if (over_)
             return fail(*written);
         written->written = steady_clock::now();
@@ -731,32 +779,70 @@ private:
     {
         switch (event)
         {
-        case redis::any_adapter::parse_event::init: to.shape.what = {}; break;
-        case redis::any_adapter::parse_event::node: read_node(to.shape, part); break;
-        case redis::any_adapter::parse_event::done:
-            heard_ = true;
-            deliver(std::move(to.commands[to.answered++]), to.shape);
+        case redis::any_adapter::parse_event::init:
+            to.left = to.commands[to.current].size;
+            to.shape.what = {};
+            to.begun = false;
             break;
+        case redis::any_adapter::parse_event::node: on_node(to, part); break;
+        case redis::any_adapter::parse_event::done: on_reply_end(to); break;
         }
     }
 
-    void deliver(command sent, const reply_shape& shape)
+    void on_node(batch& to, const redis::resp3::node_view& part)
+    {
+        const std::size_t first = to.commands[to.current].is_list ? 1 : 0;
+        if (part.depth > first)
+            return read_element(to.shape, part);
+        if (std::exchange(to.begun, part.depth == first))
+            deliver(to);
+        to.shape.what = {};
+        read_node(to.shape, part);
+        // In place of a list only an error says something, and that is the answer to all.
+        if (!to.begun && to.shape.what != reply_shape::kind::error)
+            to.shape.what = {};
+    }
+
+    void on_reply_end(batch& to)
+    {
+        heard_ = true;
+        if (to.begun && to.left > 0)
+        {
+            deliver(to);
+            // A list that is too short: we do not know what became of the others.
+            to.shape.what = {};
+        }
+        while (to.left > 0)
+            deliver(to);
+        ++to.current;
+    }
+
+    /// Hands an answer to the next question.
+    void deliver(batch& to)
+    {
+        if (to.left == 0)
+            return;
+        --to.left;
+        deliver(std::move(to.asked[to.answered++]), to.commands[to.current].whole_script, to.shape);
+    }
+
+    void deliver(std::shared_ptr<question> asked, bool whole_script, const reply_shape& shape)
     {
         // Somebody flushed the scripts. The command did nothing, so it is sent again, with the text
         // of its script; once, for the same answer to EVAL would be an answer like any other.
-        if (shape.is_noscript() && !sent.whole_script && sent.asked->wanted())
+        if (shape.is_noscript() && !whole_script && asked->wanted())
         {
-            without_script_.push_back(std::move(sent.asked));
+            without_script_.push_back(std::move(asked));
             turn_->defer(*this);
             return;
         }
         --unanswered_;
-        const reply answer = interpret(sent.asked->what(), sent.asked->stamp(), shape);
+        const reply answer = interpret(asked->what(), asked->stamp(), shape);
         if (answer.why == reason::unmarked)
             unmarked_ = true;
         if (answer.why == reason::quarantined)
             quarantined_for_ = answer.ready_in;
-        sent.asked->on_reply(index_, answer);
+        asked->on_reply(index_, answer);
     }
 
     /// Does what answers of this batch call for, and what must not happen while they are parsed.
@@ -780,7 +866,9 @@ private:
         fail(*written);
         written->request.clear();
         written->commands.clear();
+        written->asked.clear();
         written->answered = 0;
+        written->current = 0;
         const auto at = written->written;
         if (spare_batches_.size() < max_spare_batches)
             spare_batches_.push_back(std::move(written));
@@ -791,9 +879,9 @@ private:
     /// Fails what has no answer, which is nothing unless the connection broke.
     void fail(batch& unanswered)
     {
-        for (; unanswered.answered < unanswered.commands.size(); ++unanswered.answered)
+        for (; unanswered.answered < unanswered.asked.size(); ++unanswered.answered)
         {
-            const auto& asked = unanswered.commands[unanswered.answered].asked;
+            const auto& asked = unanswered.asked[unanswered.answered];
             --unanswered_;
             reply lost;
             lost.why = reason::connection_lost;
@@ -867,7 +955,7 @@ link_group make_link_group(const client_config& config)
 
 std::shared_ptr<command_encoder> make_command_encoder(std::shared_ptr<const guard> guarded)
 {
-    return std::make_shared<command_encoder>(guarded.get());
+    return std::make_shared<command_encoder>(std::move(guarded));
 }
 
 std::shared_ptr<redis_link> make_redis_link(

@@ -54,7 +54,7 @@ const std::vector<std::string> least_privilege{
 
 /// What guarded mode needs besides.
 const std::vector<std::string> least_privilege_of_guarded_mode{
-    "~redlock:*", "+mget", "+time", "+incr"
+    "~redlock:*", "+mget", "+time"
 };
 
 bool contains(std::string_view text, std::string_view part)

@@ -507,7 +507,7 @@ reply fake_node::execute_guarded(const question& asked)
     case verb::release:
     case verb::holder: break;
     }
-    const std::uint64_t tombstone = asked.about()->token.value() + 1;
+    const std::uint64_t tombstone = asked.about()->token.value();
     if (asked.what() == verb::release && microseconds_of(tombstone) - clock() <= guard_.window)
     {
         std::uint64_t& fence = guard_.fences[std::string(asked.key())];

@@ -18,11 +18,11 @@ BOOST_AUTO_TEST_CASE(a_token_is_the_time)
     BOOST_TEST(clock.next(now, 0) == token_of_now);
 }
 
-BOOST_AUTO_TEST_CASE(a_token_exceeds_the_release_of_the_last_one_when_time_stands_still)
+BOOST_AUTO_TEST_CASE(tokens_go_on_increasing_when_time_stands_still)
 {
     token_clock clock;
     const std::uint64_t first = clock.next(now, 0);
-    BOOST_TEST(clock.next(now, 0) > first + 1);
+    BOOST_TEST(clock.next(now, 0) > first);
 }
 
 BOOST_AUTO_TEST_CASE(tokens_go_on_increasing_when_the_wall_clock_goes_back)
@@ -80,8 +80,8 @@ BOOST_AUTO_TEST_CASE(a_senseless_clock_makes_a_token_that_a_script_can_hold)
     token_clock early;
     BOOST_TEST(early.next(microseconds(-5), 0) >= 1u);
     token_clock late;
-    BOOST_TEST(late.next(microseconds(std::int64_t{1} << 60), 0) + 1 < token_end);
-    BOOST_TEST(late.next(now, token_end) + 1 < token_end);
+    BOOST_TEST(late.next(microseconds(std::int64_t{1} << 60), 0) < token_end);
+    BOOST_TEST(late.next(now, token_end) < token_end);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,23 @@
+-- What guarded_acquire.lua and guarded_extend.lua begin with: may the node vote? Not a script by
+-- itself.
+--
+-- sets  refusal  the code if it may not, else nil
+--       wait     how long a quarantine lasts, in milliseconds
+--       now      the node's time, in microseconds
+local refusal, wait = nil, 0
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+
+local marker = redis.call('GET', marker_key)
+local quarantine = redis.call('PTTL', quarantine_key)
+if not marker or string.sub(marker, 1, #fingerprint) ~= fingerprint then
+    refusal = -3
+elseif quarantine ~= -2 then
+    refusal, wait = -4, quarantine
+end
+
+-- On both sides: a token from the future would make everybody else pay for ever, and one from the
+-- past may be older than what this node has forgotten.
+local function in_window(stamp)
+    return stamp - now <= window and now - stamp <= window
+end

@@ -1,0 +1,352 @@
+// Each check of the guarded scripts on a real server, and what goes wrong without it: every
+// scenario must hold with the scripts as they are, and each mutant, in which one check is missing,
+// must break one.
+
+#include "node/guard.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "support/needs.hpp"
+#include "support/redis_server.hpp"
+
+using namespace redlock;
+using namespace redlock::test;
+
+namespace {
+
+constexpr const char* lock = "orders:42";
+constexpr const char* fence = "redlock:fence:orders:42";
+constexpr const char* marker = "redlock:marker:";
+constexpr std::int64_t window = 500'000;
+
+/// The scripts of a client, as they are or with a change.
+struct scripts
+{
+    std::string acquire;
+    std::string extend;
+    std::string release;
+};
+
+scripts real_scripts()
+{
+    client_config config;
+    config.nodes.resize(3);
+    const detail::guard made = *detail::make_guard(config);
+    return {made.acquire.text, made.extend.text, made.release.text};
+}
+
+std::string fingerprint()
+{
+    client_config config;
+    config.nodes.resize(3);
+    return detail::make_guard(config)->fingerprint;
+}
+
+/// A server that may vote, and the scripts put to it.
+class stage
+{
+public:
+    stage(redis_server& node, const scripts& from) : node_(node), from_(from)
+    {
+        command({"FLUSHALL"});
+        command({"SET", marker, fingerprint() + "run id"});
+    }
+
+    std::string command(const std::vector<std::string>& words) { return node_.command(words); }
+
+    std::int64_t now()
+    {
+        const std::string time = command({"TIME"});
+        const std::size_t end = time.find('\n');
+        return std::stoll(time.substr(0, end)) * 1'000'000 + std::stoll(time.substr(end + 1));
+    }
+
+    std::string acquire(const std::string& id, std::int64_t token)
+    {
+        return command({"EVAL", from_.acquire, "1", lock, id, std::to_string(token), "60000"});
+    }
+
+    std::string extend(const std::string& id, std::int64_t stamp, const std::string& ttl = "90000")
+    {
+        const std::string when = std::to_string(stamp);
+        return command({"EVAL", from_.extend, "1", lock, id, when, ttl, when});
+    }
+
+    std::string release(const std::string& id, std::int64_t token)
+    {
+        return command({"EVAL", from_.release, "1", lock, id, std::to_string(token)});
+    }
+
+    bool acquires(const std::string& id, std::int64_t token)
+    {
+        return acquire(id, token) == "(integer) " + std::to_string(token);
+    }
+
+    bool extends(const std::string& id, std::int64_t stamp, const std::string& ttl = "90000")
+    {
+        return extend(id, stamp, ttl) == "(integer) " + std::to_string(stamp);
+    }
+
+    bool free() { return command({"EXISTS", lock}) == "(integer) 0"; }
+
+    std::int64_t pttl(const char* key)
+    {
+        return std::stoll(command({"PTTL", key}).substr(std::string("(integer) ").size()));
+    }
+
+private:
+    redis_server& node_;
+    const scripts& from_;
+};
+
+/// Whether an answer has this code.
+bool says(const std::string& answer, int code)
+{
+    return answer.starts_with("(integer) " + std::to_string(code) + "\n");
+}
+
+struct scenario
+{
+    const char* name;
+    std::function<bool(stage&)> holds;
+};
+
+// The numbers X1 to X10 are those of attacks on plausible variants of the protocol.
+const std::vector<scenario> scenarios{
+    {"a free resource is granted, and its token recorded",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         return on.acquires("a", token) && on.command({"GET", lock}) == "a" &&
+                on.command({"GET", fence}) == std::to_string(token) && on.pttl(lock) > 50'000 &&
+                on.pttl(fence) > 80'000'000;
+     }},
+    {"a held resource is denied, and its fence left alone",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         return on.acquires("a", token) && says(on.acquire("b", token + 10), 0) &&
+                on.command({"GET", lock}) == "a" &&
+                on.command({"GET", fence}) == std::to_string(token);
+     }},
+    {"a foreign key of another type is never overwritten",
+     [](stage& on) {
+         on.command({"RPUSH", lock, "theirs"});
+         return says(on.acquire("a", on.now()), 0) && on.command({"TYPE", lock}) == "list";
+     }},
+    {"a token that is not higher is refused (X1, T1)",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.command({"SET", fence, std::to_string(token)});
+         return says(on.acquire("a", token), -1) && says(on.acquire("a", token - 1), -1) &&
+                on.free() && on.acquires("a", token + 1);
+     }},
+    {"an acquisition that arrives twice is granted twice, and its ttl is not set again (X3)",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         if (!on.acquires("a", token))
+             return false;
+         on.command({"PEXPIRE", lock, "30000"});
+         return on.acquires("a", token) && on.pttl(lock) <= 30'000;
+     }},
+    {"an acquisition that arrives again after its release is refused (X3)",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         return on.acquires("a", token) && on.release("a", token) == "(integer) 1" &&
+                says(on.acquire("a", token), -1) && on.free();
+     }},
+    {"an acquisition that arrives only after its release is refused (X4)",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         return on.release("a", token) == "(integer) 0" && says(on.acquire("a", token), -1) &&
+                on.free() && on.pttl(fence) > 80'000'000;
+     }},
+    {"an extension never makes a key again (X5)",
+     [](stage& on) { return says(on.extend("a", on.now()), 0) && on.free(); }},
+    {"a token behind the window is refused, with and without a fence (X6)",
+     [](stage& on) {
+         const std::int64_t token = on.now() - 2 * window;
+         const bool without = says(on.acquire("a", token), -2);
+         on.command({"SET", fence, std::to_string(token - 1)});
+         return without && says(on.acquire("a", token), -2) && on.free();
+     }},
+    {"a token ahead of the window is refused and poisons no fence (X7)",
+     [](stage& on) {
+         const std::int64_t token = on.now() + 2 * window;
+         return says(on.acquire("a", token), -2) && on.release("a", token) == "(integer) 0" &&
+                on.command({"EXISTS", fence}) == "(integer) 0";
+     }},
+    {"a tombstone lowers no fence",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.command({"SET", fence, std::to_string(token + 5)});
+         on.release("a", token);
+         return on.command({"GET", fence}) == std::to_string(token + 5);
+     }},
+    {"an extension keeps the fence alive, and makes one that has gone (X8)",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         if (!on.acquires("a", token))
+             return false;
+         on.command({"PEXPIRE", fence, "1000"});
+         const bool kept = on.extends("a", token + 1) && on.pttl(fence) > 80'000'000;
+         on.command({"DEL", fence});
+         return kept && on.extends("a", token + 1) && on.pttl(fence) > 80'000'000;
+     }},
+    {"an extension prolongs, and never shortens",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         return on.acquires("a", token) && on.extends("a", token) && on.pttl(lock) > 80'000 &&
+                on.extends("a", token, "1000") && on.pttl(lock) > 80'000;
+     }},
+    {"an extension of somebody else's key is denied",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         return on.acquires("a", token) && says(on.extend("b", token), 0) &&
+                on.pttl(lock) <= 60'000;
+     }},
+    {"an extension that is late or from the future is refused",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         return on.acquires("a", token) && says(on.extend("a", token - 2 * window), -2) &&
+                says(on.extend("a", token + 2 * window), -2) && on.pttl(lock) <= 60'000;
+     }},
+    {"a release deletes nothing of others",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         return on.acquires("a", token) && on.release("b", token) == "(integer) 0" && !on.free();
+     }},
+    {"a node without a marker does not vote",
+     [](stage& on) {
+         on.command({"DEL", marker});
+         on.command({"SET", lock, "b"});
+         return says(on.acquire("a", on.now()), -3) && says(on.extend("b", on.now()), -3);
+     }},
+    {"a node that is marked for other settings does not vote",
+     [](stage& on) {
+         on.command({"SET", marker, "redlock 1;nodes=5;run id"});
+         on.command({"SET", lock, "b"});
+         return says(on.acquire("a", on.now()), -3) && says(on.extend("b", on.now()), -3);
+     }},
+    {"a node in quarantine does not vote, but takes back",
+     [](stage& on) {
+         on.command({"SET", lock, "b"});
+         on.command({"SET", "redlock:quarantine:", "1", "PX", "60000"});
+         return says(on.acquire("a", on.now()), -4) && says(on.extend("b", on.now()), -4) &&
+                on.release("b", on.now()) == "(integer) 1";
+     }},
+    {"an error is the answer to its own question only",
+     [](stage& on) {
+         on.command({"RPUSH", fence, "odd"});
+         const std::string token = std::to_string(on.now());
+         const std::string two = on.command(
+             {"EVAL", real_scripts().acquire, "2", lock, "x", "a", token, "60000", "b", token,
+              "60000"}
+         );
+         return two.find("WRONGTYPE") < two.find(token) && on.free() &&
+                on.command({"GET", "x"}) == "b";
+     }},
+};
+
+/// A change to the scripts that takes one check away.
+struct mutant
+{
+    const char* name;
+    std::string scripts::* script;
+    std::string from;
+    std::string to;
+};
+
+const std::vector<mutant> mutants{
+    {"no NX", &scripts::acquire, ", 'NX'", ""},
+    {"no fence check", &scripts::acquire, "(not fence or stamp > fence + 0)", "true"},
+    {"same token accepted", &scripts::acquire, "stamp > fence + 0", "stamp >= fence + 0"},
+    {"fence not recorded", &scripts::acquire, "redis.call('SET', fence_key, token",
+     "tostring(token"},
+    {"fence without a ttl", &scripts::acquire, "token, 'PX', fence_ttl", "token"},
+    {"lock without a ttl", &scripts::acquire, "'NX', 'PX', ttl", "'NX'"},
+    {"fence raised by a denial", &scripts::acquire, "local holder =",
+     "redis.call('SET', fence_key, token) local holder ="},
+    {"no answer to a duplicate", &scripts::acquire, "[1] == id", "[1] == 0"},
+    {"acquire: no lower guard", &scripts::acquire, " and now - stamp <= window", ""},
+    {"acquire: no upper guard", &scripts::acquire, "stamp - now <= window and ", ""},
+    {"acquire: no marker", &scripts::acquire, "not marker or ", "marker and "},
+    {"acquire: no fingerprint", &scripts::acquire,
+     "string.sub(marker, 1, #fingerprint) ~= fingerprint", "false"},
+    {"acquire: no quarantine", &scripts::acquire, "quarantine ~= -2", "false"},
+    {"acquire: refusal ignored", &scripts::acquire, "if refusal then", "if false then"},
+    {"extend: no owner", &scripts::extend, "~= id", "== 0"},
+    {"extend: no stamp", &scripts::extend, "if not in_window(stamp) then", "if false then"},
+    {"extend: no lower guard", &scripts::extend, " and now - stamp <= window", ""},
+    {"extend: no upper guard", &scripts::extend, "stamp - now <= window and ", ""},
+    {"extend: shortens", &scripts::extend, "if redis.call('PTTL', key) < ttl + 0 then",
+     "if true then"},
+    {"extend: does nothing", &scripts::extend, "redis.call('PEXPIRE', key, ttl)", ""},
+    {"extend: fence not kept", &scripts::extend, "redis.call('PEXPIRE', fence_key, fence_ttl)",
+     "redis.call('EXISTS', fence_key)"},
+    {"extend: fence not made", &scripts::extend, "== 0 then\n        redis.call('SET'",
+     "== 2 then\n        redis.call('SET'"},
+    {"extend: no marker", &scripts::extend, "not marker or ", "marker and "},
+    {"extend: no fingerprint", &scripts::extend,
+     "string.sub(marker, 1, #fingerprint) ~= fingerprint", "false"},
+    {"extend: no quarantine", &scripts::extend, "quarantine ~= -2", "false"},
+    {"release: no owner", &scripts::release, "== id", "~= 0"},
+    {"release: no tombstone", &scripts::release, "<= window then", "== 0 then"},
+    {"release: tombstone from the future", &scripts::release, "<= window then", "> 0 then"},
+    {"release: tombstone without a ttl", &scripts::release, "token, 'PX', fence_ttl", "token"},
+    {"release: fence lowered", &scripts::release, "fence + 0 >= token + 0", "false"},
+    {"release: asks for the quarantine", &scripts::release, "local function vote(key, id, token)",
+     "local function vote(key, id, token)\nif redis.call('EXISTS', quarantine_key) == 1 then "
+     "return 0 end"},
+};
+
+scripts changed(const mutant& by)
+{
+    scripts result = real_scripts();
+    std::string& text = result.*by.script;
+    const std::size_t at = text.find(by.from);
+    if (at == std::string::npos)
+        throw std::logic_error(std::string("nothing to change for ") + by.name);
+    text.replace(at, by.from.size(), by.to);
+    return result;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_guarded_scripts, *boost::unit_test::precondition(needs("redis-server")))
+
+BOOST_AUTO_TEST_CASE(the_scripts_do_what_the_protocol_says)
+{
+    redis_server node;
+    const scripts real = real_scripts();
+    for (const scenario& each : scenarios)
+    {
+        stage on(node, real);
+        BOOST_TEST(each.holds(on), each.name);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(no_check_of_a_script_can_be_missing_unnoticed)
+{
+    redis_server node;
+    for (const mutant& each : mutants)
+    {
+        const scripts planted = changed(each);
+        std::vector<std::string> broken;
+        for (const scenario& one : scenarios)
+        {
+            stage on(node, planted);
+            if (!one.holds(on))
+                broken.emplace_back(one.name);
+        }
+        BOOST_TEST(!broken.empty(), each.name << ": nobody noticed");
+        BOOST_TEST_MESSAGE(each.name << ": " << (broken.empty() ? "" : broken.front()));
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -9,6 +9,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace redlock::detail {
 
@@ -83,6 +84,14 @@ void check_nodes(const std::vector<node_config>& nodes)
     }
 }
 
+/// Whether a cluster puts all keys that begin so, or that the library makes of them, on one node.
+bool has_hash_tag(std::string_view prefix)
+{
+    const std::size_t open = prefix.find('{');
+    const std::size_t close = prefix.find('}', open);
+    return close != prefix.npos && close > open + 1;
+}
+
 void check_guard(const client_config& config)
 {
     check_range("ttl_max", config.ttl_max, core::min_ttl, core::max_ttl);
@@ -102,6 +111,22 @@ void check_guard(const client_config& config)
         reject(
             "fence_ttl is " + std::to_string(config.fence_ttl.count()) +
             " ms, must be longer than ttl_max and twice clock_window together"
+        );
+    }
+    if (config.node_timeout >= config.ttl_max)
+    {
+        reject(
+            "node_timeout is " + std::to_string(config.node_timeout.count()) +
+            " ms, must be shorter than ttl_max, which is " +
+            std::to_string(config.ttl_max.count()) + " ms"
+        );
+    }
+    if (std::ranges::any_of(config.nodes, &node_config::accept_cluster) &&
+        !has_hash_tag(config.key_prefix))
+    {
+        reject(
+            "key_prefix '" + config.key_prefix +
+            "' has no hash tag, such as '{locks}:', which accept_cluster needs in guarded mode"
         );
     }
 }

@@ -90,15 +90,47 @@ BOOST_AUTO_TEST_CASE(the_defaults_are_valid)
 
 BOOST_AUTO_TEST_CASE(durations_are_within_their_limits)
 {
-    check_limits(
-        "node_timeout", [](auto& c) -> auto& { return c.node_timeout; }, 1ms, 1min
-    );
+    const auto node_timeout = [](client_config& c) -> milliseconds& {
+        c.ttl_max = 1h;  // In guarded mode it is shorter than that.
+        return c.node_timeout;
+    };
+    check_limits("node_timeout", node_timeout, 1ms, 1min);
     check_limits(
         "retry.first_delay", [](auto& c) -> auto& { return c.retry.first_delay; }, 0ms, 1min
     );
     check_limits(
         "retry.max_delay", [](auto& c) -> auto& { return c.retry.max_delay; }, 1ms, 1min
     );
+}
+
+BOOST_AUTO_TEST_CASE(a_node_answers_before_the_longest_lease_ends)
+{
+    const auto set = [](mode how, milliseconds node_timeout) {
+        return [=](client_config& config) {
+            config.mode = how;
+            config.node_timeout = node_timeout;
+        };
+    };
+    BOOST_TEST(complaint(set(mode::guarded, 29'999ms)) == "");
+    check_rejected(set(mode::guarded, 30s), {"node_timeout is 30000 ms", "ttl_max", "30000 ms"});
+    BOOST_TEST(complaint(set(mode::plain, 30s)) == "");
+}
+
+// The keys of a script must be on one node of the cluster.
+BOOST_AUTO_TEST_CASE(a_cluster_node_needs_a_hash_tag_in_guarded_mode)
+{
+    const auto set = [](mode how, std::string prefix) {
+        return [=](client_config& config) {
+            config.mode = how;
+            config.nodes[1].accept_cluster = true;
+            config.key_prefix = prefix;
+        };
+    };
+    for (const char* prefix : {"{locks}", "{locks}:", "my:{locks}:", "a}{b}"})
+        BOOST_TEST(complaint(set(mode::guarded, prefix)) == "", prefix);
+    for (const char* prefix : {"", "locks:", "{", "{}", "{locks", "}locks{", "{}{locks}"})
+        check_rejected(set(mode::guarded, prefix), {"key_prefix '", prefix, "accept_cluster"});
+    BOOST_TEST(complaint(set(mode::plain, "locks:")) == "");
 }
 
 BOOST_AUTO_TEST_CASE(clock_drift_is_0_to_a_half)

@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "integration/fencing_claims.hpp"
 #include "support/client_runner.hpp"
 #include "support/mariadb_server.hpp"
 #include "support/needs.hpp"
@@ -30,6 +31,7 @@
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
+using namespace redlock::test::fencing;
 using recipes::mariadb_address;
 using recipes::mariadb_stock;
 using recipes::no_such_item;
@@ -39,9 +41,6 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr std::int64_t item = 7;
-constexpr fencing_token none;
-constexpr fencing_token first = fencing_token::from_value(1'790'000'000'000'000);
-constexpr fencing_token second = fencing_token::from_value(1'790'000'000'000'001);
 
 /// Where a transaction stands still until the test lets it go on.
 struct gate
@@ -171,70 +170,7 @@ struct race
 
 BOOST_AUTO_TEST_SUITE(test_fencing_mariadb, *boost::unit_test::precondition(needs("mariadbd")))
 
-BOOST_AUTO_TEST_CASE(what_is_written_is_read_with_the_same_token_any_number_of_times)
-{
-    fixture f;
-
-    BOOST_TEST(f.read(*f.a, first) == 0);
-    for (const std::int64_t amount : {10, 20, 20})
-    {
-        f.write(*f.a, first, amount);
-        BOOST_TEST(f.read(*f.a, first) == amount);
-        BOOST_TEST(f.read(*f.b, first) == amount);
-    }
-}
-
-BOOST_AUTO_TEST_CASE(a_stale_holders_write_is_refused_after_its_successors_first_read)
-{
-    fixture f;
-    f.write(*f.a, first, 10);
-
-    BOOST_TEST(f.read(*f.b, second) == 10);
-
-    BOOST_CHECK_EXCEPTION(f.write(*f.a, first, 11), stale_token, [](const stale_token& refusal) {
-        return refusal.highest() == second;
-    });
-    BOOST_CHECK_THROW(f.read(*f.a, first), stale_token);
-    BOOST_TEST(f.read(*f.b, second) == 10);
-}
-
-// Why reads are checked too. The first holder reads and stalls, the second one takes over.
-BOOST_AUTO_TEST_CASE(an_update_is_lost_where_only_writes_are_checked)
-{
-    fixture f;
-    const std::int64_t seen_by_first = f.complete(f.a->peek(item));
-    const std::int64_t seen_by_second = f.complete(f.b->peek(item));
-
-    f.write(*f.a, first, seen_by_first + 1);  // Late, and accepted: nothing has told the table.
-    f.write(*f.b, second, seen_by_second + 1);
-
-    BOOST_TEST(f.peek() == 1);  // Two were told that they had added one.
-}
-
-BOOST_AUTO_TEST_CASE(no_update_is_lost_where_the_first_access_is_checked)
-{
-    fixture f;
-    const std::int64_t seen_by_first = f.read(*f.a, first);
-    const std::int64_t seen_by_second = f.read(*f.b, second);
-
-    BOOST_CHECK_THROW(f.write(*f.a, first, seen_by_first + 1), stale_token);
-    f.write(*f.b, second, seen_by_second + 1);
-
-    BOOST_TEST(f.peek() == 1);  // One was told so.
-}
-
-BOOST_AUTO_TEST_CASE(an_empty_token_is_always_refused)
-{
-    fixture f;
-
-    BOOST_CHECK_THROW(f.read(*f.a, none), stale_token);
-    BOOST_CHECK_THROW(f.write(*f.a, none, 1), stale_token);
-
-    f.write(*f.a, first, 10);
-    BOOST_CHECK_THROW(f.read(*f.a, none), stale_token);
-    BOOST_CHECK_THROW(f.write(*f.a, none, 1), stale_token);
-    BOOST_TEST(f.peek() == 10);
-}
+REDLOCK_TEST_FENCING_CLAIMS(fixture)
 
 BOOST_AUTO_TEST_CASE(a_row_that_is_not_there_is_no_success)
 {

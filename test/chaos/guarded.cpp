@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_SUITE(test_guarded_amnesia, *boost::unit_test::precondition(need
 
 BOOST_AUTO_TEST_CASE(nodes_that_forget_let_nobody_in_and_no_token_goes_back)
 {
-    const history all = run_amnesia("guarded", size_of_run(3, 200), {});
+    const history all = run_amnesia("guarded", restart_guard::on, size_of_run(3, 200), {});
 
     expect_clean(all);
 }
@@ -97,6 +97,10 @@ BOOST_AUTO_TEST_CASE(a_node_whose_clock_jumps_refuses_newcomers)
     BOOST_TEST(outcome.report.votes[2].reason == reason::clock, outcome.report);
     BOOST_TEST(outcome.report.votes[3].reason == reason::none);
     BOOST_TEST(outcome.report.votes[4].reason == reason::none);
+
+    // Later it gets the resource, and the store hears no more of the first one.
+    BOOST_TEST(outcome.accesses == 4u);
+    BOOST_TEST(outcome.stale_writes == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -54,7 +54,7 @@ worker_options prepared(const redis_servers& nodes, worker_options options)
     options.nodes = joined(nodes.urls());
     client_config config;
     config.nodes = parse_nodes(options.nodes);
-    config.node_timeout = 1s;
+    config.node_timeout = 500ms;
     protect(config, options.how);
     initialize_nodes(config);
     return options;
@@ -72,25 +72,66 @@ history result_of(crew& workers, deadline_point start)
     return all;
 }
 
-void kill_and_start_some(redis_servers& nodes, std::uint64_t cycle)
+/// What follows `name:` in the answer to INFO.
+std::string info_field(redis_server& node, const std::string& name)
 {
-    switch (cycle % 3)
-    {
-    case 0:  // A minority, another one each time.
-        for (std::size_t index = cycle; index < cycle + 2; ++index)
-            nodes[index % nodes.size()].restart();
-        return;
-    case 1:  // All, one after the other.
-        for (redis_server& node : nodes)
-            node.restart();
-        return;
-    default:  // All at once.
-        for (redis_server& node : nodes)
-            node.kill();
-        for (redis_server& node : nodes)
-            node.start();
-    }
+    const std::string info = node.command({"INFO", "server"});
+    const std::size_t begin = info.find(name + ':') + name.size() + 1;
+    return info.substr(begin, info.find('\r', begin) - begin);
 }
+
+/// Kills nodes, and starts them again.
+class killer
+{
+public:
+    killer(redis_servers& nodes, restart_guard guard) : nodes_(nodes), guard_(guard)
+    {
+        const std::string marker = nodes_[0].command({"GET", marker_key});
+        fingerprint_ = marker.substr(0, marker.rfind(';') + 1);
+    }
+
+    void strike(std::uint64_t cycle)
+    {
+        switch (cycle % 3)
+        {
+        case 0:  // A minority, another one each time.
+            for (std::size_t index = cycle; index < cycle + 2; ++index)
+                restart(nodes_[index % nodes_.size()]);
+            return;
+        case 1:  // All, one after the other.
+            for (redis_server& node : nodes_)
+                restart(node);
+            return;
+        default:  // All at once.
+            for (redis_server& node : nodes_)
+                node.kill();
+            for (redis_server& node : nodes_)
+                start(node);
+        }
+    }
+
+private:
+    static constexpr const char* marker_key = "redlock:marker:";
+
+    void restart(redis_server& node)
+    {
+        node.kill();
+        start(node);
+    }
+
+    void start(redis_server& node)
+    {
+        node.start();
+        if (guard_ == restart_guard::on)
+            return;
+        node.command({"SET", marker_key, fingerprint_ + info_field(node, "run_id")});
+        node.command({"DEL", "redlock:quarantine:"});
+    }
+
+    redis_servers& nodes_;
+    restart_guard guard_;
+    std::string fingerprint_;
+};
 
 }  // namespace
 
@@ -171,6 +212,7 @@ history run_undisturbed(const std::string& mode, std::uint64_t acquisitions)
 
 history run_amnesia(
     const std::string& mode,
+    restart_guard guard,
     std::uint64_t cycles,
     const std::function<bool(const history&)>& stop
 )
@@ -189,9 +231,10 @@ history run_amnesia(
     crew workers;
     while (workers.size() < 4)
         workers.hire(work);
+    killer harm(nodes, guard);
     for (std::uint64_t cycle = 0; cycle < cycles; ++cycle)
     {
-        kill_and_start_some(nodes, cycle);
+        harm.strike(cycle);
         BOOST_TEST_REQUIRE(workers.reaches(workers.claims() + 50, 60s));
         if (stop && stop(workers.read()))
             break;

@@ -28,6 +28,13 @@ namespace redlock::test {
 /// Workers that do not compete, with clocks that are right and nodes that are well.
 [[nodiscard]] history run_undisturbed(const std::string& mode, std::uint64_t acquisitions);
 
+/// What becomes of a node that was killed and has forgotten all.
+enum class restart_guard : std::uint8_t
+{
+    on,
+    bypassed,  ///< The node is marked at once, as if it had not been away. For the control.
+};
+
 /** Workers compete while nodes that keep nothing are killed and started again at once: a minority,
     one after the other, all, and so on. There are at least 50 acquisitions after each time.
 
@@ -35,6 +42,7 @@ namespace redlock::test {
 */
 [[nodiscard]] history run_amnesia(
     const std::string& mode,
+    restart_guard guard,
     std::uint64_t cycles,
     const std::function<bool(const history&)>& stop
 );

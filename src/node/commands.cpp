@@ -1,0 +1,166 @@
+#include "node/commands.hpp"
+
+#include "scripts.hpp"
+
+#include <boost/redis/resp3/serialization.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace redlock::detail {
+
+namespace redis = boost::redis;
+
+namespace {
+
+/// An argument that is the same in every command. Encoded by the compiler, because putting one
+/// together from its length and its text costs ten times as much as copying it.
+struct constant
+{
+    std::string_view wire;
+};
+
+/// Found by Boost.Redis through the type of the argument.
+void boost_redis_to_bulk(std::string& to, constant argument)
+{
+    to.append(argument.wire);
+}
+
+constexpr constant nx{"$2\r\nNX\r\n"};
+constexpr constant px{"$2\r\nPX\r\n"};
+constexpr constant one_key{"$1\r\n1\r\n"};
+
+/// An attempt id, whose length never changes. The hash of a script is as long.
+struct id_argument
+{
+    std::string_view id;
+};
+
+void boost_redis_to_bulk(std::string& to, id_argument argument)
+{
+    to.append("$40\r\n").append(argument.id).append("\r\n");
+}
+
+/// A text, or a number if that is empty.
+struct list_argument
+{
+    std::string_view text;
+    std::uint64_t number = 0;
+};
+
+void boost_redis_to_bulk(std::string& to, list_argument argument)
+{
+    using redis::resp3::boost_redis_to_bulk;
+
+    if (argument.text.empty())
+        boost_redis_to_bulk(to, argument.number);
+    else
+        boost_redis_to_bulk(to, argument.text);
+}
+
+const guarded_script& script_for(verb what, const guard& guarded)
+{
+    switch (what)
+    {
+    case verb::acquire: return guarded.acquire;
+    case verb::extend: return guarded.extend;
+    case verb::release:
+    case verb::holder: break;
+    }
+    return guarded.release;
+}
+
+/// Puts questions of one verb with one script.
+void push_list(
+    redis::request& to,
+    std::span<const std::shared_ptr<question>> asked,
+    const guard& guarded,
+    bool whole_script
+)
+{
+    const verb what = asked.front()->what();
+    const guarded_script& script = script_for(what, guarded);
+    std::vector<list_argument> arguments;
+    arguments.reserve(2 + 5 * asked.size());
+    arguments.push_back({whole_script ? script.text : script.sha});
+    arguments.push_back({{}, asked.size()});
+    for (const auto& each : asked)
+        arguments.push_back({each->key()});
+    for (const auto& each : asked)
+    {
+        arguments.push_back({each->id()});
+        if (what != verb::release)
+        {
+            arguments.push_back({{}, each->stamp()});
+            arguments.push_back({{}, static_cast<std::uint64_t>(each->ttl().count())});
+        }
+        if (what != verb::acquire)
+            arguments.push_back({{}, each->about()->token.value()});
+    }
+    to.push_range(whole_script ? "EVAL" : "EVALSHA", arguments);
+}
+
+void push_plain(redis::request& to, const question& asked, bool whole_script)
+{
+    const id_argument id{asked.id()};
+    const auto push_script = [&](const script& which, auto... args) {
+        if (whole_script)
+            to.push("EVAL", which.text, one_key, asked.key(), id, args...);
+        else
+            to.push("EVALSHA", which.sha, one_key, asked.key(), id, args...);
+    };
+    switch (asked.what())
+    {
+    case verb::acquire: to.push("SET", asked.key(), id, nx, px, asked.ttl().count()); break;
+    case verb::extend: push_script(extend_script, asked.ttl().count()); break;
+    case verb::release: push_script(release_script); break;
+    case verb::holder: to.push("PTTL", asked.key()); break;
+    }
+}
+
+}  // namespace
+
+const redis::request& command_encoder::encode(const question& asked)
+{
+    if (asked.serial() != plain_.serial)
+    {
+        plain_.encoded.clear();
+        push_plain(plain_.encoded, asked, false);
+        plain_.serial = asked.serial();
+    }
+    return plain_.encoded;
+}
+
+const redis::request& command_encoder::encode(
+    std::span<const std::shared_ptr<question>> asked
+)
+{
+    kept_list& kept = lists_.at(static_cast<std::size_t>(asked.front()->what()));
+    const auto serial = [](const auto& each) { return each->serial(); };
+    if (!std::ranges::equal(asked, kept.serials, {}, serial))
+    {
+        kept.encoded.clear();
+        push_list(kept.encoded, asked, *guarded_, false);
+        kept.serials.clear();
+        std::ranges::transform(asked, std::back_inserter(kept.serials), serial);
+    }
+    return kept.encoded;
+}
+
+void command_encoder::push_whole(redis::request& to, const std::shared_ptr<question>& asked) const
+{
+    if (uses_lists(asked->what()))
+        push_list(to, {&asked, 1}, *guarded_, true);
+    else
+        push_plain(to, *asked, true);
+}
+
+std::shared_ptr<command_encoder> make_command_encoder(std::shared_ptr<const guard> guarded)
+{
+    return std::make_shared<command_encoder>(std::move(guarded));
+}
+
+}  // namespace redlock::detail

@@ -12,9 +12,14 @@
 //
 // Commands that are due in one turn of the loop leave in one write per node. Everything is
 // allocated before the clock starts, except when a queue outgrows its first size.
+//
+// In guarded mode the scripts are those of the library, which take a list of questions each. A task
+// goes on with the third token that is its own, and everything else is an error.
 
 #include "limit.hpp"
 
+#include "node/guard.hpp"
+#include "pairs.hpp"
 #include "posix.hpp"
 
 #include <fcntl.h>
@@ -30,6 +35,7 @@
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -93,19 +99,22 @@ reply parse(std::string_view input)
     }
 }
 
+void append_argument(std::string& command, std::string_view argument)
+{
+    command += '$';
+    command += std::to_string(argument.size());
+    command += "\r\n";
+    command += argument;
+    command += "\r\n";
+}
+
 std::string make_command(std::initializer_list<std::string_view> arguments)
 {
     std::string command = "*";
     command += std::to_string(arguments.size());
     command += "\r\n";
     for (const std::string_view argument : arguments)
-    {
-        command += '$';
-        command += std::to_string(argument.size());
-        command += "\r\n";
-        command += argument;
-        command += "\r\n";
-    }
+        append_argument(command, argument);
     return command;
 }
 
@@ -146,6 +155,7 @@ struct ticket
 {
     std::uint32_t task;
     std::uint32_t step;
+    std::int64_t token{0};  // In guarded mode.
 };
 
 // First in, first out, in a ring whose size is a power of two.
@@ -267,6 +277,10 @@ public:
     }
 
     ticket_queue unanswered;
+    std::vector<ticket> acquisitions;  // To be put together, in guarded mode.
+    std::vector<ticket> releases;      // The same.
+    std::size_t list_left{0};          // Answers to come.
+    std::size_t refusal_left{0};       // Numbers to come of one of them.
     bool awaits_room{false};  // The socket was full, and epoll tells when it is not.
 
 private:
@@ -297,6 +311,8 @@ struct task
     std::string release;
     std::size_t acquire_id_at{0};
     std::size_t release_id_at{0};
+    std::string id;         // In guarded mode, which puts the commands together later.
+    std::int64_t token{0};  // The same.
     std::uint32_t step{0};
     std::uint32_t successes{0};
     std::uint32_t answers{0};
@@ -316,14 +332,23 @@ task make_task(std::size_t index, const std::string& script_hash)
     made.release = make_command({"EVALSHA", script_hash, "1", made.key, placeholder});
     made.acquire_id_at = made.acquire.find(placeholder);
     made.release_id_at = made.release.find(placeholder);
+    made.id = placeholder;
     return made;
 }
 
 class limit_client
 {
 public:
-    limit_client(std::span<const std::uint16_t> ports, std::size_t concurrency, std::size_t pairs)
-        : quorum_(static_cast<std::uint32_t>(ports.size() / 2 + 1)), pairs_(pairs)
+    /// @param guarded Nothing for plain mode.
+    limit_client(
+        std::span<const std::uint16_t> ports,
+        std::size_t concurrency,
+        std::size_t pairs,
+        std::optional<redlock::detail::guard> guarded
+    )
+        : guarded_(std::move(guarded)),
+          quorum_(static_cast<std::uint32_t>(ports.size() / 2 + 1)),
+          pairs_(pairs)
     {
         assert(!ports.empty() && concurrency >= 1 && concurrency <= pairs);
         nodes_.reserve(ports.size());
@@ -332,7 +357,13 @@ public:
 
         std::string script_hash;
         for (connection& node : nodes_)
+        {
             script_hash = node.call(make_command({"SCRIPT", "LOAD", release_script}));
+            if (!guarded_)
+                continue;
+            node.call(make_command({"SCRIPT", "LOAD", guarded_->acquire.text}));
+            node.call(make_command({"SCRIPT", "LOAD", guarded_->release.text}));
+        }
 
         tasks_.reserve(concurrency);
         for (std::size_t index = 0; index < concurrency; ++index)
@@ -392,7 +423,10 @@ private:
         {
             const epoll_event& event = events[static_cast<std::size_t>(index)];
             if ((event.events & ~std::uint32_t{EPOLLOUT}) != 0)
-                read_replies(nodes_[event.data.u64]);
+            {
+                connection& node = nodes_[event.data.u64];
+                guarded_ ? read_lists(node) : read_replies(node);
+            }
         }
         flush_all();
     }
@@ -416,6 +450,48 @@ private:
             on_reply(node.unanswered.pop(), success);
         }
         node.consume(consumed);
+    }
+
+    // Lists of numbers. A list within is a refusal: a token that was too long under way.
+    void read_lists(connection& node)
+    {
+        const std::string_view input = node.receive();
+        std::size_t consumed = 0;
+        for (;;)
+        {
+            const std::string_view rest = input.substr(consumed);
+            const std::size_t line_end = rest.find("\r\n");
+            if (line_end == rest.npos)
+                break;
+            consumed += line_end + 2;
+            std::int64_t number = 0;
+            std::from_chars(rest.data() + 1, rest.data() + line_end, number);
+            const bool head = rest.front() == '*';
+            if (node.refusal_left != 0)
+                --node.refusal_left;
+            else if (head && node.list_left == 0)
+                node.list_left = static_cast<std::size_t>(number);
+            else if (node.list_left == 0 || (!head && rest.front() != ':'))
+                throw std::runtime_error("a node refused: " + std::string(rest));
+            else if (head)
+                on_refusal(node, static_cast<std::size_t>(number));
+            else
+                on_number(node, number);
+        }
+        node.consume(consumed);
+    }
+
+    void on_refusal(connection& node, std::size_t size)
+    {
+        node.refusal_left = size;
+        on_number(node, 0);
+    }
+
+    void on_number(connection& node, std::int64_t number)
+    {
+        --node.list_left;
+        const ticket asked = node.unanswered.pop();
+        on_reply(asked, number == (asked.step % 2 == 0 ? asked.token : 1));
     }
 
     void on_reply(ticket answered, bool success)
@@ -460,6 +536,11 @@ private:
         char* const id = asker.acquire.data() + asker.acquire_id_at;
         ids_.write(id);
         std::memcpy(asker.release.data() + asker.release_id_at, id, id_size);
+        if (guarded_)
+        {
+            asker.id.assign(id, id_size);
+            asker.token = next_token();
+        }
         send_to_all(asker, asker.acquire);
     }
 
@@ -468,11 +549,46 @@ private:
         asker.successes = 0;
         asker.answers = 0;
         const auto index = static_cast<std::uint32_t>(&asker - tasks_.data());
+        const ticket asked{.task = index, .step = asker.step, .token = asker.token};
         for (connection& node : nodes_)
         {
+            if (guarded_)
+            {
+                (asker.step % 2 == 0 ? node.acquisitions : node.releases).push_back(asked);
+                continue;
+            }
             node.append(command);
-            node.unanswered.push({.task = index, .step = asker.step});
+            node.unanswered.push(asked);
         }
+    }
+
+    static std::int64_t next_token()
+    {
+        const auto now = std::chrono::system_clock::now().time_since_epoch();
+        return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+    }
+
+    void append_list(connection& to, std::vector<ticket>& asked, const std::string& sha)
+    {
+        if (asked.empty())
+            return;
+        const bool acquires = asked.front().step % 2 == 0;
+        command_ = "*" + std::to_string(3 + asked.size() * (acquires ? 4 : 3)) + "\r\n";
+        append_argument(command_, "EVALSHA");
+        append_argument(command_, sha);
+        append_argument(command_, std::to_string(asked.size()));
+        for (const ticket& each : asked)
+            append_argument(command_, tasks_[each.task].key);
+        for (const ticket& each : asked)
+        {
+            append_argument(command_, tasks_[each.task].id);
+            append_argument(command_, std::to_string(each.token));
+            if (acquires)
+                append_argument(command_, "10000");
+            to.unanswered.push(each);
+        }
+        to.append(command_);
+        asked.clear();
     }
 
     void flush_all()
@@ -480,6 +596,11 @@ private:
         for (std::size_t index = 0; index < nodes_.size(); ++index)
         {
             connection& node = nodes_[index];
+            if (guarded_)
+            {
+                append_list(node, node.releases, guarded_->release.sha);
+                append_list(node, node.acquisitions, guarded_->acquire.sha);
+            }
             if (!node.has_output())
                 continue;
             node.flush();
@@ -510,6 +631,8 @@ private:
         }
     }
 
+    std::optional<redlock::detail::guard> guarded_;
+    std::string command_;  // That is put together.
     unique_fd epoll_{checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")};
     std::vector<connection> nodes_;
     std::vector<task> tasks_;
@@ -526,7 +649,18 @@ private:
 
 result run_limit(std::span<const std::uint16_t> ports, std::size_t concurrency, std::size_t pairs)
 {
-    limit_client client(ports, concurrency, pairs);
+    limit_client client(ports, concurrency, pairs, std::nullopt);
+    return client.run();
+}
+
+result run_guarded_limit(
+    std::span<const std::uint16_t> ports,
+    std::size_t concurrency,
+    std::size_t pairs
+)
+{
+    const auto config = make_config(ports, redlock::mode::guarded);
+    limit_client client(ports, concurrency, pairs, redlock::detail::make_guard(config));
     return client.run();
 }
 

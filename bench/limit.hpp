@@ -22,6 +22,14 @@ namespace bench {
     std::size_t pairs
 );
 
+/// The same with the scripts of guarded mode, for as many questions at a time as are due in a turn:
+/// what these scripts cost without a library. The servers have been initialized.
+[[nodiscard]] result run_guarded_limit(
+    std::span<const std::uint16_t> ports,
+    std::size_t concurrency,
+    std::size_t pairs
+);
+
 }  // namespace bench
 
 #endif

@@ -19,10 +19,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -64,6 +66,7 @@ struct implementation
 constexpr std::array implementations{
     implementation{"limit", "plain", &bench::run_limit},
     implementation{"redlock", "plain", &bench::run_plain},
+    implementation{"limit", "guarded", &bench::run_guarded_limit},
     implementation{"redlock", "guarded", &bench::run_guarded},
 };
 
@@ -203,12 +206,38 @@ results measure(
 }
 
 // Each round has a ratio of its own, because its measurements shared the state of the machine.
-double ratio_to_first(const results& found, std::size_t index)
+double ratio_to(const results& found, std::size_t yardstick, std::size_t index)
 {
     std::vector<double> ratios;
     for (std::size_t round = 0; round < found[0].size(); ++round)
-        ratios.push_back(found[index][round].pairs_per_s() / found[0][round].pairs_per_s());
+        ratios.push_back(found[index][round].pairs_per_s() / found[yardstick][round].pairs_per_s());
     return bench::median(ratios);
+}
+
+std::size_t find_limit(std::string_view mode)
+{
+    const auto is_limit = [mode](const implementation& one) {
+        return one.name == "limit" && one.mode == mode;
+    };
+    const auto found = std::ranges::find_if(implementations, is_limit);
+    return static_cast<std::size_t>(found - implementations.begin());
+}
+
+// Of the library to the limit of plain mode, and in guarded mode to that of its scripts too.
+std::vector<bench::ratio_row> ratios_of(const results& found, std::size_t concurrency)
+{
+    std::vector<bench::ratio_row> ratios;
+    for (std::size_t index = 0; index < implementations.size(); ++index)
+    {
+        const implementation& one = implementations[index];
+        if (one.name == "limit")
+            continue;
+        bench::ratio_row row{std::string(one.mode), concurrency, ratio_to(found, 0, index), {}};
+        if (const std::size_t own = find_limit(one.mode); own != 0)
+            row.ratio_to_guarded_limit = ratio_to(found, own, index);
+        ratios.push_back(std::move(row));
+    }
+    return ratios;
 }
 
 bench::report run(const options& chosen, redlock::test::redis_servers& servers)
@@ -232,12 +261,8 @@ bench::report run(const options& chosen, redlock::test::redis_servers& servers)
                 .summary = bench::summarize(measured[index]),
             });
         }
-        for (std::size_t index = 1; index < selected.size() && chosen.only.empty(); ++index)
-        {
-            found.ratios.push_back({
-                std::string(selected[index].mode), concurrency, ratio_to_first(measured, index)
-            });
-        }
+        if (chosen.only.empty())
+            std::ranges::move(ratios_of(measured, concurrency), std::back_inserter(found.ratios));
     }
     return found;
 }

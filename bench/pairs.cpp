@@ -17,8 +17,6 @@ namespace bench {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-namespace {
-
 redlock::client_config make_config(std::span<const std::uint16_t> ports, redlock::mode mode)
 {
     redlock::client_config config;
@@ -32,6 +30,8 @@ redlock::client_config make_config(std::span<const std::uint16_t> ports, redlock
     config.node_timeout = 2s;
     return config;
 }
+
+namespace {
 
 /// The state that the tasks of one measurement share.
 struct run

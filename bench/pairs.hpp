@@ -3,11 +3,19 @@
 
 #include "result.hpp"
 
+#include <redlock/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 namespace bench {
+
+/// What the clients are told. @param ports Redis servers on 127.0.0.1, at least one.
+[[nodiscard]] redlock::client_config make_config(
+    std::span<const std::uint16_t> ports,
+    redlock::mode mode
+);
 
 /// Tells fresh servers that they may vote in guarded mode.
 void initialize_nodes(std::span<const std::uint16_t> ports);

@@ -140,6 +140,15 @@ std::string to_table(const report& found)
             line.mode.c_str(),
             line.ratio_to_limit
         );
+        if (line.ratio_to_guarded_limit)
+        {
+            table += format(
+                "%11zu  redlock, %s mode / limit of its scripts: %.3f\n",
+                line.concurrency,
+                line.mode.c_str(),
+                *line.ratio_to_guarded_limit
+            );
+        }
     }
     return table;
 }
@@ -168,11 +177,14 @@ std::string to_json_lines(const report& found)
     for (const ratio_row& line : found.ratios)
     {
         lines += format(
-            R"({"bench":"pairs","ratio_to_limit":%.3f,"mode":"%s","concurrency":%zu})",
+            R"({"bench":"pairs","ratio_to_limit":%.3f,"mode":"%s","concurrency":%zu)",
             line.ratio_to_limit,
             line.mode.c_str(),
             line.concurrency
         );
+        if (line.ratio_to_guarded_limit)
+            lines += format(R"(,"ratio_to_guarded_limit":%.3f)", *line.ratio_to_guarded_limit);
+        lines += '}';
         lines += '\n';
     }
     return lines;

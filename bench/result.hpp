@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -72,12 +73,13 @@ struct row
     result summary;
 };
 
-/// How one implementation compares to the yardstick at a concurrency.
+/// How the library compares to the yardsticks at a concurrency.
 struct ratio_row
 {
     std::string mode;
     std::size_t concurrency;
-    double ratio_to_limit;
+    double ratio_to_limit;                         ///< Of plain mode.
+    std::optional<double> ratio_to_guarded_limit;  ///< Of the scripts of guarded mode.
 };
 
 /// Everything a run has found.

@@ -2,15 +2,16 @@
 
 #include <redlock/lease.hpp>
 #include <redlock/options.hpp>
+#include <redlock/with_lock.hpp>
 
 #include "fencing/stale_token.hpp"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/cancel_after.hpp>
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <utility>
 
@@ -45,18 +46,25 @@ asio::awaitable<sale> seller::sell(std::int64_t item, std::int64_t quantity)
 }
 
 // snippet: under_lock
-// Runs the body while the resource is ours. However it ends, the lease goes out of scope then, and
-// releases itself in the background: the buyer does not wait for that.
+// Runs the body while the resource is ours. with_lock extends the lease until the body has ended,
+// and cancels the body if the lease is lost.
 asio::awaitable<sale> seller::under_lock(std::string resource, work body)
 {
     redlock::diagnostics report;
     const redlock::acquire_options options{.ttl = how_.ttl, .wait = how_.wait, .report = &report};
-    auto outcome = co_await locks_.async_acquire(resource, options, asio::as_tuple);
-    auto& [ec, held] = outcome;
-    if (ec)
-        throw not_locked(ec, report);
-
-    co_return co_await body(held.fence());
+    const auto run = [&body](redlock::lease& held) { return body(held.fence()); };
+    try
+    {
+        co_return co_await redlock::with_lock(locks_, resource, options, run);
+    }
+    catch (const boost::system::system_error& failure)
+    {
+        if (failure.code() == redlock::condition::not_acquired)
+            throw not_locked(failure.code(), report);
+        if (failure.code() == redlock::error::lease_lost)  // When the sale may have been made.
+            throw unconfirmed(failure.code().message());
+        throw;
+    }
 }
 // end snippet
 

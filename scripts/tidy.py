@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-CODE = {".c", ".cpp", ".hpp", ".lua", ".py", ".sh", ".cmake"}
+CODE = {".c", ".cpp", ".hpp", ".lua", ".py", ".sh", ".cmake", ".js", ".css"}
 MAX_COLUMNS = 100
 MAX_FUNCTION_LINES = 70
 

@@ -1,0 +1,211 @@
+// The list of messages: what the room has, in its order, and below it what we said and the room has
+// not shown yet.
+
+import {byId, element, icon, setText} from './dom.js';
+import {day, exactTime, plural, timeOfDay} from './words.js';
+
+// Longer histories would make the page slow; the oldest lines go first.
+const mostLines = 1000;
+const sameBreath = 3 * 60 * 1000;
+const nearTheEnd = 48;
+
+const progress = {
+    waiting: ['waiting', 'waiting to be sent'],
+    sent: ['waiting', 'sending'],
+    accepted: ['accepted', 'accepted, not yet in the room'],
+    refused: ['refused', 'not sent'],
+};
+
+export class Log {
+    constructor({wrote, onUnread, onEdit, onDiscard}) {
+        Object.assign(this, {wrote, onUnread, onEdit, onDiscard});
+        this.box = byId('log');
+        this.list = byId('messages');
+        this.pending = byId('pending');
+        this.button = byId('unread');
+        this.box.addEventListener('scroll', () => this.#scrolled());
+        this.button.addEventListener('click', () => this.showNewest());
+        document.addEventListener('visibilitychange', () => this.#scrolled());
+        new ResizeObserver(() => this.#follow()).observe(this.box);
+        this.clear();
+    }
+
+    clear() {
+        this.list.replaceChildren();
+        this.pending.replaceChildren();
+        this.arrived = [];
+        this.entries = [];
+        this.last = null;
+        this.day = null;
+        this.following = true;
+        this.top = 0;
+        this.#setUnread(0);
+        this.say('Loading what was said before.');
+    }
+
+    /** What stands where no messages are. */
+    say(text) {
+        setText(byId('empty'), text);
+        this.#showEmpty();
+    }
+
+    /** Adds a message of the room. What is history is not read out; `more` of it follows. */
+    add(message, {history = false, more = false} = {}) {
+        this.#queue({message, quiet: history}, more ? 5000 : 16);
+    }
+
+    /** Adds a line that is nobody's message. */
+    note(text, quiet = false) {
+        this.#queue({note: text, quiet}, 16);
+    }
+
+    /** Shows what we said and the room has not. It waits for lines that are about to be added, so
+        that a message goes from here to the room without a gap. */
+    showPending(entries) {
+        this.entries = entries;
+        if (this.arrived.length === 0)
+            this.#drawPending();
+    }
+
+    showNewest() {
+        this.following = true;
+        this.#follow();
+        this.#setUnread(0);
+    }
+
+    // Lines are added together, a history all at once: to keep the end in sight costs a layout each
+    // time, and of a long history only the end is shown.
+    #queue(line, within) {
+        this.arrived.push(line);
+        const due = performance.now() + within;
+        if (this.flushing && due >= this.due)
+            return;
+        clearTimeout(this.flushing);
+        this.due = due;
+        this.flushing = setTimeout(() => this.#flush(), within);
+    }
+
+    #flush() {
+        this.flushing = null;
+        const lines = this.arrived.splice(0);
+        const spoken = lines.filter(({quiet}) => !quiet);
+        this.box.setAttribute('aria-live', spoken.length > 0 ? 'polite' : 'off');
+        const unseen = lines.filter(({message, quiet}) =>
+            message && !this.wrote(message.id) && !(quiet && this.following)).length;
+        const away = !this.following || document.hidden;
+        if (away && unseen > 0 && this.unread === 0)
+            this.#markUnread();
+        this.list.append(...lines.slice(-mostLines).flatMap((line) => this.#linesOf(line)));
+        while (this.list.childElementCount > mostLines)
+            this.list.firstElementChild.remove();
+        if (away)
+            this.#setUnread(this.unread + unseen);
+        this.#drawPending();
+    }
+
+    #linesOf({message, note}) {
+        if (note) {
+            this.last = null;
+            return [element('li', {class: 'note'}, element('span', {}, note))];
+        }
+        const lines = [];
+        if (day(message.at) !== this.day) {
+            this.day = day(message.at);
+            this.last = null;
+            lines.push(element('li', {class: 'note day'}, element('span', {}, this.day)));
+        }
+        return [...lines, this.#messageLine(message)];
+    }
+
+    #messageLine(message) {
+        const own = this.wrote(message.id);
+        const goesOn = this.last?.name === message.name && this.last.own === own
+            && message.at - this.last.at < sameBreath;
+        this.last = {name: message.name, own, at: message.at};
+        const seq = element('span', {class: 'seq', title: 'Sequence number in the room'},
+            `#${message.seq}`);
+        const time = element('time', {
+            datetime: new Date(message.at).toISOString(), title: exactTime(message.at),
+        }, timeOfDay(message.at));
+        const foot = element('span', {class: 'foot'}, seq, ' ', time);
+        if (own)
+            foot.append(' ', icon('appended'), unseen('in the room'));
+        const kind = `message${own ? ' own' : ''}${goesOn ? ' goes-on' : ''}`;
+        return element('li', {class: kind, 'data-seq': message.seq, 'data-id': message.id},
+            element('p', {class: own || goesOn ? 'author unseen' : 'author'},
+                own ? 'You' : message.name),
+            bubble(message.text, foot));
+    }
+
+    #pendingLine({id, text, state, reason}) {
+        const [drawing, words] = progress[state];
+        const foot = element('span', {class: 'foot'}, icon(drawing), unseen(words));
+        const line = element('li',
+            {class: 'message own pending', 'data-state': state, 'data-id': id},
+            element('p', {class: 'author unseen'}, 'You'), bubble(text, foot));
+        if (state === 'refused') {
+            const edit = element('button', {type: 'button', class: 'quiet'}, 'Edit');
+            const discard = element('button', {type: 'button', class: 'quiet'}, 'Discard');
+            edit.addEventListener('click', () => this.onEdit(id));
+            discard.addEventListener('click', () => this.onDiscard(id));
+            line.append(element('p', {class: 'reason'}, `Not sent: ${reason}. `, edit, discard));
+        }
+        return line;
+    }
+
+    // A line that stays as it is keeps its place, and the focus if it has it.
+    #drawPending() {
+        const lines = new Map([...this.pending.children].map((line) => [line.dataset.id, line]));
+        const shown = this.entries.map((entry) => {
+            const line = lines.get(entry.id);
+            return line?.dataset.state === entry.state ? line : this.#pendingLine(entry);
+        });
+        for (const line of lines.values())
+            if (!shown.includes(line))
+                line.remove();
+        shown.forEach((line, place) => {
+            if (this.pending.children[place] !== line)
+                this.pending.insertBefore(line, this.pending.children[place] ?? null);
+        });
+        this.#showEmpty();
+        this.#follow();
+    }
+
+    #showEmpty() {
+        byId('empty').hidden = this.box.querySelector('.message') !== null;
+    }
+
+    #scrolled() {
+        const below = this.box.scrollHeight - this.box.scrollTop - this.box.clientHeight;
+        // What arrives meanwhile also moves the end away: only scrolling up is meant.
+        if (below < nearTheEnd || this.box.scrollTop < this.top)
+            this.following = below < nearTheEnd;
+        this.top = this.box.scrollTop;
+        if (this.following && !document.hidden)
+            this.#setUnread(0);
+    }
+
+    #follow() {
+        if (this.following)
+            this.box.scrollTop = this.box.scrollHeight;
+    }
+
+    #markUnread() {
+        this.list.querySelector('.new')?.remove();
+        this.last = null;
+        this.list.append(element('li', {class: 'note new'}, element('span', {}, 'New')));
+    }
+
+    #setUnread(count) {
+        this.unread = count;
+        this.button.hidden = count === 0 || this.following;
+        setText(this.button.firstElementChild, plural(count, 'new message'));
+        this.onUnread(count);
+    }
+}
+
+const unseen = (text) => element('span', {class: 'unseen'}, text);
+
+function bubble(text, foot) {
+    return element('div', {class: 'bubble'}, element('p', {class: 'said'}, text), foot);
+}

@@ -1,0 +1,72 @@
+// What one person said in a room and the room has not shown yet, in the order of saying.
+//
+// One message is under way at a time: the next one waits until this one is accepted. So neither a
+// refusal nor a broken connection changes the order, and sending again begins at the right one. The
+// tab's storage keeps it over a reload.
+
+import {recall, remember} from './memory.js';
+
+const hex = (bytes) => Array.from(crypto.getRandomValues(new Uint8Array(bytes)),
+    (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+function author() {
+    const known = recall('author') ?? hex(8);
+    remember('author', known);
+    return known;
+}
+
+export class Outbox {
+    constructor(room) {
+        this.key = `outbox:${room}`;
+        this.author = author();
+        this.entries = recall(this.key) ?? [];
+        this.sendAgain();
+    }
+
+    /** Whether a message of the room is ours, also after a reload. */
+    wrote(id) {
+        return id.startsWith(`${this.author}.`);
+    }
+
+    add(text) {
+        this.entries.push({id: `${this.author}.${hex(8)}`, text, state: 'waiting'});
+        this.#save();
+    }
+
+    /** The message to send now, or undefined while another one is under way or nothing waits. */
+    next() {
+        if (!this.entries.some(({state}) => state === 'sent'))
+            return this.entries.find(({state}) => state === 'waiting');
+    }
+
+    /** States: waiting, sent, accepted, refused. */
+    mark(id, state, reason = '') {
+        const entry = this.entries.find((e) => e.id === id);
+        if (entry) {
+            Object.assign(entry, {state, reason});
+            this.#save();
+        }
+    }
+
+    /** What is under way may not have arrived; the same id makes it appear once. */
+    sendAgain(states = ['sent']) {
+        for (const entry of this.entries)
+            if (states.includes(entry.state))
+                entry.state = 'waiting';
+        this.#save();
+    }
+
+    /** Returns what it removed, if it was there. */
+    remove(id) {
+        const entry = this.entries.find((e) => e.id === id);
+        if (entry) {
+            this.entries = this.entries.filter((e) => e !== entry);
+            this.#save();
+        }
+        return entry;
+    }
+
+    #save() {
+        remember(this.key, this.entries);
+    }
+}

@@ -1,0 +1,30 @@
+// What the server accepts, checked here too, so that people see it before they send. The server
+// decides; `welcome` brings its limits.
+
+export const limits = {text: 2000, name: 32, room: 32};
+
+/** Characters as the server counts them: Unicode code points. */
+export const length = (text) => [...text].length;
+
+export function whyNotName(name) {
+    if (!name.trim())
+        return 'Choose a name.';
+    if (/\p{Cc}/u.test(name))
+        return 'A name has no control characters.';
+    if (length(name) > limits.name)
+        return `A name has up to ${limits.name} characters, this one has ${length(name)}.`;
+    return '';
+}
+
+export function whyNotRoom(room) {
+    if (!room)
+        return 'Choose a room.';
+    if (!/^[a-z0-9][a-z0-9-]*$/.test(room))
+        return 'A room has small letters, digits and hyphens, and no hyphen first.';
+    if (room.length > limits.room)
+        return `A room has up to ${limits.room} characters, this one has ${room.length}.`;
+    return '';
+}
+
+/** What is left of pasted text when characters that no room takes are gone. */
+export const clean = (text) => text.replace(/[^\P{Cc}\n\t]/gu, '').replace(/^\n+|\s+$/g, '');

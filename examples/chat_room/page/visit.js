@@ -1,0 +1,252 @@
+// What lasts from joining a room to leaving it: the protocol, over as many connections as it takes.
+
+import {hideNotice, showConnection, showMembers, showNotice} from './bar.js';
+import {Connection} from './connection.js';
+import {Outbox} from './outbox.js';
+import {limits} from './rules.js';
+import {seconds} from './words.js';
+
+// Before the same is tried again, after an error that says that this helps.
+const pause = 1000;
+const storeLost = 1012;
+
+export class Visit {
+    #frames = {
+        hello: (frame) => Object.assign(limits, frame.limits),
+        welcome: (frame) => this.#welcome(frame),
+        message: (frame) => this.#message(frame),
+        accepted: (frame) => this.#accepted(frame),
+        coordinator: (frame) => this.#coordinator(frame),
+        status: (frame) => this.#status(frame),
+        error: (frame) => this.#error(frame),
+    };
+
+    /** Calls `onInside` once, when the room takes us in, `onRefused` with a reason if it never
+        will, and until then `onWaiting` with what is in the way. */
+    constructor(name, room, {log, panel, onInside, onWaiting, onRefused}) {
+        Object.assign(this, {name, room, log, panel, onInside, onWaiting, onRefused});
+        this.outbox = new Outbox(room);
+        this.inside = this.joined = false;
+        this.trouble = '';
+        this.#forgetRoom();
+        this.connection = new Connection(socketAddress(), {
+            onOpen: () => this.#join(),
+            onFrame: (frame) => this.#frames[frame.type]?.(frame),
+            onChange: (...change) => this.#connectionChanged(...change),
+        });
+    }
+
+    say(text) {
+        this.outbox.add(text);
+        this.#send();
+        this.#showPending();
+        this.log.showNewest();
+    }
+
+    /** Takes back a message that was refused; returns its text. */
+    takeBack(id) {
+        const text = this.outbox.remove(id)?.text ?? '';
+        this.#showPending();
+        return text;
+    }
+
+    tryNow() {
+        this.connection.tryNow();
+    }
+
+    leave() {
+        this.connection.close();
+        clearInterval(this.countdown);
+        clearTimeout(this.retry);
+        clearTimeout(this.paused);
+        hideNotice();
+        showConnection('off', '');
+    }
+
+    #join() {
+        this.connection.send({type: 'join', room: this.room, name: this.name, after: this.last});
+    }
+
+    #welcome(frame) {
+        this.connection.settled();
+        if (frame.last < this.last) {
+            this.#beginAgain();
+            return this.connection.restart();
+        }
+        this.joined = true;
+        this.store = 'up';  // Or it would not have taken us in.
+        this.trouble = '';
+        this.history = frame.last;
+        this.panel.setTime(frame.now);
+        this.panel.timeline.set(frame.coordinators);
+        if (!this.inside) {
+            this.inside = true;
+            this.onInside();
+        }
+        if (this.last + 1 < frame.first)
+            this.log.note(`What was said before #${frame.first} is no longer kept`, true);
+        this.#noteCoordinator(frame.coordinators.at(-1));
+        if (frame.last === 0)
+            this.log.say('Nothing has been said here yet. Write the first message.');
+        showConnection('open', `Connected to ${frame.server}`);
+        this.#showTrouble();
+        this.#showPending();
+        this.#send();
+    }
+
+    #message(frame) {
+        if (frame.seq <= this.last)
+            return;
+        this.last = frame.seq;
+        this.log.add(frame,
+            {history: frame.seq <= this.history, more: frame.seq < this.history});
+        if (this.outbox.remove(frame.id)) {
+            this.#showPending();
+            this.#send();
+        }
+    }
+
+    #accepted({id}) {
+        this.outbox.mark(id, 'accepted');
+        this.#showPending();
+        this.#send();
+    }
+
+    #coordinator(frame) {
+        this.panel.showTerm(frame);
+        this.#noteCoordinator(frame);
+    }
+
+    #status(frame) {
+        const back = frame.store === 'up' && this.store === 'down';
+        this.store = frame.store;
+        showMembers(frame.members);
+        this.panel.show(frame);
+        this.#showTrouble();
+        if (back)
+            this.#send();
+    }
+
+    #error({text, retry, id}) {
+        if (id !== undefined)
+            this.#notSaid(id, text, retry);
+        else if (this.joined)
+            this.log.note(`The server did not do it: ${text}`);
+        else if (retry)
+            this.#joinLater(text);
+        else
+            this.onRefused(text);
+    }
+
+    #notSaid(id, text, retry) {
+        this.outbox.mark(id, retry ? 'waiting' : 'refused', text);
+        if (retry)
+            this.#sendLater();
+        this.#showPending();
+        this.#send();
+    }
+
+    #joinLater(text) {
+        this.trouble = `Not let in yet: ${text}.`;
+        this.retryAt = performance.now() + pause;
+        this.retry = setTimeout(() => this.#join(), pause);
+        this.#showTrouble();
+    }
+
+    #sendLater() {
+        clearTimeout(this.paused);
+        this.paused = setTimeout(() => {
+            this.paused = null;
+            this.#send();
+        }, pause);
+    }
+
+    // Says the next message, if one waits and the server can take it.
+    #send() {
+        if (!this.joined || this.store === 'down' || this.paused)
+            return;
+        const entry = this.outbox.next();
+        if (entry && this.connection.send({type: 'say', id: entry.id, text: entry.text}))
+            this.outbox.mark(entry.id, 'sent');
+    }
+
+    #noteCoordinator(term) {
+        if (!term || term.until !== null || term.fence === this.fence)
+            return;
+        const first = this.fence === null;
+        this.fence = term.fence;
+        if (first && this.history > 0 && !term.previous)
+            return;  // We came later: for us nothing has changed.
+        const gap = this.panel.timeline.gapBefore(term.fence);
+        this.log.note(`Coordinator is now ${term.server}, token ${term.fence}`
+            + (gap === null ? '' : `, after ${seconds(gap)} without one`));
+    }
+
+    #forgetRoom() {
+        this.last = 0;
+        this.history = 0;
+        this.fence = null;
+        this.log.clear();
+    }
+
+    // The store came back empty. What was accepted and not yet shown went with it.
+    #beginAgain() {
+        this.#forgetRoom();
+        this.outbox.sendAgain(['sent', 'accepted']);
+        this.log.note('The message store lost what was said. The room begins anew');
+    }
+
+    #connectionChanged(state, wait, code) {
+        clearInterval(this.countdown);
+        clearTimeout(this.retry);
+        this.retryAt = performance.now() + (wait ?? 0);
+        if (state === 'connecting')
+            showConnection('connecting', 'Connecting');
+        if (state === 'waiting')
+            this.#lost(code);
+        if (this.trouble)
+            this.#showTrouble();
+    }
+
+    #lost(code) {
+        this.joined = false;
+        this.trouble = this.inside ? 'Disconnected.' : 'The server does not answer.';
+        this.outbox.sendAgain();
+        this.panel.forget();
+        this.#showPending();
+        showConnection('lost', 'Disconnected');
+        this.countdown = setInterval(() => this.#showTrouble(), 1000);
+        if (code === storeLost)
+            this.#beginAgain();
+    }
+
+    #showTrouble() {
+        const left = Math.ceil((this.retryAt - performance.now()) / 1000);
+        const more = left > 0 ? `Trying again in ${left} s.` : 'Trying again.';
+        if (!this.inside)
+            this.onWaiting(`${this.trouble} ${more}`);
+        else if (!this.joined)
+            showNotice({
+                kind: 'bad', text: `${this.trouble} What you write is kept and sent later.`, more,
+                retry: true,
+            });
+        else if (this.store === 'down')
+            showNotice({
+                kind: 'warn',
+                text: 'The message store is down. What you write is kept and sent later.',
+            });
+        else
+            hideNotice();
+    }
+
+    #showPending() {
+        this.log.showPending(this.outbox.entries);
+    }
+}
+
+function socketAddress() {
+    const address = new URL('ws', location.href);
+    address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
+    address.hash = '';
+    return address;
+}

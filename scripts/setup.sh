@@ -2,7 +2,7 @@
 # Makes this machine able to build and test redlock. On Debian 12 and 13 it installs what is
 # missing, elsewhere it says what is needed.
 #
-#   scripts/setup.sh [FEATURE...]      features: mariadb stock valkey
+#   scripts/setup.sh [FEATURE...]      features: browser mariadb stock valkey
 #
 # Steps are told on stderr; a second run has none. The only line on stdout is the directory to hand
 # to CMake as -DREDLOCK_BOOST_INCLUDE_DIR. Other scripts source this file and call `setup`.
@@ -42,6 +42,11 @@ missing_packages() {
     fi
     for feature; do
         case $feature in
+        browser)
+            has_program node || echo nodejs
+            has_program npm || echo npm
+            has_chromium || echo chromium
+            ;;
         valkey)
             have_server valkey && continue
             if on_debian && [[ $(os_field VERSION_ID) == 12 ]]; then
@@ -64,7 +69,7 @@ missing_packages() {
                 echo libcli11-dev
             fi
             ;;
-        *) fail "unknown feature '$feature', there are: mariadb stock valkey" ;;
+        *) fail "unknown feature '$feature', there are: browser mariadb stock valkey" ;;
         esac
     done
 }
@@ -111,6 +116,24 @@ link_mariadb() {
         mkdir -p "$deps/bin"
         ln -sf /usr/sbin/mariadbd "$deps/bin/mariadbd"
     fi
+}
+
+has_chromium() {
+    has_program chromium || has_program chromium-browser || has_program google-chrome
+}
+
+# Puts the driver of the browser beside the tests that use it. Without it they are skipped.
+fetch_playwright() {
+    local folder=$root/test/browser
+    local installed=$folder/node_modules/.package-lock.json
+    [[ ! -e $installed || $folder/package-lock.json -nt $installed ]] || return 0
+    if ! has_program npm; then
+        say "no npm, going on without the tests in a browser"
+        return 0
+    fi
+    say "installing playwright-core into test/browser/node_modules"
+    (cd "$folder" && quietly npm ci --ignore-scripts --no-audit --no-fund) ||
+        say "no playwright-core to be had, going on without the tests in a browser"
 }
 
 has_boost() {
@@ -223,6 +246,9 @@ setup() {
     fi
     if [[ " $* " == *" mariadb "* ]]; then
         fetch_boost_mysql
+    fi
+    if [[ " $* " == *" browser "* ]]; then
+        fetch_playwright
     fi
 }
 

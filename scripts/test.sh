@@ -12,7 +12,7 @@ Installs what is missing (Debian), builds redlock with warnings as errors and ru
   --asan           with the address and undefined behaviour sanitizers, in build/asan
   --tsan           with the thread sanitizer, in build/tsan
   --label NAME     only tests with this label: unit, thread, integration, examples, chaos,
-                   standalone, package, tidy
+                   browser, standalone, package, tidy
   --without NAME   no tests with this label
   --compiler CXX   with this compiler, in a build directory of its own
 EOF
@@ -43,7 +43,12 @@ while (($#)); do
     shift
 done
 
-setup mariadb stock valkey
+# A browser is much to install for those who leave its tests out.
+features=(mariadb stock valkey)
+if [[ "|${labels:-browser}|" == *"|browser|"* && "|$excluded|" != *"|browser|"* ]]; then
+    features+=(browser)
+fi
+setup "${features[@]}"
 [[ -z $compiler ]] || command -v "$compiler" >/dev/null || fail "there is no compiler '$compiler'"
 
 build=$root/build/${preset/#ci/test}${compiler:+-${compiler##*/}}

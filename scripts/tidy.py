@@ -161,6 +161,15 @@ def check_errors(files):
             yield header, where, f"no test names error::{name}"
 
 
+def check_lock_files(files):
+    del files  # Only code and pages are among them.
+    for path in sorted(ROOT.glob("test/*/package-lock.json")):
+        text = path.read_text("utf-8")
+        for found in re.finditer(r'"resolved"|\w+://', text):
+            message = "records where packages come from, see .npmrc beside it"
+            yield path.relative_to(ROOT), line(text, found.start()), message
+
+
 def check_snippets(files):
     del files  # The other script finds its pages itself.
     command = [sys.executable, str(ROOT / "scripts/docs_snippets.py"), "--check"]
@@ -178,7 +187,7 @@ EACH_FILE = [
     check_boost_mysql,
     check_core_is_pure,
 ]
-ALL_FILES = [check_public_headers, check_errors, check_snippets]
+ALL_FILES = [check_public_headers, check_errors, check_lock_files, check_snippets]
 
 
 def read_files():

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Makes the pictures of docs/chat-room.md. See --help.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+
+build=$root/build/demo
+pictures=${1:-$root/docs/images}
+
+if [[ ${1:-} == --help ]]; then
+    cat <<'EOT'
+usage: scripts/chat_screenshots.sh [FOLDER]
+
+Installs what is missing (Debian), builds the chat server, lets three members talk while
+coordinators are killed, and writes pictures of their browsers into the folder, docs/images by
+default. Everything that it starts it also ends.
+EOT
+    exit 0
+fi
+
+setup browser
+
+cd "$root"
+cmake --preset release -B "$build" -DREDLOCK_BOOST_INCLUDE_DIR="$REDLOCK_BOOST_INCLUDE_DIR"
+cmake --build "$build" --parallel "$(build_jobs)" --target chat_server redlock_initialize
+mkdir -p "$pictures"
+REDLOCK_CHAT_SERVER=$build/examples/chat_room/chat_server \
+    REDLOCK_INITIALIZE=$build/examples/redlock_initialize \
+    node test/browser/screenshots.js "$pictures"
+ls -l "$pictures"

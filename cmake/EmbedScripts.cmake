@@ -1,10 +1,13 @@
+# redlock_embed_scripts(<header> NAMESPACE <namespace> FILES <file>...)
+#
 # Writes a header with the text and the SHA-1 of each Lua script: EVALSHA needs a hash, and a script
 # that is read at run time could be missing or changed. A line `--include <file>` in a script stands
 # for that file, which several scripts have in common.
 
 function(redlock_embed_scripts header)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE" "FILES")
     set(body "")
-    foreach(file IN LISTS ARGN)
+    foreach(file IN LISTS arg_FILES)
         get_filename_component(name "${file}" NAME_WE)
         get_filename_component(directory "${file}" DIRECTORY)
         file(READ "${file}" text)
@@ -22,12 +25,14 @@ function(redlock_embed_scripts header)
             "    R\"lua(${text})lua\"\n};\n\n"
         )
     endforeach()
+    string(MAKE_C_IDENTIFIER "${arg_NAMESPACE}" guard)
+    string(TOUPPER "${guard}" guard)
     file(CONFIGURE OUTPUT "${header}" @ONLY CONTENT [[
-// Generated from src/node/scripts by cmake/EmbedScripts.cmake.
-#ifndef REDLOCK_GENERATED_SCRIPTS_HPP
-#define REDLOCK_GENERATED_SCRIPTS_HPP
+// Generated from Lua scripts by cmake/EmbedScripts.cmake.
+#ifndef REDLOCK_GENERATED_@guard@_SCRIPTS_HPP
+#define REDLOCK_GENERATED_@guard@_SCRIPTS_HPP
 
-namespace redlock::detail {
+namespace @arg_NAMESPACE@ {
 
 struct script
 {
@@ -35,7 +40,7 @@ struct script
     const char* text;
 };
 
-@body@}  // namespace redlock::detail
+@body@}  // namespace @arg_NAMESPACE@
 
 #endif
 ]])

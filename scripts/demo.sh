@@ -4,22 +4,47 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
 build=$root/build/demo
-program=$build/examples/demo/redlock_demo
+locks=$build/examples/demo/redlock_demo
+chat=$build/examples/chat_room/chat_demo
 
-if [[ ${1:-} == --help ]]; then
-    cat <<'EOF'
-usage: scripts/demo.sh [OPTION]...
+usage() {
+    cat <<'HELP'
+usage: scripts/demo.sh [--locks | --chat | --serve]
 
-Installs what is missing (Debian), builds the demo and runs it with the options. The demo starts
-Redis servers of its own and stops them at its end.
-EOF
-    [[ ! -x $program ]] || exec "$program" --help
-    exit 0
-fi
+Installs what is missing (Debian), builds the demo and runs it: first what the lock does, then what
+a chat makes of it. The demo starts Redis servers of its own and stops them at its end.
 
-setup
+  --locks   only the first act
+  --chat    only the second act
+  --serve   only the second act, and leaves the chat running until Ctrl-C
+HELP
+}
+
+case ${1:-} in
+'' | --locks | --chat | --serve) (($# <= 1)) || { usage >&2; exit 2; } ;;
+--help) usage; exit 0 ;;
+*) usage >&2; exit 2 ;;
+esac
+
+setup chat
 
 cd "$root"
 cmake --preset release -B "$build" -DREDLOCK_BOOST_INCLUDE_DIR="$REDLOCK_BOOST_INCLUDE_DIR"
-cmake --build "$build" --parallel "$(build_jobs)" --target redlock_demo
-exec "$program" "$@"
+targets=(redlock_demo)
+if cmake --build "$build" --target help | grep -q chat_demo; then
+    targets+=(chat_demo)
+elif [[ ${1:-} == --chat || ${1:-} == --serve ]]; then
+    fail "the chat needs CLI11 and prometheus-cpp"
+fi
+cmake --build "$build" --parallel "$(build_jobs)" --target "${targets[@]}"
+
+case ${1:-} in
+--locks) exec "$locks" ;;
+--chat) exec "$chat" ;;
+--serve) exec "$chat" --serve ;;
+esac
+"$locks"
+if [[ " ${targets[*]} " == *" chat_demo "* ]]; then
+    exec "$chat"
+fi
+say "without the chat, which needs CLI11 and prometheus-cpp"

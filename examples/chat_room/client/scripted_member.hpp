@@ -1,0 +1,131 @@
+#ifndef REDLOCK_EXAMPLES_CHAT_ROOM_CLIENT_SCRIPTED_MEMBER_HPP
+#define REDLOCK_EXAMPLES_CHAT_ROOM_CLIENT_SCRIPTED_MEMBER_HPP
+
+#include "chat_room/client/connection.hpp"
+#include "chat_room/event.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/json/fwd.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace chat {
+
+/// What a member heard.
+struct heard
+{
+    std::uint64_t seq = 0;
+    std::string id;
+    std::string name;
+    std::string text;
+    std::uint64_t fence = 0;
+};
+
+/// A coordinator that a member was told of.
+struct known_coordinator
+{
+    std::string server;
+    std::uint64_t fence = 0;
+    std::chrono::steady_clock::time_point at;  ///< When it was told.
+};
+
+/** A member that says what a program tells it, and remembers what it hears.
+
+    It does as the page does: keeps what it says until it hears it, connects again by itself, and
+    then says again what it has not heard, with the same ids. It goes from server to server until
+    one answers.
+
+    The object must outlive its coroutine: `stop()` it, and run the context until `is_done()`.
+*/
+class scripted_member
+{
+public:
+    /// @param ports Of servers on this machine, the preferred one first.
+    scripted_member(
+        asio::any_io_executor executor,
+        std::vector<std::uint16_t> ports,
+        std::string room,
+        std::string name
+    );
+    scripted_member(const scripted_member&) = delete;
+    scripted_member& operator=(const scripted_member&) = delete;
+
+    void start();
+    void stop();
+    [[nodiscard]] bool is_done() const noexcept { return !running_; }
+
+    /// Says something as soon as there is a connection.
+    void say(std::string text);
+
+    /// Whether it has joined and its connection is fine, as far as it knows.
+    [[nodiscard]] bool is_joined() const noexcept { return joined_; }
+
+    [[nodiscard]] const std::vector<heard>& all() const noexcept { return heard_; }
+
+    /// What it has said and not heard yet.
+    [[nodiscard]] std::size_t unheard() const noexcept { return kept_.size(); }
+
+    /// Coordinators that it was told of, in order, and when for the first time.
+    [[nodiscard]] const std::vector<known_coordinator>& coordinators() const noexcept
+    {
+        return coordinators_;
+    }
+
+    /// The last status that it was told, as JSON.
+    [[nodiscard]] const std::string& status() const noexcept { return status_; }
+
+    /// How often a connection was lost.
+    [[nodiscard]] std::size_t reconnections() const noexcept { return reconnections_; }
+
+    /// Why the last connection ended.
+    [[nodiscard]] const std::string& last_end() const noexcept { return last_end_; }
+
+    /// Called for each message that is heard.
+    std::function<void(const heard&)> on_message;
+
+private:
+    struct kept
+    {
+        std::string id;
+        std::string text;
+        bool sent = false;  ///< On this connection, and not refused.
+    };
+
+    asio::awaitable<void> run();
+    asio::awaitable<void> live(connection& with);
+    asio::awaitable<void> listen(connection& from);
+    asio::awaitable<void> talk(connection& to);
+    void take(const std::string& frame);
+    void take_coordinator(const boost::json::object& told);
+
+    asio::any_io_executor executor_;
+    std::vector<std::uint16_t> ports_;
+    std::string room_;
+    std::string name_;
+    event wake_;
+    event pause_;
+    asio::cancellation_signal cancel_;
+    std::vector<heard> heard_;
+    std::vector<kept> kept_;
+    std::vector<known_coordinator> coordinators_;
+    std::string status_;
+    std::string last_end_;
+    std::uint64_t last_seq_ = 0;
+    std::size_t reconnections_ = 0;
+    bool joined_ = false;
+    bool running_ = false;
+    bool stopped_ = false;
+};
+
+}  // namespace chat
+
+#endif

@@ -1,0 +1,204 @@
+#include "chat_room/coordinator.hpp"
+
+#include <redlock/client.hpp>
+#include <redlock/with_lock.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <csignal>
+#include <filesystem>
+#include <iostream>
+#include <utility>
+
+namespace chat {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// The lease is looked at this often, to tell the room when it has been extended.
+constexpr auto notice_interval = 100ms;
+
+/// A term ends early because something went wrong: others may try first.
+constexpr auto pause_between_terms = 200ms;
+
+}  // namespace
+
+coordinator::coordinator(
+    surroundings with,
+    asio::any_io_executor executor,
+    std::string room,
+    std::function<void()> on_change
+)
+    : with_(with),
+      room_(std::move(room)),
+      on_change_(std::move(on_change)),
+      inbox_(executor),
+      stop_(executor)
+{
+}
+
+asio::awaitable<void> coordinator::run()
+{
+    while (!stopped_)
+    {
+        // Whoever cannot reach the store would be a coordinator that does nothing.
+        if (with_.data.is_up())
+            co_await hold_office();
+        if (!stopped_)
+            co_await stop_.wait(pause_between_terms);
+    }
+}
+
+void coordinator::stop()
+{
+    stopped_ = true;
+    stop_.set();
+    cancel_.emit(asio::cancellation_type::terminal);
+}
+
+asio::awaitable<void> coordinator::hold_office()
+{
+    const auto executor = co_await asio::this_coro::executor;
+    const redlock::acquire_options how{
+        .ttl = with_.how.ttl,
+        .wait = redlock::forever,
+        .hold_max = redlock::forever,
+    };
+    const auto body = [this](redlock::lease& held) { return be_in_charge(held); };
+    try
+    {
+        co_await asio::co_spawn(
+            executor,
+            redlock::with_lock(with_.locks, "room:" + room_, how, body),
+            asio::bind_cancellation_slot(cancel_.slot(), asio::use_awaitable)
+        );
+    }
+    catch (const std::exception& failure)
+    {
+        if (!stopped_)
+            std::cerr << "room " << room_ << ": " << failure.what() << std::endl;
+    }
+}
+
+asio::awaitable<void> coordinator::be_in_charge(redlock::lease& held)
+{
+    // The first access shows the token: from now on the room refuses our predecessors.
+    extensions_ = 0;
+    co_await with_.data.enter(tenure_of(held));
+    with_.counts.terms.Increment();
+    set_in_charge(true);
+
+    std::exception_ptr failure;
+    try
+    {
+        co_await work(held);
+    }
+    catch (...)
+    {
+        failure = std::current_exception();
+    }
+    set_in_charge(false);
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    co_await hand_over(held);
+    std::rethrow_exception(failure);  // Work does not end but by a failure or by `stop()`.
+}
+
+asio::awaitable<void> coordinator::work(redlock::lease& held)
+{
+    co_await empty_inbox(held);  // What came while the room had no coordinator.
+    redlock::time_point told = held.valid_until();
+    for (;;)
+    {
+        if (co_await inbox_.wait(notice_interval))
+            co_await empty_inbox(held);
+        if (held.valid_until() == told)
+            continue;
+        told = held.valid_until();
+        ++extensions_;
+        co_await with_.data.renew(tenure_of(held));
+    }
+}
+
+// snippet: empty_inbox
+asio::awaitable<void> coordinator::empty_inbox(redlock::lease& held)
+{
+    append_result moved;
+    do
+    {
+        // Spares the store a useless call. It is the store that must refuse: however short the way
+        // from here to there is, this process may be stopped on it.
+        if (held.expired())
+            throw boost::system::system_error(make_error_code(redlock::error::lease_lost));
+        stall_if_told();
+        try
+        {
+            moved = co_await with_.data.append(room_, held.fence());
+        }
+        catch (const stale_coordinator&)
+        {
+            with_.counts.refused.Increment();
+            throw;
+        }
+        with_.counts.appended.Increment(static_cast<double>(moved.appended));
+        with_.counts.repeated.Increment(static_cast<double>(moved.repeated));
+    } while (moved.more);
+}
+// end snippet
+
+/// Says that nobody is in charge any more, so that it shows at once. Only a courtesy: the release
+/// of the lease follows anyway.
+asio::awaitable<void> coordinator::hand_over(redlock::lease& held)
+{
+    if (held.expired())
+    {
+        with_.counts.lost.Increment();
+        co_return;
+    }
+    try
+    {
+        co_await with_.data.leave(tenure_of(held));
+    }
+    catch (const std::exception& failure)
+    {
+        std::cerr << "room " << room_ << ": " << failure.what() << std::endl;
+    }
+}
+
+store::tenure coordinator::tenure_of(const redlock::lease& held) const
+{
+    return {
+        .room = room_,
+        .fence = held.fence(),
+        .server = with_.how.name,
+        .ttl = with_.how.ttl,
+        .remaining = held.remaining(),
+        .extensions = extensions_,
+    };
+}
+
+void coordinator::stall_if_told() const
+{
+    const std::filesystem::path& told = with_.how.stall_before_append;
+    std::error_code failure;
+    if (!told.empty() && std::filesystem::remove(told, failure))
+        std::raise(SIGSTOP);
+}
+
+void coordinator::set_in_charge(bool now)
+{
+    if (std::exchange(in_charge_, now) == now)
+        return;
+    if (now)
+        with_.counts.coordinated.Increment();
+    else
+        with_.counts.coordinated.Decrement();
+    on_change_();
+}
+
+}  // namespace chat

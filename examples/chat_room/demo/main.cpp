@@ -1,0 +1,141 @@
+// What a chat does with redlock, told and checked step by step. Read story.hpp next.
+
+#include "chat_room/demo/story.hpp"
+#include "demo/narrator.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <exception>
+#include <iostream>
+#include <string_view>
+#include <utility>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+constexpr std::string_view usage =
+    "usage: chat_demo [--serve] [--help]\n"
+    "\n"
+    "Starts five lock nodes, a data store and three chat servers on free loopback ports, tells\n"
+    "what two members of a room go through, and stops everything. Exits with 1 if anything does\n"
+    "not turn out as told.\n"
+    "\n"
+    "  --serve   does not stop at the end: serves the page until Ctrl-C\n";
+
+/// What happens after the story.
+enum class ending : std::uint8_t
+{
+    stop,
+    serve,
+};
+
+asio::awaitable<void> serve(chat::company& in)
+{
+    std::cout << "\nOpen several of these, in one or more browsers. Ctrl-C ends everything.\n";
+    for (const chat::server_process& each : in.on)
+        std::cout << "  " << each.url() << "/?room=lobby\n";
+    std::cout << std::flush;
+    asio::steady_timer timer(co_await asio::this_coro::executor);
+    for (;;)
+    {
+        timer.expires_after(1h);
+        co_await timer.async_wait(asio::use_awaitable);
+    }
+}
+
+asio::awaitable<void> tell_story(chat::company& in, ending after)
+{
+    const auto start = std::chrono::steady_clock::now();
+    co_await chat::everybody_joins(in);
+    co_await chat::coordinator_killed(in);
+    co_await chat::coordinator_stopped_before_append(in);
+    co_await chat::nodes_lost(in);
+    co_await chat::all_is_there(in);
+    co_await chat::everybody_leaves(in);
+
+    const auto taken = std::chrono::steady_clock::now() - start;
+    std::cout << "\nEverything turned out as told, in " << demo::in_ms(taken) << '.' << std::endl;
+    if (after == ending::serve)
+        co_await serve(in);
+}
+
+/// Runs the story to its end, or until a signal cancels it. Either way all processes end with
+/// `company`.
+int run_story(ending after)
+{
+    int caught = 0;
+    std::exception_ptr failure;
+    asio::cancellation_signal cancel;
+    asio::io_context context;
+
+    asio::signal_set signals(context, SIGINT, SIGTERM, SIGPIPE);
+    signals.add(SIGHUP);
+    signals.async_wait([&](const boost::system::error_code& ec, int number) {
+        if (ec)
+            return;
+        caught = number;
+        cancel.emit(asio::cancellation_type::terminal);
+    });
+    chat::company in(context.get_executor());
+    // Ctrl-C ends the servers too, and that may fail the story before the signal is noticed here:
+    // so after a failure, wait for it a moment.
+    asio::steady_timer moment(context);
+    const auto at_end = [&](std::exception_ptr thrown) {
+        failure = std::move(thrown);
+        in.ada.stop();
+        in.bob.stop();
+        moment.expires_after(failure ? 50ms : 0ms);
+        moment.async_wait([&](const boost::system::error_code&) { signals.cancel(); });
+    };
+    asio::co_spawn(
+        context, tell_story(in, after), asio::bind_cancellation_slot(cancel.slot(), at_end)
+    );
+    context.run();
+
+    if (caught != 0)
+    {
+        std::cerr << "\nchat_demo: ended by a signal, all processes are stopped" << std::endl;
+        return after == ending::serve && caught == SIGINT ? 0 : 128 + caught;
+    }
+    if (failure)
+        std::rethrow_exception(failure);
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    const std::string_view option = argc > 1 ? argv[1] : "";
+    if (option == "--help")
+    {
+        std::cout << usage;
+        return 0;
+    }
+    if (argc > 2 || (argc == 2 && option != "--serve"))
+    {
+        std::cerr << usage;
+        return 2;
+    }
+    try
+    {
+        return run_story(option == "--serve" ? ending::serve : ending::stop);
+    }
+    catch (const std::exception& error)
+    {
+        std::cerr << "\nchat_demo: " << error.what() << std::endl;
+        return 1;
+    }
+}

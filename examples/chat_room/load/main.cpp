@@ -1,0 +1,314 @@
+// Many members that talk all the time, and what became of their messages. See --help.
+
+#include "chat_room/client/scripted_member.hpp"
+#include "chat_room/stage/stage.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <iostream>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace asio = boost::asio;
+namespace json = boost::json;
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+
+struct load_options
+{
+    std::size_t members = 200;
+    std::size_t rooms = 50;
+    std::size_t servers = 3;
+    unsigned seconds = 60;
+    double rate = 1;  ///< Messages of a member in a second.
+};
+
+/// A part of the run after which memory is compared: by then every room and buffer is there.
+constexpr double warm_up = 0.25;
+
+/// More than this is not steady.
+constexpr double most_growth = 1.1;
+constexpr std::size_t slack = 8U << 20;
+
+std::int64_t now_in_us()
+{
+    const auto now = steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+}
+
+/// Members, and the time that messages took to reach each of them. All of it is on one clock.
+class crowd
+{
+public:
+    crowd(chat::stage& on, const load_options& how) : on_(on), how_(how)
+    {
+        for (std::size_t index = 0; index < how.members; ++index)
+        {
+            auto& added = members_.emplace_back(
+                context_.get_executor(), on.ports(index % on.size()), room(index),
+                "member " + std::to_string(index)
+            );
+            added.on_message = [this](const chat::heard& what) { note(what); };
+            added.start();
+        }
+    }
+
+    [[nodiscard]] bool all_joined(std::chrono::seconds limit)
+    {
+        return run_until(
+            [this] { return std::ranges::all_of(members_, &chat::scripted_member::is_joined); },
+            limit
+        );
+    }
+
+    /// Everybody talks, each at moments of its own.
+    void talk(std::chrono::milliseconds time)
+    {
+        const auto end = steady_clock::now() + time;
+        std::exponential_distribution<double> pause(how_.rate * how_.members);
+        auto next = steady_clock::now();
+        while (next < end)
+        {
+            context_.poll();  // Also when it is late: hearing is as urgent as talking.
+            if (steady_clock::now() < next)
+            {
+                context_.run_one_until(next);
+                continue;
+            }
+            members_[random_() % members_.size()].say(std::to_string(now_in_us()));
+            ++said_;
+            const std::chrono::duration<double> rest(pause(random_));
+            next += std::chrono::duration_cast<steady_clock::duration>(rest);
+        }
+    }
+
+    /// Waits until everybody has heard what was said last.
+    [[nodiscard]] bool settle(std::chrono::seconds limit)
+    {
+        return run_until([this] { return unheard() == 0; }, limit) &&
+               run_until([this] { return histories_agree(); }, limit);
+    }
+
+    void leave()
+    {
+        for (chat::scripted_member& each : members_)
+            each.stop();
+        run_until(
+            [this] { return std::ranges::all_of(members_, &chat::scripted_member::is_done); }, 10s
+        );
+    }
+
+    [[nodiscard]] std::size_t said() const { return said_; }
+    [[nodiscard]] std::size_t unheard() const
+    {
+        std::size_t count = 0;
+        for (const chat::scripted_member& each : members_)
+            count += each.unheard();
+        return count;
+    }
+
+    /// Numbers that are not the successor of the one before, over all members.
+    [[nodiscard]] std::size_t gaps_or_doubles() const
+    {
+        std::size_t count = 0;
+        for (const chat::scripted_member& each : members_)
+        {
+            for (std::size_t index = 0; index < each.all().size(); ++index)
+                count += each.all()[index].seq != index + 1;
+        }
+        return count;
+    }
+
+    /// Messages that are in a room more or less often than they were said.
+    [[nodiscard]] std::size_t difference() const
+    {
+        std::map<std::string, std::size_t> heard;
+        for (std::size_t index = 0; index < std::min(how_.rooms, members_.size()); ++index)
+        {
+            for (const chat::heard& each : members_[index].all())
+                ++heard[each.id];
+        }
+        std::size_t doubled = 0;
+        for (const auto& [id, count] : heard)
+            doubled += count - 1;
+        return doubled + (said_ > heard.size() ? said_ - heard.size() : heard.size() - said_);
+    }
+
+    [[nodiscard]] json::object delivery()
+    {
+        std::ranges::sort(took_us_);
+        const auto at = [this](double part) {
+            const auto index = static_cast<std::size_t>(part * (took_us_.size() - 1));
+            return took_us_.empty() ? 0.0 : static_cast<double>(took_us_[index]) / 1000;
+        };
+        return {
+            {"count", took_us_.size()},
+            {"p50_ms", at(0.5)},
+            {"p99_ms", at(0.99)},
+            {"max_ms", at(1)},
+        };
+    }
+
+    [[nodiscard]] std::size_t reconnections() const
+    {
+        std::size_t count = 0;
+        for (const chat::scripted_member& each : members_)
+            count += each.reconnections();
+        return count;
+    }
+
+private:
+    [[nodiscard]] std::string room(std::size_t member) const
+    {
+        return "room-" + std::to_string(member % how_.rooms);
+    }
+
+    void note(const chat::heard& what)
+    {
+        std::int64_t said = 0;
+        std::from_chars(what.text.data(), what.text.data() + what.text.size(), said);
+        took_us_.push_back(now_in_us() - said);
+    }
+
+    [[nodiscard]] bool histories_agree() const
+    {
+        for (std::size_t index = how_.rooms; index < members_.size(); ++index)
+        {
+            if (members_[index].all().size() != members_[index % how_.rooms].all().size())
+                return false;
+        }
+        return true;
+    }
+
+    template <class F>
+    bool run_until(F condition, std::chrono::seconds limit)
+    {
+        const auto give_up = steady_clock::now() + limit;
+        while (!condition() && steady_clock::now() < give_up)
+            context_.run_for(10ms);
+        return condition();
+    }
+
+    chat::stage& on_;
+    load_options how_;
+    asio::io_context context_;
+    std::deque<chat::scripted_member> members_;
+    std::vector<std::int64_t> took_us_;
+    std::size_t said_ = 0;
+    std::mt19937_64 random_{std::random_device()()};
+};
+
+std::vector<std::size_t> memory(chat::stage& on)
+{
+    std::vector<std::size_t> all;
+    for (const chat::server_process& each : on)
+        all.push_back(each.memory());
+    return all;
+}
+
+bool is_steady(const std::vector<std::size_t>& early, const std::vector<std::size_t>& late)
+{
+    for (std::size_t index = 0; index < early.size(); ++index)
+    {
+        if (static_cast<double>(late[index]) > early[index] * most_growth + slack)
+            return false;
+    }
+    return true;
+}
+
+json::array in_mb(const std::vector<std::size_t>& bytes)
+{
+    json::array all;
+    for (const std::size_t each : bytes)
+        all.push_back(static_cast<double>(each >> 10) / 1024);
+    return all;
+}
+
+double total(chat::stage& on, const std::string& name)
+{
+    double sum = 0;
+    for (const chat::server_process& each : on)
+        sum += each.measure(name);
+    return sum;
+}
+
+/// @return Whether nothing was lost or doubled and the memory is steady.
+bool run(const load_options& how)
+{
+    chat::stage on({.servers = how.servers});
+    crowd all(on, how);
+    if (!all.all_joined(30s))
+        throw std::runtime_error("not everybody could join");
+    const auto time = std::chrono::milliseconds(how.seconds * 1000);
+    const auto first_part = std::chrono::duration_cast<std::chrono::milliseconds>(time * warm_up);
+    all.talk(first_part);
+    const auto early = memory(on);
+    all.talk(time - first_part);
+    const bool settled = all.settle(30s);
+    const auto late = memory(on);
+
+    const bool complete = settled && all.difference() == 0 && all.gaps_or_doubles() == 0;
+    const bool steady = is_steady(early, late);
+    const json::object result{
+        {"members", how.members},
+        {"rooms", how.rooms},
+        {"servers", how.servers},
+        {"seconds", how.seconds},
+        {"said", all.said()},
+        {"unheard", all.unheard()},
+        {"lost_or_doubled", all.difference()},
+        {"gaps", all.gaps_or_doubles()},
+        {"delivery", all.delivery()},
+        {"reconnections", all.reconnections()},
+        {"stale_writes_refused", total(on, "chat_stale_writes_refused_total")},
+        {"coordinator_terms", total(on, "chat_terms_total")},
+        {"memory_mb_early", in_mb(early)},
+        {"memory_mb_late", in_mb(late)},
+        {"memory_steady", steady},
+        {"ok", complete && steady},
+    };
+    std::cout << json::serialize(result) << std::endl;
+    all.leave();
+    return complete && steady;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    load_options how;
+    CLI::App app("Lets many members talk in the chat, and prints what became of it as JSON.");
+    app.add_option("--members", how.members)->check(CLI::Range(1, 2000))->capture_default_str();
+    app.add_option("--rooms", how.rooms)->check(CLI::Range(1, 200))->capture_default_str();
+    app.add_option("--servers", how.servers)->check(CLI::Range(1, 9))->capture_default_str();
+    app.add_option("--seconds", how.seconds)->check(CLI::Range(1, 3600))->capture_default_str();
+    app.add_option("--rate", how.rate, "messages of a member in a second")
+        ->check(CLI::Range(0.01, 50.0))
+        ->capture_default_str();
+    CLI11_PARSE(app, argc, argv);
+    try
+    {
+        return run(how) ? 0 : 1;
+    }
+    catch (const std::exception& error)
+    {
+        std::cerr << "chat_load: " << error.what() << std::endl;
+        return 1;
+    }
+}

@@ -1,0 +1,140 @@
+// One server of the chat, see docs/chat-room.md.
+
+#include <redlock/client.hpp>
+
+#include "chat_room/http.hpp"
+#include "chat_room/metrics.hpp"
+#include "chat_room/options.hpp"
+#include "chat_room/rooms.hpp"
+#include "chat_room/store.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/cancel_after.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+
+namespace chat {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A stop that takes longer than this has failed: leases that are left expire by themselves.
+constexpr auto stopping_time = 5s;
+
+redlock::client_config lock_config(const options& how)
+{
+    redlock::client_config config;
+    config.nodes = how.nodes;
+    config.node_timeout = how.node_timeout;
+    config.log = [](redlock::log_level, std::string_view line) {
+        std::cerr << line << std::endl;
+    };
+    return config;
+}
+
+/// All parts of a server, in the order in which they need each other.
+class server
+{
+public:
+    server(asio::io_context& context, const options& how)
+        : context_(context),
+          locks_(context, lock_config(how)),
+          data_(context.get_executor(), how.store, how.history),
+          with_{how, locks_, data_, counts_},
+          rooms_(with_, context.get_executor()),
+          http_(with_, rooms_, context.get_executor()),
+          signals_(context, SIGINT, SIGTERM)
+    {
+    }
+
+    void start()
+    {
+        locks_.async_run(asio::detached);
+        data_.start([this] { rooms_.on_store_change(); });
+        rooms_.start();
+        http_.start();
+        asio::co_spawn(context_, run_until_told(), asio::detached);
+
+        const auto endpoint = http_.endpoint();
+        std::cout << "listening on http://" << endpoint << std::endl;
+    }
+
+    [[nodiscard]] bool is_done() const { return http_.is_done() && rooms_.is_done(); }
+
+private:
+    asio::awaitable<void> run_until_told()
+    {
+        co_await signals_.async_wait(asio::use_awaitable);
+        std::cout << "handing over" << std::endl;
+        rooms_.stop();
+        http_.stop();
+        asio::steady_timer timer(context_);
+        const auto give_up = std::chrono::steady_clock::now() + stopping_time;
+        while (!is_done() && std::chrono::steady_clock::now() < give_up)
+        {
+            timer.expires_after(10ms);
+            co_await timer.async_wait(asio::use_awaitable);
+        }
+        http_.end();
+        co_await locks_.async_close(asio::cancel_after(1s, asio::as_tuple(asio::use_awaitable)));
+        data_.stop();
+        context_.stop();
+    }
+
+    asio::io_context& context_;
+    metrics counts_;
+    redlock::client locks_;
+    store data_;
+    surroundings with_;
+    rooms rooms_;
+    http_server http_;
+    asio::signal_set signals_;
+};
+
+int run(const options& how)
+{
+    asio::io_context context(1);  // One thread, so no part of a server needs a lock or a strand.
+    server all(context, how);
+    all.start();
+    context.run();
+
+    // What has been cancelled comes to its end.
+    context.restart();
+    context.run_for(1s);
+    if (!all.is_done())
+    {
+        std::cerr << "not everything has ended" << std::endl;
+        std::_Exit(1);  // What is left must not outlive what it refers to.
+    }
+    std::cout << "ended" << std::endl;
+    return 0;
+}
+
+}  // namespace
+
+}  // namespace chat
+
+int main(int argc, char** argv)
+{
+    try
+    {
+        const chat::parsed_options parsed = chat::parse_options(argc, argv);
+        return parsed.value ? chat::run(*parsed.value) : parsed.exit_status;
+    }
+    catch (const std::exception& error)
+    {
+        std::cerr << "chat_server: " << error.what() << std::endl;
+        return 1;
+    }
+}

@@ -1,0 +1,54 @@
+#include "chat_room/metrics.hpp"
+
+#include <prometheus/text_serializer.h>
+
+namespace chat {
+
+namespace {
+
+prometheus::Counter& counter(prometheus::Registry& to, const char* name, const char* help)
+{
+    return prometheus::BuildCounter().Name(name).Help(help).Register(to).Add({});
+}
+
+prometheus::Gauge& gauge(prometheus::Registry& to, const char* name, const char* help)
+{
+    return prometheus::BuildGauge().Name(name).Help(help).Register(to).Add({});
+}
+
+}  // namespace
+
+metrics::metrics()
+    : errors_(prometheus::BuildCounter()
+                  .Name("chat_errors_total")
+                  .Help("Errors that members were told")
+                  .Register(registry_)),
+      accepted(counter(registry_, "chat_accepted_total", "Messages that came into an inbox")),
+      delivered(counter(registry_, "chat_delivered_total", "Messages sent to members")),
+      appended(counter(registry_, "chat_appended_total", "Messages appended as a coordinator")),
+      repeated(counter(registry_, "chat_repeated_total", "Messages that were in the log already")),
+      refused(
+          counter(registry_, "chat_stale_writes_refused_total", "Appends refused for their token")
+      ),
+      terms(counter(registry_, "chat_terms_total", "Times this server became a coordinator")),
+      lost(counter(registry_, "chat_terms_lost_total", "Terms that ended with a lost lease")),
+      too_slow(counter(registry_, "chat_too_slow_total", "Members sent away for being too slow")),
+      members(gauge(registry_, "chat_members", "Members on this server")),
+      rooms(gauge(registry_, "chat_rooms", "Rooms with members on this server")),
+      coordinated(gauge(registry_, "chat_coordinated_rooms", "Rooms this server coordinates")),
+      store_up(gauge(registry_, "chat_store_up", "Whether the store answers")),
+      nodes_ready(gauge(registry_, "chat_nodes_ready", "Lock nodes that vote"))
+{
+}
+
+void metrics::count_error(const std::string& code)
+{
+    errors_.Add({{"code", code}}).Increment();
+}
+
+std::string metrics::to_text() const
+{
+    return prometheus::TextSerializer().Serialize(registry_.Collect());
+}
+
+}  // namespace chat

@@ -1,0 +1,52 @@
+#ifndef REDLOCK_EXAMPLES_CHAT_ROOM_OPTIONS_HPP
+#define REDLOCK_EXAMPLES_CHAT_ROOM_OPTIONS_HPP
+
+#include <redlock/config.hpp>
+#include <redlock/time.hpp>
+
+#include "chat_room/protocol.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace chat {
+
+/// What a server is told on its command line.
+struct options
+{
+    std::string address = "127.0.0.1";  ///< To listen on.
+    std::uint16_t port = 8080;          ///< 0: one that is free.
+    std::string name;                   ///< Of the server, unique among all.
+    std::vector<redlock::node_config> nodes;
+    redlock::milliseconds node_timeout{200};
+    redlock::node_config store;
+    redlock::milliseconds ttl{3000};  ///< Of the lease of a coordinator.
+    std::filesystem::path page;       ///< Directory with the files of the page.
+    std::vector<std::string> allowed_origins;
+    talking_rate rate{50, 100};
+    std::size_t max_rooms = 200;
+    std::size_t max_members = 1000;
+    std::size_t history = 10'000;                ///< Messages that the log of a room keeps.
+    std::filesystem::path stall_before_append;   ///< For tests. Empty: never.
+};
+
+/** Reads the command line.
+
+    @return The options, or the exit status if there is nothing more to do: after `--help`, and
+    after an error, which has been told.
+*/
+struct parsed_options
+{
+    std::optional<options> value;
+    int exit_status = 0;
+};
+
+[[nodiscard]] parsed_options parse_options(int argc, char** argv);
+
+}  // namespace chat
+
+#endif

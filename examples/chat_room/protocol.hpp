@@ -1,0 +1,117 @@
+#ifndef REDLOCK_EXAMPLES_CHAT_ROOM_PROTOCOL_HPP
+#define REDLOCK_EXAMPLES_CHAT_ROOM_PROTOCOL_HPP
+
+#include "chat_room/room_data.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace redlock {
+
+struct node_status;
+
+}  // namespace redlock
+
+namespace chat {
+
+// The JSON messages of docs/chat-room.md.
+
+/// A message as it goes to members. All members of a room share one.
+using frame = std::shared_ptr<const std::string>;
+
+/// Why something was not done. The names are those of the protocol.
+enum class problem : std::uint8_t
+{
+    bad_json,
+    bad_type,
+    bad_field,
+    too_long,
+    binary,
+    not_joined,
+    already_joined,
+    too_many_rooms,
+    too_many_members,
+    rate,
+    store_down,
+    inbox_full,
+};
+
+[[nodiscard]] const char* to_string(problem value) noexcept;
+
+/// A client's message that cannot be taken as it is.
+struct refusal
+{
+    problem why;
+    std::string text;  ///< For people.
+    std::string id{};  ///< Of the message that was refused, if it has one.
+};
+
+struct join_request
+{
+    std::string room;
+    std::string name;
+    std::uint64_t after = 0;
+};
+
+struct say_request
+{
+    std::string id;
+    std::string text;
+};
+
+/// Reads what a client sent. @param text Valid UTF-8.
+[[nodiscard]] std::variant<join_request, say_request, refusal> parse(std::string_view text);
+
+/// How fast a member may talk.
+struct talking_rate
+{
+    unsigned per_second;
+    unsigned burst;
+};
+
+struct hello
+{
+    std::string server;
+    std::int64_t ttl;
+    talking_rate rate;
+};
+
+/// A coordinator of a room, as a timeline shows it.
+struct term
+{
+    std::string server;
+    redlock::fencing_token fence;
+    store_time since = 0;
+    std::optional<store_time> until;  ///< Empty: its lease lives, as far as anybody knows.
+    bool left = false;                ///< Whether it handed over by itself.
+};
+
+[[nodiscard]] frame make_frame(const hello& what);
+[[nodiscard]] frame make_frame(const message& what);
+[[nodiscard]] frame make_frame(const refusal& what);
+[[nodiscard]] frame make_accepted(const std::string& id);
+[[nodiscard]] frame make_welcome(
+    const std::string& server,
+    const join_request& joined,
+    const room_status& status,
+    const std::vector<term>& terms
+);
+
+/// @param previous The term before; null if there was none.
+[[nodiscard]] frame make_coordinator(const term& what, const term* previous);
+
+/// @param status Empty while the store is down.
+[[nodiscard]] frame make_status(
+    const std::string& server,
+    const std::optional<room_status>& status,
+    const std::vector<redlock::node_status>& nodes
+);
+
+}  // namespace chat
+
+#endif

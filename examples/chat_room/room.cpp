@@ -1,0 +1,133 @@
+#include "chat_room/room.hpp"
+
+#include <redlock/client.hpp>
+
+#include <algorithm>
+#include <iostream>
+#include <utility>
+
+namespace chat {
+
+namespace {
+
+/// Messages that are kept as they go to members.
+constexpr std::size_t max_recent = 256;
+
+/// Coordinators that are kept for a timeline.
+constexpr std::size_t max_terms = 64;
+
+}  // namespace
+
+room::room(
+    surroundings with,
+    const asio::any_io_executor& executor,
+    std::string name,
+    const room_status& status,
+    const std::vector<coordinator_entry>& coordinators,
+    std::function<void()> on_change
+)
+    : with_(with),
+      name_(std::move(name)),
+      last_(status.last),
+      coordinator_(with, executor, name_, std::move(on_change))
+{
+    for (const coordinator_entry& each : coordinators)
+        add_coordinator(each);
+}
+
+frame room::recent(std::uint64_t seq) const
+{
+    const std::uint64_t before = last_ - recent_.size();
+    if (seq <= before || seq > last_)
+        return nullptr;
+    return recent_[seq - before - 1];
+}
+
+position room::reached() const
+{
+    return {
+        name_,
+        last_,
+        last_coordinator_,
+        coordinator_.is_in_charge() ? last_inbox_ : std::string(),
+    };
+}
+
+void room::on_news(const news& what)
+{
+    if (!what.last_inbox.empty())
+    {
+        last_inbox_ = what.last_inbox;
+        coordinator_.on_inbox();
+    }
+    for (const coordinator_entry& each : what.coordinators)
+        add_coordinator(each);
+    for (const message& each : what.messages)
+        add_message(each);
+    if (!what.messages.empty())
+    {
+        for (member* const each : members_)
+            each->on_messages();
+    }
+}
+
+void room::on_status(const std::optional<room_status>& status, std::uint64_t asked_at)
+{
+    if (status && status->last < asked_at)
+    {
+        std::cerr << "room " << name_ << ": the store has lost messages" << std::endl;
+        for (member* const each : members_)
+            each->on_lost();
+        return;
+    }
+    const frame told = make_status(with_.how.name, status, with_.locks.nodes());
+    for (member* const each : members_)
+        each->on_status(told);
+}
+
+void room::add_message(const message& what)
+{
+    if (what.seq <= last_)
+        return;
+    if (what.seq != last_ + 1)  // The log has forgotten what we missed.
+        recent_.clear();
+    last_ = what.seq;
+    recent_.push_back(make_frame(what));
+    if (recent_.size() > max_recent)
+        recent_.pop_front();
+}
+
+void room::add_coordinator(const coordinator_entry& what)
+{
+    const bool known = find_term(what.fence) != nullptr;
+    if (known != what.server.empty())
+        return;  // Read twice, or the list has forgotten its beginning.
+    last_coordinator_ = what.id;
+    if (what.server.empty())
+    {
+        term* const left = find_term(what.fence);
+        left->until = what.ended;
+        left->left = true;
+    }
+    else
+    {
+        term* const before = find_term(what.before);
+        if (before != nullptr && !before->left)
+            before->until = what.ended;
+        terms_.push_back({what.server, what.fence, what.since, std::nullopt, false});
+        if (terms_.size() > max_terms)
+            terms_.erase(terms_.begin());
+    }
+    const term* const previous = terms_.size() > 1 ? &terms_[terms_.size() - 2] : nullptr;
+    const frame told = make_coordinator(terms_.back(), previous);
+    for (member* const each : members_)
+        each->on_event(told);
+}
+
+term* room::find_term(redlock::fencing_token fence)
+{
+    const auto found = std::ranges::find(terms_, fence, &term::fence);
+    return found == terms_.end() ? nullptr : &*found;
+}
+
+}  // namespace chat

@@ -1,0 +1,102 @@
+#ifndef REDLOCK_EXAMPLES_CHAT_ROOM_ROOM_HPP
+#define REDLOCK_EXAMPLES_CHAT_ROOM_ROOM_HPP
+
+#include "chat_room/coordinator.hpp"
+#include "chat_room/protocol.hpp"
+#include "chat_room/room_data.hpp"
+#include "chat_room/store.hpp"
+#include "chat_room/surroundings.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace chat {
+
+/// Who listens in a room.
+class member
+{
+public:
+    virtual ~member() = default;
+
+    /// The room has messages that the member has not seen.
+    virtual void on_messages() = 0;
+
+    /// To be told in any case.
+    virtual void on_event(frame what) = 0;
+
+    /// To be told unless there is a newer one.
+    virtual void on_status(frame what) = 0;
+
+    /// The room is not what it was: the member has to join again.
+    virtual void on_lost() = 0;
+};
+
+/** A room with members on this server: follows its log, and contends for being its coordinator.
+
+    It keeps the last messages as they go to members. Members that want older ones read the log.
+*/
+class room
+{
+public:
+    /// @param status What the store says of the room now.
+    room(
+        surroundings with,
+        const asio::any_io_executor& executor,
+        std::string name,
+        const room_status& status,
+        const std::vector<coordinator_entry>& coordinators,
+        std::function<void()> on_change
+    );
+
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+    void add(member& who) { members_.insert(&who); }
+    void remove(member& who) { members_.erase(&who); }
+    [[nodiscard]] std::size_t members() const noexcept { return members_.size(); }
+
+    /// Sequence number of the last message that this server has seen.
+    [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
+
+    /// A recent message, null if it is older than that.
+    [[nodiscard]] frame recent(std::uint64_t seq) const;
+
+    /// The recent coordinators, oldest first.
+    [[nodiscard]] const std::vector<term>& terms() const noexcept { return terms_; }
+
+    /// Up to where the room has read its streams.
+    [[nodiscard]] position reached() const;
+
+    void on_news(const news& what);
+
+    /// @param status Empty while the store is down. @param asked_at What `last()` was then.
+    void on_status(const std::optional<room_status>& status, std::uint64_t asked_at);
+
+    /// Contends for being the coordinator, until `stop()`.
+    asio::awaitable<void> run() { return coordinator_.run(); }
+    void stop() { coordinator_.stop(); }
+
+private:
+    void add_message(const message& what);
+    void add_coordinator(const coordinator_entry& what);
+    [[nodiscard]] term* find_term(redlock::fencing_token fence);
+
+    surroundings with_;
+    std::string name_;
+    std::set<member*> members_;
+    std::uint64_t last_;
+    std::deque<frame> recent_;  ///< The last of them is that of `last_`.
+    std::vector<term> terms_;
+    std::string last_coordinator_ = "0";  ///< Id of the last entry in the list of coordinators.
+    std::string last_inbox_ = "0";
+    coordinator coordinator_;
+};
+
+}  // namespace chat
+
+#endif

@@ -1,0 +1,224 @@
+#include "chat_room/rooms.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+#include <iostream>
+#include <utility>
+#include <vector>
+
+namespace chat {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto status_interval = 500ms;
+constexpr auto pause_after_failure = 100ms;
+
+/// A room without members is kept for so many rounds of status: a member that reconnects finds it.
+constexpr unsigned rounds_kept = 4;
+
+}  // namespace
+
+rooms::rooms(surroundings with, asio::any_io_executor executor)
+    : with_(with), executor_(executor), status_due_(executor), first_room_(executor)
+{
+}
+
+void rooms::start()
+{
+    running_ += 2;
+    const auto done = [this](const std::exception_ptr&) { --running_; };
+    asio::co_spawn(executor_, follow(), done);
+    asio::co_spawn(executor_, tell_status(), done);
+}
+
+void rooms::stop()
+{
+    stopped_ = true;
+    for (const auto& [name, each] : rooms_)
+        each.room->stop();
+    status_due_.set();
+    first_room_.set();
+    look_again();
+}
+
+asio::awaitable<rooms::joined> rooms::join(join_request what, member& who)
+{
+    check_limits(what);
+    std::vector<store::presence> asked;
+    asked.push_back({what.room, members_of(what.room) + 1});
+    const auto status = co_await with_.data.status(with_.how.name, std::move(asked));
+    const auto coordinators = co_await with_.data.coordinators(what.room);
+    check_limits(what);  // Others may have come meanwhile.
+    const auto found = rooms_.find(what.room);
+    const auto room =
+        found != rooms_.end() ? found->second.room : open(what.room, status.at(0), coordinators);
+    room->add(who);
+    ++members_;
+    count();
+    co_return joined{room, status.at(0)};
+}
+
+void rooms::leave(chat::room& left, member& who)
+{
+    left.remove(who);
+    --members_;
+    count();
+}
+
+void rooms::look_again()
+{
+    const auto interrupt = [this]() -> asio::awaitable<void> {
+        try
+        {
+            co_await with_.data.interrupt_follow();
+        }
+        catch (const std::exception&)
+        {
+            // Then the reader looks again a little later, by itself.
+        }
+    };
+    asio::co_spawn(executor_, interrupt(), asio::detached);
+}
+
+std::size_t rooms::members_of(const std::string& name) const
+{
+    const auto found = rooms_.find(name);
+    return found == rooms_.end() ? 0 : found->second.room->members();
+}
+
+asio::awaitable<void> rooms::follow()
+{
+    event pause(executor_);
+    while (!stopped_)
+    {
+        if (rooms_.empty())
+        {
+            co_await first_room_.wait();
+            continue;
+        }
+        std::string failure;
+        try
+        {
+            co_await follow_once();
+        }
+        catch (const std::exception& error)
+        {
+            failure = error.what();
+        }
+        if (!failure.empty())
+            co_await pause.wait(pause_after_failure);
+    }
+}
+
+asio::awaitable<void> rooms::follow_once()
+{
+    std::vector<position> positions;
+    for (const auto& [name, each] : rooms_)
+        positions.push_back(each.room->reached());
+    const std::vector<news> all = co_await with_.data.follow(std::move(positions));
+    for (const news& each : all)
+    {
+        if (const auto found = rooms_.find(each.room); found != rooms_.end())
+            found->second.room->on_news(each);
+    }
+}
+
+asio::awaitable<void> rooms::tell_status()
+{
+    while (!stopped_)
+    {
+        co_await tell_status_once();
+        close_empty();
+        co_await status_due_.wait(status_interval);
+    }
+}
+
+asio::awaitable<void> rooms::tell_status_once()
+{
+    std::vector<store::presence> asked;
+    std::vector<std::pair<std::shared_ptr<chat::room>, std::uint64_t>> about;
+    for (const auto& [name, each] : rooms_)
+    {
+        asked.push_back({name, each.room->members()});
+        about.emplace_back(each.room, each.room->last());
+    }
+    std::vector<room_status> told;
+    try
+    {
+        told = co_await with_.data.status(with_.how.name, std::move(asked));
+    }
+    catch (const std::exception&)
+    {
+        // Members are told that the store is down.
+    }
+    for (std::size_t index = 0; index < about.size(); ++index)
+    {
+        const auto& [room, last] = about[index];
+        const bool known = index < told.size();
+        room->on_status(known ? std::optional(told[index]) : std::nullopt, last);
+    }
+}
+
+std::shared_ptr<chat::room> rooms::open(
+    const std::string& name,
+    const room_status& status,
+    const std::vector<coordinator_entry>& coordinators
+)
+{
+    const auto room = std::make_shared<chat::room>(
+        with_, executor_, name, status, coordinators, [this] { look_again(); }
+    );
+    rooms_[name] = {room};
+    ++running_;
+    asio::co_spawn(executor_, room->run(), [this, room](const std::exception_ptr&) { --running_; });
+    first_room_.set();
+    look_again();
+    return room;
+}
+
+void rooms::check_limits(const join_request& what) const
+{
+    if (stopped_)
+        throw refusal{problem::too_many_rooms, "the server ends"};
+    if (members_ >= with_.how.max_members)
+    {
+        const std::string most = std::to_string(with_.how.max_members);
+        throw refusal{problem::too_many_members, "the server has " + most + " members"};
+    }
+    if (rooms_.size() >= with_.how.max_rooms && !rooms_.contains(what.room))
+    {
+        const std::string most = std::to_string(with_.how.max_rooms);
+        throw refusal{problem::too_many_rooms, "the server has " + most + " rooms"};
+    }
+}
+
+void rooms::close_empty()
+{
+    for (auto next = rooms_.begin(); next != rooms_.end();)
+    {
+        occupied& each = next->second;
+        each.empty_for = each.room->members() == 0 ? each.empty_for + 1 : 0;
+        if (each.empty_for > rounds_kept)
+        {
+            each.room->stop();
+            next = rooms_.erase(next);
+        }
+        else
+        {
+            ++next;
+        }
+    }
+    count();
+}
+
+void rooms::count()
+{
+    with_.counts.members.Set(static_cast<double>(members_));
+    with_.counts.rooms.Set(static_cast<double>(rooms_.size()));
+}
+
+}  // namespace chat

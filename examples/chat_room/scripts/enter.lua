@@ -1,0 +1,28 @@
+-- The first access of a new coordinator: from now on the room refuses its predecessors.
+--
+-- KEYS[1]  the room, KEYS[2]  its coordinators
+-- ARGV[1]  the token, ARGV[2]  the server, ARGV[3]  ttl, ARGV[4]  what is left of the lease, in ms
+local room, coordinators = KEYS[1], KEYS[2]
+local token, server = ARGV[1], ARGV[2]
+
+local before = redis.call('HMGET', room, 'fence', 'until')
+local refusal = fenced(room, token)
+if refusal then
+    return refusal
+end
+if before[1] == token then  -- The answer to the first call was lost.
+    return redis.status_reply('OK')
+end
+
+local since = now()
+local entry = {'server', server, 'since', since}
+if before[1] then
+    -- It may have been extended after its last notice, but not beyond this moment.
+    local ended = math.min(tonumber(before[2] or since), since)
+    entry = {'server', server, 'since', since, 'before', before[1], 'ended', ended}
+end
+-- The token is the entry's id, for both only grow.
+redis.call('XADD', coordinators, 'MAXLEN', 64, token .. '-0', unpack(entry))
+redis.call('HSET', room, 'server', server, 'since', since, 'until', since + ARGV[4],
+    'ttl', ARGV[3], 'extensions', 0)
+return redis.status_reply('OK')

@@ -1,0 +1,13 @@
+-- The last access of a coordinator that hands over by itself.
+--
+-- KEYS[1]  the room, KEYS[2]  its coordinators
+-- ARGV[1]  the token
+local refusal = fenced(KEYS[1], ARGV[1])
+if refusal then
+    return refusal
+end
+local ended = now()
+redis.call('HSET', KEYS[1], 'until', ended)
+-- After the entry of its beginning, before that of the next one.
+redis.call('XADD', KEYS[2], 'MAXLEN', 64, ARGV[1] .. '-1', 'ended', ended)
+return redis.status_reply('OK')

@@ -1,0 +1,27 @@
+-- Tells how many members of a room a server has, and replies how the room is.
+--
+-- KEYS[1]  the room, KEYS[2]  its members on each server, KEYS[3]  its log
+-- ARGV[1]  the server, ARGV[2]  its members, ARGV[3]  ms after which a server does not count
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[2] .. ' ' .. now)
+
+local members = 0
+local counts = redis.call('HGETALL', KEYS[2])
+for index = 1, #counts, 2 do
+    local count, at = string.match(counts[index + 1], '(%d+) (%d+)')
+    if now - at > tonumber(ARGV[3]) then
+        redis.call('HDEL', KEYS[2], counts[index])
+    else
+        members = members + count
+    end
+end
+
+local oldest = redis.call('XRANGE', KEYS[3], '-', '+', 'COUNT', 1)
+local first = oldest[1] and string.match(oldest[1][1], '^%d+') or '1'
+local room = redis.call('HMGET', KEYS[1], 'seq', 'refused', 'server', 'fence', 'since', 'until',
+    'ttl', 'extensions')
+for index = 1, 8 do
+    room[index] = room[index] or ''
+end
+return {tostring(now), tostring(members), first, unpack(room)}

@@ -1,0 +1,98 @@
+#ifndef REDLOCK_EXAMPLES_CHAT_ROOM_SESSION_HPP
+#define REDLOCK_EXAMPLES_CHAT_ROOM_SESSION_HPP
+
+#include "chat_room/event.hpp"
+#include "chat_room/protocol.hpp"
+#include "chat_room/rooms.hpp"
+#include "chat_room/surroundings.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace chat {
+
+/// Spends from an allowance that grows with time.
+class allowance
+{
+public:
+    explicit allowance(talking_rate rate) : rate_(rate), left_(rate.burst) {}
+
+    /// @return Whether there was something left to spend.
+    [[nodiscard]] bool spend();
+
+private:
+    talking_rate rate_;
+    double left_;
+    std::chrono::steady_clock::time_point at_ = std::chrono::steady_clock::now();
+};
+
+/** One WebSocket, and the member behind it. Everything but the stream itself.
+
+    What the member gets is not queued: the writer asks for the next frame when the last one is
+    written, and the log of the room keeps what a slow member has yet to get.
+*/
+class session final : public member
+{
+public:
+    session(surroundings with, rooms& all, asio::any_io_executor executor);
+    session(const session&) = delete;
+    session& operator=(const session&) = delete;
+    ~session() override;
+
+    /// Does what the client asks for. Waits while too many answers are unread.
+    asio::awaitable<void> on_text(std::string text);
+
+    /// Answers what is not a text frame.
+    asio::awaitable<void> on_binary();
+
+    /// Waits for the next frame. Null: the connection is to be closed, see `reason`.
+    asio::awaitable<frame> next();
+
+    /// Ends the session: the next frame is the last one.
+    void close(unsigned code, std::string reason);
+
+    [[nodiscard]] unsigned close_code() const noexcept { return close_code_; }
+    [[nodiscard]] const std::string& close_reason() const noexcept { return close_reason_; }
+
+    void on_messages() override { wake_.set(); }
+    void on_event(frame what) override;
+    void on_status(frame what) override;
+    void on_lost() override;
+
+private:
+    asio::awaitable<void> handle(join_request what);
+    asio::awaitable<void> handle(say_request what);
+    asio::awaitable<void> wait_for_reader();
+    void refuse(const refusal& what);
+    asio::awaitable<frame> next_message();
+    asio::awaitable<bool> read_history();
+    [[nodiscard]] bool has_messages() const;
+
+    surroundings with_;
+    rooms& rooms_;
+    allowance allowance_;
+    std::shared_ptr<room> room_;  ///< Null: not joined.
+    std::string name_;
+    std::uint64_t delivered_ = 0;    ///< Sequence number of the last message that was given out.
+    bool may_skip_ = true;           ///< The log may have forgotten what came before its first.
+    std::deque<message> history_;    ///< Read from the log, to be given out next.
+    std::deque<frame> answers_;
+    frame status_;
+    event wake_;     ///< There may be something to give out.
+    event drained_;  ///< An answer was given out.
+    std::chrono::steady_clock::time_point join_by_;
+    unsigned close_code_ = 0;  ///< 0: open.
+    std::string close_reason_;
+};
+
+}  // namespace chat
+
+#endif

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Builds the chat room and its load program, and runs it. See --help.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+
+build=$root/build/demo
+program=$build/examples/chat_room/chat_load
+
+if [[ ${1:-} == --help ]]; then
+    cat <<'HELP'
+usage: scripts/chat_load.sh [OPTION]...
+
+Installs what is missing (Debian), builds the chat room, starts its servers and lets 200 members
+talk in 50 rooms for a minute. Prints what became of their messages as JSON. Fails if one was lost
+or doubled, or if the servers need more and more memory.
+HELP
+    [[ ! -x $program ]] || exec "$program" --help
+    exit 0
+fi
+
+setup chat >/dev/null
+
+cd "$root"
+cmake --preset release -B "$build" -DREDLOCK_BOOST_INCLUDE_DIR="$REDLOCK_BOOST_INCLUDE_DIR" >&2
+cmake --build "$build" --parallel "$(build_jobs)" --target chat_load >&2
+exec "$program" "$@"

@@ -1,0 +1,366 @@
+// What a server answers to input that is not as docs/chat-room.md says.
+
+#include "chat/fixture.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/child_process.hpp"
+#include "support/client_runner.hpp"
+#include "support/eventually.hpp"
+#include "support/needs.hpp"
+#include "support/posix.hpp"
+
+using namespace redlock::test;
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+namespace json = boost::json;
+
+namespace {
+
+constexpr auto patience = 15s;
+
+/// A connection with what it is told in between, which nobody asked for.
+class visitor
+{
+public:
+    visitor(chat_fixture& f, std::size_t server) : f_(f), link_(f.context.get_executor())
+    {
+        auto opened = link_.open(f.on[server].port());
+        run(f_.context, asio::co_spawn(f_.context, std::move(opened), asio::deferred));
+        BOOST_TEST(next("hello").at("limits").at("text").as_int64() == 2000);
+    }
+
+    void send(std::string text)
+    {
+        run(f_.context, asio::co_spawn(f_.context, link_.send(std::move(text)), asio::deferred));
+    }
+
+    void send_binary(std::string bytes)
+    {
+        auto sent = link_.send_binary(std::move(bytes));
+        run(f_.context, asio::co_spawn(f_.context, std::move(sent), asio::deferred));
+    }
+
+    void join()
+    {
+        send(R"({"type":"join","room":"lobby","name":"Visitor"})");
+        BOOST_TEST(next("welcome").at("room").as_string() == "lobby");
+    }
+
+    /// Waits for a message of one of these types. What nobody asked for is left out.
+    json::object next_of(const std::vector<std::string>& types)
+    {
+        for (;;)
+        {
+            auto received = link_.receive(patience);
+            const std::string frame =
+                run(f_.context, asio::co_spawn(f_.context, std::move(received), asio::deferred));
+            const json::object told = json::parse(frame).as_object();
+            const std::string found(told.at("type").as_string());
+            if (std::ranges::find(types, found) != types.end())
+                return told;
+            if (found != "status" && found != "coordinator")
+                throw std::runtime_error("not a " + types.front() + " but " + frame);
+        }
+    }
+
+    json::object next(const std::string& type) { return next_of({type}); }
+
+    /// Waits until the server closes. @return Its code.
+    unsigned closed()
+    {
+        try
+        {
+            for (;;)
+                (void)next("status");
+        }
+        catch (const chat::connection_closed& end)
+        {
+            return end.code();
+        }
+    }
+
+private:
+    chat_fixture& f_;
+    chat::connection link_;
+};
+
+std::string say(const std::string& id, const std::string& text)
+{
+    return R"({"type":"say","id":")" + id + R"(","text":")" + text + R"("})";
+}
+
+struct bad_frame
+{
+    std::string sent;
+    std::string code;
+};
+
+/// What a member sends who has joined already.
+const std::vector<bad_frame> after_join{
+    {"", "bad_json"},
+    {"hello", "bad_json"},
+    {"{", "bad_json"},
+    {R"({"type":"say"} and more)", "bad_json"},
+    {R"([1,2])", "bad_json"},
+    {std::string(9000, '['), "bad_json"},
+    {R"({"text":"\ud800"})", "bad_json"},
+    {"{}", "bad_type"},
+    {R"({"type":7})", "bad_type"},
+    {R"({"type":"shout","text":"x"})", "bad_type"},
+    {R"({"type":"say","text":"x"})", "bad_field"},
+    {R"({"type":"say","id":"x"})", "bad_field"},
+    {R"({"type":"say","id":7,"text":"x"})", "bad_field"},
+    {say("", "x"), "bad_field"},
+    {say("no blanks", "x"), "bad_field"},
+    {say(std::string(65, 'i'), "x"), "too_long"},
+    {say("x", ""), "bad_field"},
+    {say("x", R"( \n\t )"), "bad_field"},
+    {say("x", R"(\u0000)"), "bad_field"},
+    {say("x", R"(\u001b[31m)"), "bad_field"},
+    {say("x", std::string(2001, 't')), "too_long"},
+    {R"({"type":"join","room":"other","name":"Visitor"})", "already_joined"},
+};
+
+/// What somebody sends who has not joined.
+const std::vector<bad_frame> before_join{
+    {say("x", "x"), "not_joined"},
+    {R"({"type":"join","name":"Ada"})", "bad_field"},
+    {R"({"type":"join","room":"Lobby","name":"Ada"})", "bad_field"},
+    {R"({"type":"join","room":"-x","name":"Ada"})", "bad_field"},
+    {R"({"type":"join","room":"../x","name":"Ada"})", "bad_field"},
+    {R"({"type":"join","room":"","name":"Ada"})", "bad_field"},
+    {R"({"type":"join","room":")" + std::string(33, 'r') + R"(","name":"Ada"})", "too_long"},
+    {R"({"type":"join","room":"lobby","name":" "})", "bad_field"},
+    {R"({"type":"join","room":"lobby","name":"a\nb"})", "bad_field"},
+    {R"({"type":"join","room":"lobby","name":")" + std::string(33, 'n') + R"("})", "too_long"},
+    {R"({"type":"join","room":"lobby","name":"Ada","after":-1})", "bad_field"},
+    {R"({"type":"join","room":"lobby","name":"Ada","after":"1"})", "bad_field"},
+    {R"({"type":"join","room":"lobby","name":"Ada","after":1.5})", "bad_field"},
+};
+
+void check_answers(visitor& who, const std::vector<bad_frame>& table)
+{
+    for (const bad_frame& each : table)
+    {
+        BOOST_TEST_CONTEXT(each.sent.substr(0, 80))
+        {
+            who.send(each.sent);
+            BOOST_TEST(who.next("error").at("code").as_string() == each.code);
+        }
+    }
+}
+
+/// The status line that a server answers to some bytes.
+std::string answer_to(const chat::server_process& server, const std::string& request)
+{
+    asio::ip::tcp::iostream stream;
+    stream.expires_after(patience);
+    stream.connect("127.0.0.1", std::to_string(server.port()));
+    stream << request << std::flush;
+    std::string line;
+    std::getline(stream, line);
+    return line;
+}
+
+std::string upgrade(const std::string& origin)
+{
+    return "GET /ws HTTP/1.1\r\nHost: chat.example\r\nOrigin: " + origin +
+           "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+           "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_bad_input, *boost::unit_test::precondition(needs("redis-server")))
+
+BOOST_AUTO_TEST_CASE(bad_frames_get_a_clear_answer_and_the_connection_stays)
+{
+    chat_fixture f({.servers = 1});
+    visitor who(f, 0);
+
+    check_answers(who, before_join);
+    who.join();
+    check_answers(who, after_join);
+    who.send_binary("{}");
+    BOOST_TEST(who.next("error").at("code").as_string() == "binary");
+
+    who.send(say("good", "still here"));
+    BOOST_TEST(who.next("accepted").at("id").as_string() == "good");
+    BOOST_TEST(who.next("message").at("text").as_string() == "still here");
+}
+
+BOOST_AUTO_TEST_CASE(a_frame_that_is_too_large_or_no_utf_8_ends_the_connection_with_its_code)
+{
+    chat_fixture f({.servers = 1});
+    auto& ada = f.add("Ada", 0);
+    visitor large(f, 0);
+    visitor garbled(f, 0);
+
+    large.send(std::string(16'385, 'x'));
+    BOOST_TEST(large.closed() == 1009u);
+    garbled.send("\xff\xfe");
+    BOOST_TEST(garbled.closed() == 1007u);
+
+    ada.say("still here");
+    BOOST_TEST(f.all_heard());
+}
+
+BOOST_AUTO_TEST_CASE(who_talks_too_fast_is_told_to_say_it_again)
+{
+    chat_fixture f({.servers = 1, .more = {"--rate", "1", "--burst", "3"}});
+    visitor who(f, 0);
+    who.join();
+    constexpr std::size_t count = 20;
+
+    for (std::size_t number = 0; number < count; ++number)
+        who.send(say(std::to_string(number), "x"));
+
+    std::set<std::string> accepted;
+    std::set<std::string> refused;
+    while (accepted.size() + refused.size() < count)
+    {
+        const json::object told = who.next_of({"accepted", "error", "message"});
+        if (told.at("type") == "accepted")
+            accepted.emplace(told.at("id").as_string());
+        if (told.at("type") != "error")
+            continue;
+        BOOST_TEST(told.at("code").as_string() == "rate");
+        BOOST_TEST(told.at("retry").as_bool());
+        refused.emplace(told.at("id").as_string());
+    }
+    BOOST_TEST(accepted.size() >= 2u);
+    BOOST_TEST(!refused.empty());
+}
+
+BOOST_AUTO_TEST_CASE(members_and_rooms_are_limited)
+{
+    chat_fixture f({.servers = 1, .more = {"--max-rooms", "1", "--max-members", "2"}});
+    f.add("Ada", 0);
+    visitor who(f, 0);
+    visitor third(f, 0);
+
+    who.send(R"({"type":"join","room":"other","name":"Visitor"})");
+    BOOST_TEST(who.next("error").at("code").as_string() == "too_many_rooms");
+    who.join();
+    third.send(R"({"type":"join","room":"lobby","name":"Third"})");
+    BOOST_TEST(third.next("error").at("code").as_string() == "too_many_members");
+}
+
+BOOST_AUTO_TEST_CASE(who_never_joins_is_sent_away)
+{
+    chat_fixture f({.servers = 1});
+    visitor who(f, 0);
+
+    BOOST_TEST(who.closed() == 1008u);
+}
+
+BOOST_AUTO_TEST_CASE(http_requests_get_the_status_that_fits)
+{
+    chat_fixture f({.servers = 1, .more = {"--allow-origin", "https://friend.example"}});
+    const auto& server = f.on[0];
+    const auto status = [&server](const std::string& request) {
+        return answer_to(server, request).substr(9, 3);
+    };
+    const std::string end = " HTTP/1.1\r\nHost: chat.example\r\nConnection: close\r\n\r\n";
+
+    BOOST_TEST(status("GET /" + end) == "200");
+    BOOST_TEST(status("HEAD /healthz" + end) == "200");
+    BOOST_TEST(status("GET /metrics" + end) == "200");
+    BOOST_TEST(status("GET /missing.html" + end) == "404");
+    BOOST_TEST(status("GET /../CMakeLists.txt" + end) == "404");
+    BOOST_TEST(status("GET /%2e%2e/CMakeLists.txt" + end) == "404");
+    BOOST_TEST(status("GET //etc/passwd" + end) == "404");
+    BOOST_TEST(status("GET /.hidden.html" + end) == "404");
+    BOOST_TEST(status("POST /" + end) == "405");
+    BOOST_TEST(status("GET /ws" + end) == "426");
+    BOOST_TEST(status(upgrade("http://evil.example")) == "403");
+    BOOST_TEST(status(upgrade("null")) == "403");
+    BOOST_TEST(status(upgrade("http://chat.example")) == "101");
+    BOOST_TEST(status(upgrade("https://friend.example")) == "101");
+
+    // No HTTP, or more of it than anybody needs: the connection ends.
+    BOOST_TEST(answer_to(server, "\x16\x03\x01 this is TLS\r\n\r\n") == "");
+    BOOST_TEST(answer_to(server, "GET /" + std::string(20'000, 'x') + end) == "");
+    BOOST_TEST(server.get("/healthz") != "");
+}
+
+BOOST_AUTO_TEST_CASE(options_out_of_range_are_named_and_the_server_does_not_start)
+{
+    const std::vector<std::string> good{"--name", "s", "--nodes", "redis://127.0.0.1:1",
+                                        "--store", "redis://127.0.0.1:2"};
+    struct bad_option
+    {
+        std::vector<std::string> words;
+        std::string named;
+    };
+    const std::vector<bad_option> table{
+        {{"--listen", "8080"}, "'8080' must be ADDRESS:PORT"},
+        {{"--listen", "127.0.0.1:70000"}, "the port must be"},
+        {{"--ttl", "1"}, "--ttl"},
+        {{"--ttl", "soon"}, "soon"},
+        {{"--node-timeout", "0"}, "--node-timeout"},
+        {{"--page", "/nowhere"}, "/nowhere"},
+        {{"--rate", "0"}, "--rate"},
+        {{"--history", "1"}, "--history"},
+        {{"--allow-origin", "chat.example"}, "chat.example"},
+        {{"--allow-origin", "http://chat.example/path"}, "/path"},
+        {{"--nodes", "http://a"}, "--nodes"},
+        {{"--store", "rediss://a"}, "--store"},
+        {{"--name", "two words"}, "two words"},
+        {{"--unknown"}, "--unknown"},
+        {{"--listen", "203.0.113.1:1"}, "cannot listen on 203.0.113.1"},
+    };
+    const temp_folder folder;
+    for (const bad_option& each : table)
+    {
+        BOOST_TEST_CONTEXT(each.words.back())
+        {
+            std::vector<std::string> words{"chat_server"};
+            for (std::size_t index = 0; index < good.size(); index += 2)
+            {
+                if (good[index] != each.words.front())
+                    words.insert(words.end(), {good[index], good[index + 1]});
+            }
+            words.insert(words.end(), each.words.begin(), each.words.end());
+            const auto said = folder.path() / std::to_string(&each - table.data());
+            child_process server({REDLOCK_CHAT_SERVER, words, {}, said});
+
+            BOOST_TEST(eventually([&server] { return server.has_ended(); }));
+            BOOST_TEST(server.exit_status().value_or(0) != 0);
+            BOOST_TEST(read_file(said).find(each.named) != std::string::npos);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_password_in_a_bad_url_is_not_printed)
+{
+    const temp_folder folder;
+    const auto said = folder.path() / "said";
+    child_process server(
+        {REDLOCK_CHAT_SERVER,
+         {"chat_server", "--name", "s", "--nodes", "redis://user:secret@:x", "--store",
+          "redis://user:secret@a:x"},
+         {},
+         said}
+    );
+
+    BOOST_TEST(eventually([&server] { return server.has_ended(); }));
+    BOOST_TEST(read_file(said).find("secret") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

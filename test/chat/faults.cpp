@@ -1,0 +1,220 @@
+// Coordinators that die, pause and are cut off, and a store that goes away, docs/chat-room.md.
+
+#include "chat/fixture.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "support/client_runner.hpp"
+#include "support/eventually.hpp"
+#include "support/needs.hpp"
+#include "support/tcp_proxy.hpp"
+
+using namespace redlock::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::chrono::milliseconds ttl = 2s;
+constexpr std::chrono::milliseconds longest_takeover = ttl + 1s;
+
+/// Says things all the time, until it is destroyed.
+class chatter
+{
+public:
+    explicit chatter(chat_fixture& f) : f_(f) {}
+
+    /// Everybody says something now and then, until the condition is true.
+    template <class F>
+    [[nodiscard]] bool until(F condition, std::chrono::milliseconds limit = 20s)
+    {
+        auto next = deadline_clock::now();
+        return run_until(
+            f_.context,
+            [&] {
+                if (deadline_clock::now() >= next)
+                {
+                    next += 20ms;
+                    for (auto& each : f_.members)
+                        each.say("number " + std::to_string(++said));
+                }
+                return condition();
+            },
+            limit
+        );
+    }
+
+    std::size_t said = 0;
+
+private:
+    chat_fixture& f_;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_faults, *boost::unit_test::precondition(needs("redis-server")))
+
+BOOST_AUTO_TEST_CASE(a_killed_coordinator_is_replaced_and_nothing_is_lost_or_doubled)
+{
+    chat_fixture f({.ttl = ttl});
+    auto& ada = f.add("Ada", 0);
+    f.add("Bob", 1);
+    f.add("Cleo", 2);
+    chatter talk(f);
+
+    for (int round = 0; round < 3; ++round)
+    {
+        auto& first = f.coordinator_of(ada);
+        BOOST_TEST(talk.until([&, most = talk.said + 60] { return talk.said >= most; }));
+        const auto& watcher = f.members[&first == &f.on[0] ? 1 : 0];
+        const std::size_t before = watcher.coordinators().size();
+        const auto killed = deadline_clock::now();
+        first.kill();
+
+        BOOST_REQUIRE(talk.until([&] { return watcher.coordinators().size() > before; }));
+        const auto taken = watcher.coordinators()[before].at - killed;
+        BOOST_TEST_MESSAGE("taken over in " << taken / 1ms << " ms");
+        BOOST_TEST((taken <= longest_takeover));
+        BOOST_TEST(watcher.coordinators()[before].server != first.name());
+
+        f.on.start(first);
+        BOOST_TEST(chat::becomes_healthy(first));
+    }
+
+    BOOST_TEST(f.all_heard());
+    check_histories(f.members, talk.said);
+    BOOST_TEST(f.refused() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_coordinator_that_stands_still_is_replaced_and_nothing_is_lost_or_doubled)
+{
+    chat_fixture f({.ttl = ttl});
+    auto& ada = f.add("Ada", 0);
+    f.add("Bob", 1);
+    chatter talk(f);
+    auto& first = f.coordinator_of(ada);
+    const auto& watcher = f.members[&first == &f.on[0] ? 1 : 0];
+    const std::size_t before = watcher.coordinators().size();
+
+    const auto paused = deadline_clock::now();
+    first.pause();
+    BOOST_REQUIRE(talk.until([&] { return watcher.coordinators().size() > before; }));
+    const auto taken = watcher.coordinators()[before].at - paused;
+    BOOST_TEST(talk.until([&] { return deadline_clock::now() >= paused + 3 * ttl; }));
+    first.resume();
+
+    BOOST_TEST_MESSAGE("taken over in " << taken / 1ms << " ms");
+    BOOST_TEST((taken <= longest_takeover));
+    BOOST_TEST(f.all_heard());
+    check_histories(f.members, talk.said);
+    BOOST_TEST_MESSAGE("stale writes refused: " << f.refused());
+}
+
+BOOST_AUTO_TEST_CASE(a_coordinator_that_is_cut_off_from_the_nodes_is_replaced)
+{
+    chat_fixture f({.ttl = ttl});
+    std::deque<tcp_proxy> proxies;
+    std::string urls;
+    for (const redis_server& node : f.on.nodes)
+    {
+        proxies.emplace_back(node.port());
+        urls += (urls.empty() ? "" : ",") + proxies.back().url();
+    }
+    for (auto& each : f.on)  // The first one alone for a start, so that it is the coordinator.
+        each.kill();
+    f.on.use_nodes(f.on[0], urls);
+    f.on.start(f.on[0]);
+    BOOST_TEST(chat::becomes_healthy(f.on[0]));
+    auto& ada = f.add("Ada", 0);
+    BOOST_TEST(f.coordinator_of(ada).name() == "s1");
+    f.on.start(f.on[1]);
+    BOOST_TEST(chat::becomes_healthy(f.on[1]));
+    auto& bob = f.add("Bob", 1);
+    chatter talk(f);
+    const std::size_t before = bob.coordinators().size();
+
+    const auto cut = deadline_clock::now();
+    for (tcp_proxy& each : proxies)
+        each.blackhole();
+
+    BOOST_REQUIRE(talk.until([&] { return bob.coordinators().size() > before; }));
+    const auto taken = bob.coordinators()[before].at - cut;
+    BOOST_TEST_MESSAGE("taken over in " << taken / 1ms << " ms");
+    BOOST_TEST((taken <= longest_takeover));
+    BOOST_TEST(f.all_heard());
+    check_histories(f.members, talk.said);
+    BOOST_TEST(ada.reconnections() == 0u);  // Members notice nothing else.
+}
+
+BOOST_AUTO_TEST_CASE(an_append_that_comes_after_a_takeover_is_refused_and_counted)
+{
+    chat_fixture f({.servers = 2, .ttl = ttl});
+    auto& ada = f.add("Ada", 0);
+    auto& bob = f.add("Bob", 1);
+    auto& first = f.coordinator_of(ada);
+    auto& other = &first == &f.on[0] ? bob : ada;
+    other.say("before");
+    BOOST_TEST(f.all_heard());
+
+    std::ofstream(first.stall_file()) << "stall";
+    other.say("appended by the successor");
+    BOOST_TEST(run_until(f.context, [&] { return first.is_stopped(); }));
+    BOOST_TEST(run_until(f.context, [&] { return other.unheard() == 0; }));
+    BOOST_TEST(f.refused() == 0);
+    first.resume();
+
+    BOOST_TEST(eventually([&] { return f.refused() == 1; }));
+    BOOST_TEST(eventually([&] {
+        return first.measure("chat_stale_writes_refused_total") == 1;
+    }));
+    other.say("after");
+    BOOST_TEST(f.all_heard());
+    check_histories(f.members, 3);
+    BOOST_TEST(f.refused() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_store_that_is_away_is_told_of_and_nothing_is_lost_when_it_is_back)
+{
+    chat_fixture f({.servers = 2, .ttl = ttl});
+    auto& ada = f.add("Ada", 0);
+    f.add("Bob", 1);
+    chatter talk(f);
+    BOOST_TEST(talk.until([&] { return talk.said >= 20; }));
+    BOOST_TEST(f.all_heard());
+
+    f.on.store.kill();
+    BOOST_TEST(run_until(f.context, [&] {
+        return ada.status().find(R"("store":"down")") != std::string::npos;
+    }));
+    BOOST_TEST(f.on[0].get("/healthz") == "");
+    BOOST_TEST(talk.until([&] { return talk.said >= 40; }));
+    f.on.store.start();
+
+    BOOST_TEST(f.all_heard());
+    check_histories(f.members, talk.said);
+    BOOST_TEST(ada.reconnections() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_store_that_stands_still_is_told_of_and_nothing_is_lost_afterwards)
+{
+    chat_fixture f({.servers = 2, .ttl = ttl});
+    auto& ada = f.add("Ada", 0);
+    f.add("Bob", 1);
+    chatter talk(f);
+
+    f.on.store.pause();
+    BOOST_TEST(talk.until([&] {
+        return ada.status().find(R"("store":"down")") != std::string::npos;
+    }));
+    f.on.store.resume();
+
+    BOOST_TEST(f.all_heard());
+    check_histories(f.members, talk.said);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

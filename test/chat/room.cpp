@@ -1,0 +1,113 @@
+// Members, servers and a store without faults, docs/chat-room.md.
+
+#include "chat/fixture.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <string>
+
+#include "support/client_runner.hpp"
+#include "support/needs.hpp"
+
+using namespace redlock::test;
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+BOOST_AUTO_TEST_SUITE(test_room, *boost::unit_test::precondition(needs("redis-server")))
+
+BOOST_AUTO_TEST_CASE(members_on_two_servers_see_the_same_order_without_gaps)
+{
+    chat_fixture f({.servers = 2});
+    auto& ada = f.add("Ada", 0);
+    auto& bob = f.add("Bob", 1);
+
+    for (int number = 0; number < 50; ++number)
+    {
+        ada.say("from Ada " + std::to_string(number));
+        bob.say("from Bob " + std::to_string(number));
+    }
+
+    BOOST_TEST(f.all_heard());
+    check_histories(f.members, 100);
+}
+
+BOOST_AUTO_TEST_CASE(who_joins_later_gets_the_history_first)
+{
+    chat_fixture f({.servers = 2});
+    auto& ada = f.add("Ada", 0);
+    for (int number = 0; number < 350; ++number)  // More than a server remembers by itself.
+        ada.say(std::to_string(number));
+    BOOST_TEST(f.all_heard());
+
+    f.add("Bob", 1);
+    ada.say("one more");
+
+    BOOST_TEST(f.all_heard());
+    check_histories(f.members, 351);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_said_twice_appears_once)
+{
+    chat_fixture f({.servers = 2});
+    auto& ada = f.add("Ada", 0);
+    chat::connection first(f.context.get_executor());
+    chat::connection second(f.context.get_executor());
+    const auto say = [&](chat::connection& to, std::uint16_t port) -> asio::awaitable<void> {
+        co_await to.open(port);
+        co_await to.send(R"({"type":"join","room":"lobby","name":"Bob"})");
+        co_await to.send(R"({"type":"say","id":"same","text":"hello"})");
+    };
+
+    run(f.context, asio::co_spawn(f.context, say(first, f.on[0].port()), asio::deferred));
+    run(f.context, asio::co_spawn(f.context, say(second, f.on[1].port()), asio::deferred));
+    BOOST_TEST(run_until(f.context, [&ada] { return ada.all().size() == 1; }));
+    ada.say("that was once");
+
+    BOOST_TEST(f.all_heard());
+    check_histories(f.members, 2);
+}
+
+BOOST_AUTO_TEST_CASE(rooms_do_not_hear_each_other)
+{
+    chat_fixture f({.servers = 2});
+    auto& here = f.add("Ada", 0, "here");
+    auto& there = f.add("Bob", 0, "there");
+
+    here.say("here");
+    there.say("there");
+
+    BOOST_TEST(f.all_heard());
+    BOOST_TEST(here.all().at(0).text == "here");
+    BOOST_TEST(there.all().at(0).text == "there");
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_is_told_to_end_hands_over_at_once_and_sends_members_away)
+{
+    chat_fixture f({.servers = 2, .ttl = 10s});
+    auto& ada = f.add("Ada", 0);
+    auto& bob = f.add("Bob", 1);
+    ada.say("before");
+    BOOST_TEST(f.all_heard());
+    auto& first = f.coordinator_of(bob);
+    const auto& stays = &first == &f.on[0] ? bob : ada;
+    const auto& goes = &first == &f.on[0] ? ada : bob;
+    const std::size_t before = stays.coordinators().size();
+
+    first.ask_to_end();
+    const auto taken = f.takeover(stays, before);
+
+    BOOST_REQUIRE(taken.has_value());
+    BOOST_TEST_MESSAGE("handed over in " << taken->count() << " ms");
+    BOOST_TEST((*taken < 2s));
+    BOOST_TEST(run_until(f.context, [&] { return first.has_ended(); }));
+    BOOST_TEST(first.exit_status().value_or(-1) == 0);
+    BOOST_TEST(goes.last_end().find("1001") != std::string::npos);
+    ada.say("after");
+    BOOST_TEST(f.all_heard());
+    check_histories(f.members, 2);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

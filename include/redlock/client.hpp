@@ -196,6 +196,8 @@ public:
         @li `error::node_rejected`: too many nodes refused, until `wait` was over.
         @li `error::quarantined`, `error::config_mismatch`: the same, for these reasons.
         @li `error::validity_exhausted`: a quorum granted too late, until `wait` was over.
+        @li `error::hold_limit_reached`: the owner holds the resource already, and `hold_max` of
+        that hold does not allow for `ttl` more.
         @li `error::not_running`: the client did not run within `wait`, or had stopped before.
         @li `error::invalid_argument`: resource or options out of range. Nothing was sent.
 

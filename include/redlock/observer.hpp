@@ -30,7 +30,7 @@ struct acquired_event
 {
     std::string_view resource;
     fencing_token fence;
-    std::size_t rounds;                ///< Zero: it shares a hold, and nobody was asked.
+    std::size_t rounds;                ///< Rounds to acquire. Zero: it shares a hold.
     std::chrono::microseconds waited;  ///< From the call to the lease.
 };
 

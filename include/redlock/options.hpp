@@ -40,11 +40,12 @@ struct acquire_options
     milliseconds wait{10'000};
 
     /// Extend the lease automatically, each time a third of `ttl` has passed, until it is released,
-    /// lost, or `hold_max` has been reached. See docs/extending.md.
+    /// lost, or `hold_max` has been reached. A hold that several leases share is extended until the
+    /// last one is released. See docs/extending.md.
     bool auto_extend = false;
 
     /// The longest time from acquiring to the end of the last extension. Extending further fails
-    /// with `error::hold_limit_reached`. At least 1 ms; `forever`: no limit. Leases that share a
+    /// with `error::hold_limit_reached`. At least `ttl`; `forever`: no limit. Leases that share a
     /// hold share the limit of the first one.
     milliseconds hold_max{3'600'000};
 

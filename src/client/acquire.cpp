@@ -119,7 +119,8 @@ lease make_lease(
 )
 {
     const auto held = std::make_shared<hold>(of.client, of.options, asked, valid_until);
-    lease made = share::make_lease(share::join(held, of.options.ttl, of.client->now()));
+    // At the time of the question nothing can be over yet.
+    lease made = share::make_lease(share::join(held, of.options.ttl, asked->started()));
     of.client->held().add(held, asked->started().steady);
     return made;
 }
@@ -203,20 +204,32 @@ task<error_code> join(acquisition& acquiring, std::shared_ptr<hold> held)
     co_return error_code();
 }
 
+/// What the owner who acquires holds already, or null.
+std::shared_ptr<hold> own_hold(const acquisition& acquiring)
+{
+    const owner who = acquiring.options.owner;
+    if (who == owner::none)
+        return nullptr;
+    return acquiring.client->held().find(who, acquiring.resource);
+}
+
 /// Gets the lease from the owner's hold, if there is one, or from the nodes.
 task<error_code> try_once(acquisition& acquiring)
 {
-    client_impl& client = *acquiring.client;
-    if (acquiring.options.owner != owner::none)
+    if (auto held = own_hold(acquiring))
     {
-        if (auto held = client.held().find(acquiring.options.owner, acquiring.resource))
-        {
-            const error_code ec = co_await join(acquiring, std::move(held));
-            if (ec != error::lease_lost)
-                co_return ec;
-        }
+        const error_code ec = co_await join(acquiring, std::move(held));
+        if (ec != error::lease_lost)
+            co_return ec;
     }
-    co_return co_await ask_once(acquiring);
+    const error_code ec = co_await ask_once(acquiring);
+    // Two acquisitions of one owner at the same time: the other one may have won.
+    if (ec == error::contended)
+    {
+        if (auto held = own_hold(acquiring))
+            co_return co_await join(acquiring, std::move(held));
+    }
+    co_return ec;
 }
 
 /// Whether another try may succeed where this error ended one.

@@ -43,7 +43,12 @@ watch::watch(client_impl& client, std::shared_ptr<deadlines> timer)
 void watch::add(const std::shared_ptr<hold>& granted, time_point asked)
 {
     if (granted->owner() != owner::none)
-        by_owner_[{granted->owner(), granted->resource()}] = granted.get();
+    {
+        // The key points into its hold, so a hold that is over takes its key along.
+        const resource_of_owner key{granted->owner(), granted->resource()};
+        by_owner_.erase(key);
+        by_owner_.emplace(key, granted.get());
+    }
     const core::instant now = client_.now();
     if (holds_.empty())
         suspended_ = now.boot - now.steady.time_since_epoch();

@@ -92,7 +92,7 @@ private:
     std::deque<std::shared_ptr<hold>> to_extend_;  ///< Waits for room.
     std::size_t extending_ = 0;                    ///< Extensions under way.
     bool starting_ = false;                        ///< Extensions are being started.
-    std::minstd_rand jitter_;
+    std::mt19937_64 jitter_;
     core::nanoseconds suspended_{0};               ///< How far boot time is ahead of steady time.
 };
 

@@ -103,6 +103,19 @@ BOOST_AUTO_TEST_CASE(a_lease_that_nobody_releases_holds_the_end_up_until_its_dea
     BOOST_TEST(lost->completions == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(who_comes_to_wait_for_a_loss_after_that_is_told_as_well)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+    fixture.complete(fixture.locks().async_close());
+
+    const auto late = launch(held.async_wait_lost());
+    fixture.run_until_idle();
+
+    BOOST_TEST_REQUIRE(late->done());
+    BOOST_TEST(late->code() == operation_aborted);
+}
+
 BOOST_AUTO_TEST_CASE(releases_are_repeated_until_a_quorum_confirms)
 {
     running_client fixture;

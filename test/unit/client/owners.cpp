@@ -144,6 +144,39 @@ BOOST_AUTO_TEST_CASE(an_owner_whose_keys_have_vanished_acquires_anew)
     BOOST_TEST(!second.expired());
 }
 
+BOOST_AUTO_TEST_CASE(an_owner_acquires_anew_after_a_suspension_that_ended_its_hold)
+{
+    running_client fixture;
+    lease first = try_as(fixture, ada, 1s);
+    // Nobody has looked yet when the owner comes back.
+    fixture.time().jump(manual_time::clock::boot, 1h);
+    fixture.each_node([](fake_node& node) { node.store().clear(); });
+    lease second = try_as(fixture, ada, 1s);
+    first = lease();
+    fixture.advance(100ms);
+
+    const lease third = try_as(fixture, ada, 1s);
+
+    BOOST_TEST(!second.expired());
+    BOOST_TEST(!third.expired());
+    BOOST_TEST(third.valid_until() == second.valid_until());
+}
+
+BOOST_AUTO_TEST_CASE(two_acquisitions_of_one_owner_at_the_same_time_both_succeed)
+{
+    running_client fixture;
+    const acquire_options options{.ttl = 10s, .owner = ada};
+    const auto one = launch(fixture.locks().async_try_acquire("orders:42", options));
+    const auto other = launch(fixture.locks().async_try_acquire("orders:42", options));
+    fixture.advance(100ms);
+
+    BOOST_TEST_REQUIRE(one->done());
+    BOOST_TEST_REQUIRE(other->done());
+    BOOST_TEST(!one->value().expired());
+    BOOST_TEST(!other->value().expired());
+    BOOST_TEST(one->value().valid_until() == other->value().valid_until());
+}
+
 BOOST_AUTO_TEST_CASE(one_lease_with_automatic_extension_keeps_them_all)
 {
     running_client fixture;

@@ -31,7 +31,7 @@ setup chat
 cd "$root"
 cmake --preset release -B "$build" -DREDLOCK_BOOST_INCLUDE_DIR="$REDLOCK_BOOST_INCLUDE_DIR"
 targets=(redlock_demo)
-if cmake --build "$build" --target help | grep -q chat_demo; then
+if [[ $(cmake --build "$build" --target help) == *chat_demo* ]]; then
     targets+=(chat_demo)
 elif [[ ${1:-} == --chat || ${1:-} == --serve ]]; then
     fail "the chat needs CLI11 and prometheus-cpp"

@@ -8,14 +8,17 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <concepts>
@@ -27,6 +30,12 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+// GCC 12 inlines how Asio allocates the frame of a coroutine, but not how it frees it.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+#endif
 
 namespace redlock {
 
@@ -63,9 +72,6 @@ template <class T>
 class body_result
 {
 public:
-    template <class Awaitable>
-    [[nodiscard]] Awaitable keep(Awaitable) = delete;
-
     void put(T&& value) { value_.emplace(std::move(value)); }
     [[nodiscard]] T take() { return std::move(*value_); }
 
@@ -139,27 +145,40 @@ struct body_ended_or_lease_lost
     return std::make_exception_ptr(boost::system::system_error(lost));
 }
 
-/// A body is kept by value if it was given as a temporary, and by reference otherwise.
-template <class Body>
-auto with_lock(client& locks, std::string resource, acquire_options options, Body body)
-    -> awaitable_of<Body>
+/// An executor that runs one function at a time, over one that need not: the cancellation of a body
+/// must not meet the body in another thread.
+[[nodiscard]] boost::asio::any_io_executor make_serial(boost::asio::any_io_executor executor);
+
+/// An executor of another type has to be a serial one already.
+template <class Executor>
+[[nodiscard]] Executor make_serial(Executor executor)
+{
+    return executor;
+}
+
+/// Acquires, runs the body, and releases. Everything happens on one serial executor.
+template <class Body, class T, class Executor>
+boost::asio::awaitable<void, Executor> hold_lock(
+    client& locks,
+    std::string resource,
+    acquire_options options,
+    Body& body,
+    body_result<T>& result
+)
 {
     namespace asio = boost::asio;
-    using result_type = typename awaitable_traits_of<Body>::result;
-    using executor_type = typename awaitable_traits_of<Body>::executor;
 
     options.auto_extend = true;
     lease held = co_await locks.async_acquire(resource, options, asio::deferred);
 
-    body_result<result_type> result;
     const auto executor = co_await asio::this_coro::executor;
     auto race = asio::experimental::make_parallel_group(
         asio::co_spawn(
             executor,
-            run_body<std::remove_reference_t<Body>, result_type, executor_type>(body, held, result),
-            asio::deferred
+            run_body<Body, T, Executor>(body, held, result),
+            asio::bind_executor(executor, asio::deferred)
         ),
-        held.async_wait_lost(asio::deferred)
+        held.async_wait_lost(asio::bind_executor(executor, asio::deferred))
     );
     // Completes when both have. What comes second is cancelled, and a cancelled body still runs to
     // its end.
@@ -168,7 +187,6 @@ auto with_lock(client& locks, std::string resource, acquire_options options, Bod
     const error_code lost = loss_of(held, waited);
 
     // This coroutine may have been cancelled, which must not cut the release short.
-    const bool throws = co_await asio::this_coro::throw_if_cancelled();
     co_await asio::this_coro::throw_if_cancelled(false);
     if (held)
     {
@@ -177,10 +195,31 @@ auto with_lock(client& locks, std::string resource, acquire_options options, Bod
             asio::bind_cancellation_slot(asio::cancellation_slot(), asio::as_tuple(asio::deferred))
         );
     }
-    co_await asio::this_coro::throw_if_cancelled(throws);
-
     if (const auto thrown = choose_failure(failure, lost))
         std::rethrow_exception(thrown);
+}
+
+/// A body is kept by value if it was given as a temporary, and by reference otherwise.
+template <class Body>
+auto with_lock(client& locks, std::string resource, acquire_options options, Body body)
+    -> awaitable_of<Body>
+{
+    namespace asio = boost::asio;
+    using body_type = std::remove_reference_t<Body>;
+    using result_type = typename awaitable_traits_of<Body>::result;
+    using executor_type = typename awaitable_traits_of<Body>::executor;
+
+    body_result<result_type> result;
+    const executor_type own = co_await asio::this_coro::executor;
+    // With an executor bound to its handler, `co_spawn` passes a cancellation on to the new
+    // coroutine's executor, and not to whoever emits it.
+    co_await asio::co_spawn(
+        make_serial(own),
+        hold_lock<body_type, result_type, executor_type>(
+            locks, std::move(resource), options, body, result
+        ),
+        asio::bind_executor(own, asio::use_awaitable_t<executor_type>())
+    );
     co_return result.take();
 }
 
@@ -203,6 +242,11 @@ auto with_lock(client& locks, std::string resource, acquire_options options, Bod
     @param options As for `client::async_acquire`; `auto_extend` is on whatever it says. `hold_max`
     limits how long the body may run.
 
+    @par Executor
+    Runs on a strand over the executor of the coroutine that awaits it, and so does the body: its
+    cancellation comes from the client. An executor other than `any_io_executor` must run one
+    function at a time by itself.
+
     @param body Called once with the lease, after it was acquired: a function object that returns
     `boost::asio::awaitable<T>`. Moved into the coroutine if it is a temporary; otherwise it must
     live until the coroutine has ended. With GCC 12 a temporary has to be trivially destructible,
@@ -213,7 +257,7 @@ auto with_lock(client& locks, std::string resource, acquire_options options, Bod
 
     @par Errors
     Thrown as `boost::system::system_error`, in this order:
-    @li what `async_acquire` fails with; the body is not called then.
+    @li what `async_acquire` fails with, `error::not_running` among it; the body is not called then.
     @li what the body throws, unless it is the `operation_aborted` of a lease that was lost.
     @li `error::lease_lost` or `error::hold_limit_reached`: the lease was lost before the body had
     ended. The result of the body, if there is one, is dropped.
@@ -244,5 +288,9 @@ template <class Body>
 }
 
 }  // namespace redlock
+
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+#pragma GCC diagnostic pop
+#endif
 
 #endif

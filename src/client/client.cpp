@@ -1,4 +1,5 @@
 #include <redlock/client.hpp>
+#include <redlock/with_lock.hpp>
 
 #include "client/operations.hpp"
 #include "client/spawn_op.hpp"
@@ -33,6 +34,11 @@ std::shared_ptr<detail::client_impl> make_impl(
 }
 
 }  // namespace
+
+boost::asio::any_io_executor detail::make_serial(boost::asio::any_io_executor executor)
+{
+    return make_strand(executor);
+}
 
 const char* to_string(node_state value) noexcept
 {

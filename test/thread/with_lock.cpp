@@ -1,0 +1,87 @@
+// The cancellation of a body comes from the client's strand, and the body may run anywhere.
+
+#include <redlock/with_lock.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+#include <boost/system/system_error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <future>
+#include <string>
+#include <vector>
+
+#include "support/pool_fixture.hpp"
+
+using namespace redlock;
+using namespace redlock::test;
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using detail::verb;
+
+namespace {
+
+/// Goes from thread to thread, without a pause, until it is cancelled.
+asio::awaitable<void> wander(std::size_t& steps)
+{
+    const auto executor = co_await asio::this_coro::executor;
+    for (;;)
+    {
+        co_await asio::post(executor, asio::use_awaitable);
+        ++steps;  // A race, if two threads were in here.
+    }
+}
+
+/// Runs a body under a lock that is lost soon.
+asio::awaitable<void> lose_one(client& locks, int number, std::size_t& steps)
+{
+    const auto body = [&steps](lease&) { return wander(steps); };
+    const std::string resource = "r" + std::to_string(number);
+    co_await with_lock(locks, resource, {.ttl = 1200ms}, body);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_with_lock)
+
+BOOST_AUTO_TEST_CASE(bodies_in_a_pool_of_threads_are_cancelled_where_they_run)
+{
+    constexpr int count = 8;
+    pool_fixture fixture;
+    for (std::size_t node = 0; node < 5; ++node)
+        fixture.node(node).on(verb::extend).never();
+    fixture.start();
+
+    std::vector<std::size_t> steps(count);
+    std::vector<std::future<void>> ended;
+    for (int i = 0; i < count; ++i)
+    {
+        ended.push_back(asio::co_spawn(
+            fixture.pool(),
+            lose_one(fixture.locks(), i, steps[static_cast<std::size_t>(i)]),
+            asio::use_future
+        ));
+    }
+
+    for (auto& each : ended)
+    {
+        BOOST_CHECK_EXCEPTION(
+            each.get(), boost::system::system_error,
+            [](const boost::system::system_error& failure) {
+                return failure.code() == error::lease_lost;
+            }
+        );
+    }
+    for (const std::size_t each : steps)
+        BOOST_TEST(each > 0u);
+    fixture.destroy_client();
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -131,9 +131,9 @@ struct body_ended_or_lease_lost
 /// @param waited How the wait for a loss ended.
 [[nodiscard]] inline error_code loss_of(const lease& held, error_code waited)
 {
-    if (waited != boost::asio::error::operation_aborted)
+    if (waited != boost::asio::error::operation_aborted && waited != error::not_running)
         return waited;
-    // Nobody has told. The clock knows.
+    // Nobody has told, for the body or the client ended first. The clock knows.
     return held && held.expired() ? error_code(error::lease_lost) : error_code();
 }
 

@@ -119,7 +119,8 @@ lease make_lease(
 )
 {
     const auto held = std::make_shared<hold>(of.client, of.options, asked, valid_until);
-    // At the time of the question nothing can be over yet.
+    // As of the beginning: if the process has stood still since the verdict, this is a lease that
+    // is over, and not none.
     lease made = share::make_lease(share::join(held, of.options.ttl, asked->started()));
     of.client->held().add(held, asked->started().steady);
     return made;
@@ -185,6 +186,7 @@ task<error_code> join(acquisition& acquiring, std::shared_ptr<hold> held)
     if (client.guarded() && held->fence() <= options.fence_at_least)
         co_return error::invalid_argument;
 
+    acquiring.corrected = false;  // That was about another round.
     const core::instant now = client.now();
     const auto joined = share::join(held, options.ttl, now);
     if (!joined)

@@ -187,6 +187,10 @@ public:
     /// The execution context is going away: destroys what waits in this client.
     void shut_down() noexcept;
 
+    /// This is a copy in a child process: ends it, and closes its copies of the connections without
+    /// a word on them, for they are the parent's.
+    void disown();
+
 private:
     enum class state
     {

@@ -30,19 +30,30 @@ void client_service::remove(client_impl& client) noexcept
 
 void client_service::shutdown()
 {
-    // Dropping a coroutine may destroy its client, and that removes itself here: so each is kept
-    // alive for as long as it is worked on, and no lock is held.
-    std::vector<std::shared_ptr<client_impl>> alive;
-    {
-        const std::lock_guard lock(mutex_);
-        for (client_impl* client : clients_)
-        {
-            if (auto kept = client->weak_from_this().lock())
-                alive.push_back(std::move(kept));
-        }
-    }
-    for (const auto& client : alive)
+    for (const auto& client : alive())
         client->shut_down();
+}
+
+void client_service::notify_fork(asio::execution_context::fork_event event)
+{
+    if (event != asio::execution_context::fork_child)
+        return;
+    for (const auto& client : alive())
+        client->disown();
+}
+
+std::vector<std::shared_ptr<client_impl>> client_service::alive()
+{
+    // What is done to a client may destroy it, and then it removes itself here: so each is kept
+    // alive for as long as it is worked on, and no lock is held.
+    std::vector<std::shared_ptr<client_impl>> result;
+    const std::lock_guard lock(mutex_);
+    for (client_impl* client : clients_)
+    {
+        if (auto kept = client->weak_from_this().lock())
+            result.push_back(std::move(kept));
+    }
+    return result;
 }
 
 }  // namespace redlock::detail

@@ -5,6 +5,7 @@
 
 #include <boost/asio/execution_context.hpp>
 
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace redlock::detail {
 
 class client_impl;
 
-/** Tells the clients of an execution context that the context is going away.
+/** Tells the clients of an execution context that the context is going away, or was forked.
 
     A coroutine that waits in a client is owned by the client, and owns the client. When the context
     is destroyed first, somebody has to cut this knot: Asio destroys what waits in its own services,
@@ -34,6 +35,10 @@ public:
 
 private:
     void shutdown() override;
+    void notify_fork(asio::execution_context::fork_event event) override;
+
+    /// Those that are not being destroyed.
+    [[nodiscard]] std::vector<std::shared_ptr<client_impl>> alive();
 
     std::mutex mutex_;
     std::vector<client_impl*> clients_;

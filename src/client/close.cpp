@@ -63,8 +63,7 @@ holds end_all(client_impl& client)
             for (suspension& waiting : each->lost_waiting)
                 waiting.wake(asio::error::operation_aborted);
         }
-        // Who comes to wait for the loss only now has to be told, too.
-        else if (each->end(asio::error::operation_aborted) && each->begin_release())
+        else if (each->end() && each->begin_release())
         {
             client.events().given_back();
             client.held().remove(*each);

@@ -21,9 +21,10 @@ void deadlines::add(deadline& entry, time_point due)
 
 void deadlines::arm()
 {
-    armed_for_ = entries_.begin()->due();
+    const time_point next = entries_.begin()->due();
+    armed_for_ = time_point::max();  // Should the wait not begin for lack of memory.
     time_->async_wait_until(
-        armed_for_,
+        next,
         [self = weak_from_this()](boost::system::error_code ec) {
             if (ec)
                 return;  // Set to an earlier time, or the client is gone.
@@ -31,6 +32,7 @@ void deadlines::arm()
                 queue->on_timer();
         }
     );
+    armed_for_ = next;
 }
 
 void deadlines::on_timer()

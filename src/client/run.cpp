@@ -118,7 +118,7 @@ task<error_code> client_impl::until_running(time_point limit)
         if (ec)
             co_return ec;
     }
-    co_return state_ == state::running ? error_code() : error::not_running;
+    co_return running() ? error_code() : error::not_running;
 }
 
 task<error_code> client_impl::sleep_until(time_point at)
@@ -131,7 +131,7 @@ task<error_code> client_impl::sleep_until(time_point at)
 
 task<error_code> client_impl::wait_ready()
 {
-    while (state_ == state::idle || state_ == state::running)
+    while (at_home() && (state_ == state::idle || state_ == state::running))
     {
         if (ready_nodes() >= core::quorum_size(nodes_.size()))
             co_return error_code();
@@ -146,6 +146,8 @@ task<error_code> client_impl::wait_ready()
 
 task<error_code> client_impl::run()
 {
+    if (!at_home())
+        co_return error::not_running;
     if (state_ != state::idle)
         co_return state_ == state::stopped ? error::not_running : error::already_running;
 
@@ -218,6 +220,13 @@ void client_impl::shut_down() noexcept
         while (!waiting->empty())
             waiting->front().drop();
     }
+}
+
+void client_impl::disown()
+{
+    begin_stop();
+    for (const auto& node : nodes_)
+        node->stop();
 }
 
 task<error_code> run(std::shared_ptr<client_impl> self)

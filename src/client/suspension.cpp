@@ -46,8 +46,9 @@ void suspension::start(std::coroutine_handle<> waiter, operation_frame& frame, l
     if (canceller* const cancelled_by = frame.cancelled_by)
     {
         cancelled_by->waiting_ = this;
-        if (std::exchange(cancelled_by->requested_, false))
-            wake(boost::asio::error::operation_aborted);
+        // If this wait has ended before it began, the cancellation is for the next one.
+        if (cancelled_by->requested_)
+            cancelled_by->requested_ = !wake(boost::asio::error::operation_aborted);
     }
     if (woken_)
         turn_->defer(*this);

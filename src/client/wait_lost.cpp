@@ -13,9 +13,11 @@ task<error_code> wait_lost(std::shared_ptr<share> watched)
         // over on the clock.
         if (!watched->ended() && held.over_at(client.now()))
             client.lose(held, held.at_limit ? error::hold_limit_reached : error::lease_lost);
-        if (watched->ended() || held.over_at(client.now()))
+        const bool over = held.over_at(client.now());
+        if (watched->ended() || (over && held.loss()))
             co_return held.loss();
-        if (!client.running())
+        // If it is over and neither given back nor lost, the client has closed.
+        if (over || !client.running())
             co_return error::not_running;
 
         pause change(client.end_of_turn());

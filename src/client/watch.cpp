@@ -5,6 +5,7 @@
 #include "client/spawn_op.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace redlock::detail {
@@ -42,18 +43,20 @@ watch::watch(client_impl& client, std::shared_ptr<deadlines> timer)
 
 void watch::add(const std::shared_ptr<hold>& granted, time_point asked)
 {
+    // What may throw comes first: a hold is watched, or it is not.
+    const core::instant now = client_.now();
+    granted->schedule.granted(asked, granted->extended_by(), jitter_());
     if (granted->owner() != owner::none)
     {
-        // The key points into its hold, so a hold that is over takes its key along.
-        const resource_of_owner key{granted->owner(), granted->resource()};
-        by_owner_.erase(key);
-        by_owner_.emplace(key, granted.get());
+        // There may be one already, whose keys have vanished. The new entry must not go by the
+        // name that it has: that is gone with it.
+        const resource_of_owner name{granted->owner(), granted->resource()};
+        by_owner_.erase(name);
+        by_owner_.emplace(name, granted.get());
     }
-    const core::instant now = client_.now();
     if (holds_.empty())
         suspended_ = now.boot - now.steady.time_since_epoch();
     granted->kept = granted;
-    granted->schedule.granted(asked, granted->extended_by(), jitter_());
     put_in(*granted, now);
     client_.events().set_held(holds_.size());
     arm(now);
@@ -63,6 +66,8 @@ void watch::remove(hold& over)
 {
     for (suspension& waiting : over.lost_waiting)
         waiting.wake_first({});
+    // The hold may be found here no longer, and the end of the context must find these.
+    told_.splice(told_.end(), over.lost_waiting);
     if (!over.kept)
         return;
     const auto found = by_owner_.find({over.owner(), over.resource()});
@@ -127,6 +132,8 @@ void watch::shut_down() noexcept
         while (!kept->lost_waiting.empty())
             kept->lost_waiting.front().drop();
     }
+    while (!told_.empty())
+        told_.front().drop();
     by_owner_.clear();
 }
 
@@ -228,7 +235,15 @@ void watch::start_extension(const std::shared_ptr<hold>& next)
     auto done = [next, asked](error_code outcome) {
         next->client()->held().on_extended(*next, asked, outcome);
     };
-    carry_out(extend(next, next->extended_by()), handler(std::move(done)), nullptr).start();
+    try
+    {
+        carry_out(extend(next, next->extended_by()), handler(std::move(done)), nullptr).start();
+    }
+    catch (const std::bad_alloc&)
+    {
+        // It was not started, and is tried again like one that failed.
+        on_extended(*next, asked, make_error_code(boost::system::errc::not_enough_memory));
+    }
 }
 
 void watch::on_extended(hold& held, time_point asked, error_code outcome)

@@ -89,6 +89,7 @@ private:
     std::shared_ptr<deadlines> timer_;
     boost::intrusive::multiset<watched, boost::intrusive::compare<sooner>> holds_;
     std::map<resource_of_owner, hold*> by_owner_;
+    suspension::list told_;  ///< Operations that waited for a loss, and are about to go on.
     std::deque<std::shared_ptr<hold>> to_extend_;  ///< Waits for room.
     std::size_t extending_ = 0;                    ///< Extensions under way.
     bool starting_ = false;                        ///< Extensions are being started.

@@ -34,10 +34,11 @@ void turn::defer_first(turn_task& task)
 
 void turn::schedule()
 {
-    scheduled_ = true;
+    scheduled_ = false;  // Should the next line throw.
     executor_.execute([self = shared_from_this()]() {
         asio::dispatch(self->strand_, [self]() { self->end(); });
     });
+    scheduled_ = true;
 }
 
 void turn::end()
@@ -49,6 +50,24 @@ void turn::end()
     // A task may put off others, or itself again: a batch that a resumed coroutine adds to is still
     // written in this turn. A coroutine has to wait for a reply sooner or later, so this ends.
     scheduled_ = true;
+    try
+    {
+        work_off();
+    }
+    catch (...)
+    {
+        // Whoever runs the context learns it, and may go on. So must what is left.
+        schedule();
+        throw;
+    }
+
+    // Operations that ended here have posted their handlers. Those are likely to start the next
+    // ones, whose commands should not wait for one more turn: so look again right behind them.
+    schedule();
+}
+
+void turn::work_off()
+{
     if (first_)
         first_();
     while (!tasks_.empty())
@@ -57,10 +76,6 @@ void turn::end()
         tasks_.pop_front();
         task.on_turn_end();
     }
-
-    // Operations that ended here have posted their handlers. Those are likely to start the next
-    // ones, whose commands should not wait for one more turn: so look again right behind them.
-    schedule();
 }
 
 }  // namespace redlock::detail

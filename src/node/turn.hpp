@@ -54,6 +54,7 @@ public:
 private:
     void schedule();
     void end();
+    void work_off();
 
     asio::any_io_executor executor_;  ///< In the form that never runs a function in place.
     strand_type strand_;

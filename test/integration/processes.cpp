@@ -5,6 +5,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
@@ -17,6 +18,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <fcntl.h>
@@ -41,22 +43,35 @@ namespace {
 
 constexpr const char* resource = "orders:42";
 
-/// A copy of this process with a client of its own. Made before the test has any thread or client.
-/// Killed with the object.
+/// A copy of this process. Made before the test has any thread, and any client but those that are
+/// to be copied. Killed with the object.
 class other_process
 {
 public:
     /// @param body Runs in the other process, with what it may write to us.
-    explicit other_process(const std::function<void(int output)>& body)
+    /// @param copied A context that both processes go on with. Null: there is none.
+    explicit other_process(
+        const std::function<void(int output)>& body,
+        asio::io_context* copied = nullptr
+    )
     {
         int ends[2];
         if (::pipe2(ends, O_CLOEXEC) != 0)
             throw_errno("pipe2");
         input_ = descriptor(ends[0]);
         const descriptor output(ends[1]);
+        if (copied)
+            copied->notify_fork(asio::execution_context::fork_prepare);
         pid_ = ::fork();
         if (pid_ < 0)
             throw_errno("fork");
+        if (copied)
+        {
+            copied->notify_fork(
+                pid_ == 0 ? asio::execution_context::fork_child
+                          : asio::execution_context::fork_parent
+            );
+        }
         if (pid_ == 0)
             become(body, output.get());
     }
@@ -81,6 +96,12 @@ public:
         int status = 0;
         ::waitpid(std::exchange(pid_, 0), &status, 0);
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    }
+
+    [[nodiscard]] bool has_written() const
+    {
+        ::pollfd waiting{input_.get(), POLLIN, 0};
+        return ::poll(&waiting, 1, 0) == 1;
     }
 
     /// Reads what it wrote, waiting for it.
@@ -160,6 +181,49 @@ asio::awaitable<void> take_turns(
         ::unlink(door.c_str());
         co_await held.async_release(asio::use_awaitable);
     }
+}
+
+/// A client with a lease that is extended automatically.
+struct holder
+{
+    explicit holder(const client_config& config)
+    {
+        locks.emplace(context, config);
+        locks->async_run(asio::detached);
+        run(context, locks->async_wait_ready());
+        held = run(context, locks->async_acquire(resource, {.ttl = 1500ms, .auto_extend = true}));
+    }
+
+    /// Whether everything fails in a child process that has a copy of this.
+    [[nodiscard]] bool is_of_no_use()
+    {
+        const auto fails = [this](auto operation) {
+            return std::get<0>(outcome_of(context, std::move(operation))) == error::not_running;
+        };
+        return fails(locks->async_acquire("another", 10s)) &&
+               fails(locks->async_try_acquire("another", 10s)) && fails(held.async_extend()) &&
+               fails(held.async_wait_lost()) && fails(locks->async_wait_ready()) &&
+               fails(locks->async_close()) && fails(locks->async_run()) &&
+               fails(held.async_release());
+    }
+
+    asio::io_context context;
+    std::optional<client> locks;
+    lease held;
+};
+
+/// The parent still has its connections, and its lease is extended over them.
+void check_unharmed(holder& parent, redis_servers& servers)
+{
+    const auto before = parent.locks->metrics();
+    const auto until = parent.held.valid_until();
+    BOOST_TEST(run_until(parent.context, [&] { return parent.held.valid_until() > until + 1s; }));
+    BOOST_TEST(!parent.held.expired());
+    BOOST_TEST(parent.locks->metrics().extensions_failed == before.extensions_failed);
+    for (const node_status& each : parent.locks->nodes())
+        BOOST_TEST(each.state == node_state::ready);
+    for (redis_server& server : servers)
+        BOOST_TEST(server.client().exists(resource));
 }
 
 }  // namespace
@@ -246,6 +310,67 @@ BOOST_AUTO_TEST_CASE(processes_that_compete_are_never_in_there_together)
 
     for (redis_server& server : servers)
         BOOST_TEST(eventually([&] { return !server.client().exists(resource); }));
+}
+
+BOOST_AUTO_TEST_CASE(a_child_that_destroys_its_copies_of_lease_and_client_releases_nothing)
+{
+    redis_servers servers(3);
+    holder parent(config_for(servers));
+    const auto body = [&parent](int output) {
+        parent.held = lease();
+        parent.locks.reset();
+        parent.context.run_for(500ms);
+        other_process::write(output, true);
+    };
+    other_process child(body, &parent.context);
+
+    BOOST_TEST(run_until(parent.context, [&] { return child.has_written(); }));
+    BOOST_TEST(child.wait() == 0);
+
+    check_unharmed(parent, servers);
+    BOOST_TEST(run(parent.context, parent.held.async_release()) == release_outcome::released);
+}
+
+BOOST_AUTO_TEST_CASE(a_child_that_goes_on_with_its_copies_gets_errors_and_disturbs_nobody)
+{
+    redis_servers servers(3);
+    holder parent(config_for(servers));
+    const auto body = [&parent](int output) {
+        const bool useless = parent.is_of_no_use();
+        parent.context.run_for(2s);  // Longer than the ttl and any probe of a connection.
+        other_process::write(output, useless);
+    };
+    other_process child(body, &parent.context);
+
+    BOOST_TEST(run_until(parent.context, [&] { return child.has_written(); }));
+    BOOST_TEST(child.read<bool>());
+    BOOST_TEST(child.wait() == 0);
+
+    check_unharmed(parent, servers);
+    BOOST_TEST(run(parent.context, parent.held.async_release()) == release_outcome::released);
+}
+
+BOOST_AUTO_TEST_CASE(a_child_may_make_a_client_of_its_own)
+{
+    redis_servers servers(3);
+    const client_config config = config_for(servers);
+    holder parent(config);
+    const auto body = [&config](int output) {
+        asio::io_context context;
+        client locks(context, config);
+        locks.async_run(asio::detached);
+        const bool denied = !run(context, locks.async_try_acquire(resource, 10s));
+        lease held = run(context, locks.async_acquire("another", 10s));
+        run(context, held.async_release());
+        other_process::write(output, denied);
+    };
+    other_process child(body, &parent.context);
+
+    BOOST_TEST(run_until(parent.context, [&] { return child.has_written(); }));
+    BOOST_TEST(child.read<bool>());
+    BOOST_TEST(child.wait() == 0);
+
+    check_unharmed(parent, servers);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -24,6 +24,14 @@ manual_time::manual_time(detail::strand_type strand) : strand_(std::move(strand)
 {
 }
 
+core::instant manual_time::now() const noexcept
+{
+    elapsed_ += per_look_;
+    now_.steady += per_look_;
+    now_.boot += per_look_;
+    return now_;
+}
+
 std::chrono::microseconds manual_time::wall() const noexcept
 {
     const auto elapsed = std::chrono::duration_cast<std::chrono::microseconds>(elapsed_);

@@ -35,7 +35,7 @@ public:
     explicit manual_time(detail::strand_type strand);
 
     // time_source
-    [[nodiscard]] core::instant now() const noexcept override { return now_; }
+    [[nodiscard]] core::instant now() const noexcept override;
     [[nodiscard]] std::chrono::microseconds wall() const noexcept override;
     void async_wait_until(
         time_point at,
@@ -60,6 +60,9 @@ public:
     /// It goes on.
     void resume(clock which) { (which == clock::steady ? steady_runs_ : boot_runs_) = true; }
 
+    /// From now on time passes whenever somebody looks at the clocks: a process that is slow.
+    void pass_with_each_look(nanoseconds by) noexcept { per_look_ = by; }
+
     /// Sets the client's wall clock apart from the world's.
     void set_wall_offset(std::chrono::microseconds offset) noexcept { wall_offset_ = offset; }
 
@@ -71,9 +74,10 @@ private:
     void end_wait(boost::system::error_code outcome);
 
     detail::strand_type strand_;
-    nanoseconds elapsed_{0};
+    mutable nanoseconds elapsed_{0};
+    nanoseconds per_look_{0};
     std::chrono::microseconds wall_offset_{0};
-    core::instant now_;
+    mutable core::instant now_;
     bool steady_runs_ = true;
     bool boot_runs_ = true;
 

@@ -13,10 +13,10 @@
 #include <chrono>
 #include <future>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "support/in_threads.hpp"
 #include "support/pool_fixture.hpp"
 
 /// One client, used from many threads. What is checked most is that a thread sanitizer is silent.
@@ -26,21 +26,6 @@ using namespace redlock::test;
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 using detail::verb;
-
-namespace {
-
-/// Calls `work(index)` in as many threads and waits for them.
-template <class Work>
-void in_threads(int count, Work work)
-{
-    std::vector<std::thread> threads;
-    for (int index = 0; index < count; ++index)
-        threads.emplace_back([=] { work(index); });
-    for (std::thread& each : threads)
-        each.join();
-}
-
-}  // namespace
 
 BOOST_AUTO_TEST_SUITE(test_shared_client)
 

@@ -2,8 +2,10 @@
 
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <limits>
 #include <string>
+#include <tuple>
 
 #include "support/fixture.hpp"
 
@@ -173,6 +175,55 @@ BOOST_AUTO_TEST_CASE(a_hold_max_is_at_least_the_ttl)
 
     running_client fixture;
     BOOST_TEST(!fixture.acquire("orders:42", {.ttl = 10s, .hold_max = 10s}).expired());
+}
+
+BOOST_AUTO_TEST_CASE(an_extreme_hold_max_does_not_overflow)
+{
+    for (const milliseconds limit : {forever, milliseconds::max(), milliseconds::max() - 1ms})
+    {
+        running_client fixture;
+        const acquire_options options{.ttl = 1s, .auto_extend = true, .hold_max = limit};
+        lease held = fixture.acquire("orders:42", options);
+
+        fixture.advance(10s);
+
+        BOOST_TEST(!held.expired());
+        BOOST_TEST(std::get<0>(fixture.complete(held.async_extend(24h))) == error_code());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(any_number_is_an_owner)
+{
+    running_client fixture;
+
+    for (const owner who : {owner(1), owner(std::numeric_limits<std::uint64_t>::max())})
+    {
+        const lease held = fixture.acquire("orders:42", {.owner = who});
+        BOOST_TEST(!fixture.acquire("orders:42", {.owner = who}).expired());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(who_joins_with_bad_input_is_refused_and_the_hold_stays_as_it_was)
+{
+    running_client fixture;
+    const lease held = fixture.acquire("orders:42", {.owner = owner(1)});
+    const time_point before = held.valid_until();
+    fixture.log().clear();
+
+    for (const acquire_options& bad :
+         {acquire_options{.ttl = 9ms, .owner = owner(1)},
+          acquire_options{.ttl = 25h, .auto_extend = true, .owner = owner(1)},
+          acquire_options{.hold_max = 0ms, .owner = owner(1)}})
+    {
+        const auto [ec, joined] =
+            fixture.complete(fixture.locks().async_try_acquire("orders:42", bad));
+        BOOST_TEST(ec == error::invalid_argument);
+        BOOST_TEST(!joined);
+    }
+
+    BOOST_TEST(fixture.log().empty());
+    BOOST_TEST(held.valid_until() == before);
+    BOOST_TEST(!held.expired());
 }
 
 BOOST_AUTO_TEST_CASE(bad_input_is_found_before_run)

@@ -89,6 +89,26 @@ BOOST_AUTO_TEST_CASE(who_waits_for_a_loss_is_told_and_keeps_the_lease_to_release
     BOOST_TEST(closed->done());
 }
 
+BOOST_AUTO_TEST_CASE(who_waits_for_a_loss_too_late_is_told_that_the_client_has_stopped)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+    fixture.each_node([](fake_node& node) { node.on(verb::release).after(20ms); });
+
+    const auto closed = launch(fixture.locks().async_close());
+    const auto during = launch(held.async_wait_lost());
+    fixture.advance(100ms);
+    const auto after = launch(held.async_wait_lost());
+    fixture.run_until_idle();
+
+    BOOST_TEST(closed->done());
+    BOOST_TEST(held.expired());
+    BOOST_TEST_REQUIRE(during->done());
+    BOOST_TEST(during->code() == error::not_running);
+    BOOST_TEST_REQUIRE(after->done());
+    BOOST_TEST(after->code() == error::not_running);
+}
+
 BOOST_AUTO_TEST_CASE(a_lease_that_nobody_releases_holds_the_end_up_until_its_deadline)
 {
     running_client fixture;
@@ -101,19 +121,6 @@ BOOST_AUTO_TEST_CASE(a_lease_that_nobody_releases_holds_the_end_up_until_its_dea
     BOOST_TEST(held.expired());
     BOOST_TEST(fixture.time().elapsed() <= 3100ms);
     BOOST_TEST(lost->completions == 1u);
-}
-
-BOOST_AUTO_TEST_CASE(who_comes_to_wait_for_a_loss_after_that_is_told_as_well)
-{
-    running_client fixture;
-    lease held = fixture.acquire("orders:42");
-    fixture.complete(fixture.locks().async_close());
-
-    const auto late = launch(held.async_wait_lost());
-    fixture.run_until_idle();
-
-    BOOST_TEST_REQUIRE(late->done());
-    BOOST_TEST(late->code() == operation_aborted);
 }
 
 BOOST_AUTO_TEST_CASE(releases_are_repeated_until_a_quorum_confirms)

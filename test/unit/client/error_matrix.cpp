@@ -140,6 +140,48 @@ BOOST_AUTO_TEST_CASE(an_error_reply_to_extend_is_a_refusal)
     });
 }
 
+BOOST_AUTO_TEST_CASE(an_error_reply_to_extend_refuses_who_joins_and_leaves_the_hold)
+{
+    for_each_cell([](const char* text, std::size_t first, std::size_t last) {
+        running_client fixture;
+        const lease held = fixture.acquire("orders:42", {.owner = owner(1)});
+        const time_point before = held.valid_until();
+        answer_with(fixture, verb::extend, text, first, last);
+
+        const auto [ec, joined] = fixture.complete(
+            fixture.locks().async_try_acquire("orders:42", {.ttl = 20s, .owner = owner(1)})
+        );
+
+        const bool granted = quorum_remains(first, last);
+        BOOST_TEST((ec == error_code()) == granted);
+        BOOST_TEST((ec == error::node_rejected) == !granted);
+        BOOST_TEST(static_cast<bool>(joined) == granted);
+        BOOST_TEST((held.valid_until() > before) == granted);
+        BOOST_TEST(!held.expired());
+        BOOST_TEST(fixture.keys_left() == nodes);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(an_error_reply_to_an_automatic_extension_ends_nothing_before_the_deadline)
+{
+    for_each_cell([](const char* text, std::size_t first, std::size_t last) {
+        running_client fixture;
+        lease held = fixture.acquire("orders:42", {.ttl = 1s, .auto_extend = true});
+        const auto lost = launch(held.async_wait_lost());
+        answer_with(fixture, verb::extend, text, first, last);
+
+        fixture.advance(900ms);
+        BOOST_TEST(!held.expired());
+        fixture.advance(1s);
+
+        const bool lives = quorum_remains(first, last);
+        BOOST_TEST(held.expired() == !lives);
+        BOOST_TEST(lost->done() == !lives);
+        BOOST_TEST((held.last_extension() == error::node_rejected) == !lives);
+        BOOST_TEST((lost->code() == error::lease_lost) == !lives);
+    });
+}
+
 BOOST_AUTO_TEST_CASE(an_error_reply_to_release_confirms_nothing)
 {
     for_each_cell([](const char* text, std::size_t first, std::size_t last) {

@@ -250,6 +250,24 @@ BOOST_AUTO_TEST_CASE(a_loop_that_stood_still_past_the_deadline_tells_the_loss_be
     BOOST_TEST(order == expected, boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(a_process_that_is_slow_gets_a_lease_or_an_error)
+{
+    for (milliseconds per_look = 1ms; per_look <= 60ms; ++per_look)
+    {
+        BOOST_TEST_CONTEXT(per_look.count() << " ms for each look at the clocks")
+        {
+            running_client fixture;
+            fixture.time().pass_with_each_look(per_look);
+
+            const auto [ec, held] = fixture.complete(
+                fixture.locks().async_acquire("orders:42", {.ttl = 60ms, .wait = 0ms})
+            );
+
+            BOOST_TEST(static_cast<bool>(held) == !ec);
+        }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(who_saw_the_deadline_pass_never_sees_the_lease_live_again)
 {
     running_client fixture;

@@ -234,6 +234,55 @@ BOOST_AUTO_TEST_CASE(a_wait_for_loss_ends_with_the_lease_and_not_with_the_hold)
     BOOST_TEST(!of_second->done());
 }
 
+BOOST_AUTO_TEST_CASE(a_hold_that_replaced_a_lost_one_is_found_when_that_is_gone)
+{
+    running_client fixture;
+    const acquire_options as_ada{.owner = ada};
+    fixture.each_node([](fake_node& node) {
+        node.on(verb::acquire).once();
+        node.on(verb::acquire).runs_after(20ms).once();
+    });
+    const auto first = launch(fixture.locks().async_try_acquire("orders:42", as_ada));
+    const auto second = launch(fixture.locks().async_try_acquire("orders:42", as_ada));
+    fixture.run_until_idle();
+    BOOST_TEST(static_cast<bool>(first->value()));
+    fixture.each_node([](fake_node& node) { node.store().clear(); });
+    fixture.advance(20ms);
+    BOOST_TEST(static_cast<bool>(second->value()));
+
+    first->value() = lease();
+    fixture.advance(100ms);
+    const lease third = try_as(fixture, ada);
+
+    BOOST_TEST(third.valid_until() == second->value().valid_until());
+    BOOST_TEST(fixture.log(verb::acquire).size() == 10u);
+    BOOST_TEST(fixture.keys_left() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(who_joins_in_vain_pauses_before_it_tries_again)
+{
+    running_client fixture({.mode = mode::guarded});
+    fixture.each_node([](fake_node& node) {
+        node.on(verb::acquire).once();
+        node.on(verb::acquire).reply(vote::refused, reason::fence).once();
+        node.on(verb::extend).absent(reason::down);
+    });
+    const auto first = launch(
+        fixture.locks().async_acquire("orders:42", {.ttl = 5s, .owner = ada})
+    );
+    // Is refused for its token, which is a reason to ask again at once; but by then it can join.
+    const auto second = launch(
+        fixture.locks().async_acquire("orders:42", {.ttl = 20s, .wait = 300ms, .owner = ada})
+    );
+
+    fixture.advance(1s);
+
+    BOOST_TEST(!first->value().expired());
+    BOOST_TEST_REQUIRE(second->done());
+    BOOST_TEST(second->code() == error::quorum_unreachable);
+    BOOST_TEST(!second->value());
+}
+
 BOOST_AUTO_TEST_CASE(leases_of_one_owner_have_one_token)
 {
     running_client fixture({.mode = mode::guarded});

@@ -126,6 +126,33 @@ struct wait_ready : acquire
     }
 };
 
+struct wait_lost : acquire
+{
+    template <class Token>
+    static auto start(bench& on, Token&& token)
+    {
+        return on.held.async_wait_lost(std::forward<Token>(token));
+    }
+
+    static void prolong(bench&) {}
+
+    static void finish(bench& on)
+    {
+        on.fixture.run_until_idle();
+        on.held = lease();
+        on.fixture.advance(100ms);
+    }
+};
+
+struct close : release
+{
+    template <class Token>
+    static auto start(bench& on, Token&& token)
+    {
+        return on.fixture.locks().async_close(std::forward<Token>(token));
+    }
+};
+
 struct run : acquire
 {
     static void prepare(bench&) {}
@@ -146,8 +173,16 @@ struct run : acquire
     }
 };
 
-using operations =
-    std::tuple<acquire, try_acquire, extend, extend_by_the_same_ttl, release, wait_ready, run>;
+using operations = std::tuple<
+    acquire,
+    try_acquire,
+    extend,
+    extend_by_the_same_ttl,
+    release,
+    wait_lost,
+    wait_ready,
+    close,
+    run>;
 
 /// A bench that is ready for `Operation`.
 template <class Operation>

@@ -1,9 +1,7 @@
 #include <redlock/with_lock.hpp>
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/system/system_error.hpp>
@@ -18,6 +16,7 @@
 #include <utility>
 
 #include "support/fixture.hpp"
+#include "support/spawned.hpp"
 
 using namespace redlock;
 using namespace redlock::test;
@@ -29,44 +28,10 @@ namespace {
 
 constexpr acquire_options three_seconds{.ttl = 3s};
 
-/// A coroutine that was started, and how it ended.
-struct spawned
-{
-    bool done = false;
-    std::exception_ptr failure;
-    asio::cancellation_signal signal;
-
-    [[nodiscard]] error_code code() const
-    {
-        try
-        {
-            if (failure)
-                std::rethrow_exception(failure);
-        }
-        catch (const boost::system::system_error& error)
-        {
-            return error.code();
-        }
-        return {};
-    }
-};
-
-/// Starts a coroutine of the user, on the context of the fixture.
+/// Starts a coroutine of the user and lets it run until it waits.
 std::shared_ptr<spawned> spawn(client_fixture& fixture, asio::awaitable<void> work)
 {
-    auto started = std::make_shared<spawned>();
-    auto slot = started->signal.slot();
-    asio::co_spawn(
-        fixture.context(),
-        std::move(work),
-        asio::bind_cancellation_slot(
-            slot,
-            [started](std::exception_ptr failure) {
-                started->done = true;
-                started->failure = failure;
-            }
-        )
-    );
+    auto started = start_coroutine(fixture, std::move(work));
     fixture.run_until_idle();
     return started;
 }
@@ -111,7 +76,7 @@ BOOST_AUTO_TEST_CASE(the_body_runs_under_a_lease_that_is_released_afterwards)
 
     const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", {}, body));
 
-    BOOST_TEST(user->done);
+    BOOST_TEST(user->done());
     BOOST_TEST(user->code() == error_code());
     BOOST_TEST(ran);
     BOOST_TEST(fixture.keys_left() == 0u);
@@ -152,11 +117,11 @@ BOOST_AUTO_TEST_CASE(the_lease_is_extended_while_the_body_runs)
     const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", three_seconds, body));
 
     fixture.advance(60s);
-    BOOST_TEST(!user->done);
+    BOOST_TEST(!user->done());
     fixture.complete(fixture.other.async_release());
     fixture.run_until_idle();
 
-    BOOST_TEST(user->done);
+    BOOST_TEST(user->done());
     BOOST_TEST(user->code() == error_code());
     BOOST_TEST(fixture.keys_left() == 0u);
 }
@@ -175,7 +140,7 @@ BOOST_AUTO_TEST_CASE(a_failed_acquisition_does_not_call_the_body)
         spawn(fixture, with_lock(fixture.locks(), "orders:42", {.wait = 0ms}, body));
     fixture.advance(1s);
 
-    BOOST_TEST(user->done);
+    BOOST_TEST(user->done());
     BOOST_TEST(user->code() == error::contended);
     BOOST_TEST(!ran);
 }
@@ -197,7 +162,7 @@ BOOST_AUTO_TEST_CASE(a_body_is_cancelled_when_the_lease_is_lost)
 
     BOOST_TEST(seen == operation_aborted);
     BOOST_TEST(expired);
-    BOOST_TEST_REQUIRE(user->done);
+    BOOST_TEST_REQUIRE(user->done());
     BOOST_TEST(user->code() == error::lease_lost);
 }
 
@@ -212,7 +177,7 @@ BOOST_AUTO_TEST_CASE(a_body_at_the_limit_of_its_hold_is_cancelled_and_the_limit_
     );
     fixture.advance(10s);
 
-    BOOST_TEST_REQUIRE(user->done);
+    BOOST_TEST_REQUIRE(user->done());
     BOOST_TEST(user->code() == error::hold_limit_reached);
 }
 
@@ -246,7 +211,7 @@ BOOST_AUTO_TEST_CASE(a_body_that_ignores_cancellation_is_awaited_and_its_result_
     fixture.advance(5s);
 
     BOOST_TEST(waits == 5u);
-    BOOST_TEST_REQUIRE(user->done);
+    BOOST_TEST_REQUIRE(user->done());
     BOOST_TEST(user->code() == error::lease_lost);
 }
 
@@ -262,7 +227,7 @@ BOOST_AUTO_TEST_CASE(what_the_body_throws_wins_over_a_failed_release)
     const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", {}, body));
     fixture.advance(1s);
 
-    BOOST_TEST_REQUIRE(user->done);
+    BOOST_TEST_REQUIRE(user->done());
     BOOST_CHECK_THROW(std::rethrow_exception(user->failure), std::out_of_range);
 }
 
@@ -278,7 +243,7 @@ BOOST_AUTO_TEST_CASE(what_the_body_throws_wins_over_the_loss)
 
     fixture.advance(3s);
 
-    BOOST_TEST_REQUIRE(user->done);
+    BOOST_TEST_REQUIRE(user->done());
     BOOST_CHECK_THROW(std::rethrow_exception(user->failure), std::out_of_range);
 }
 
@@ -291,10 +256,10 @@ BOOST_AUTO_TEST_CASE(cancelling_the_whole_cancels_the_body_and_releases)
 
     user->signal.emit(asio::cancellation_type::terminal);
     fixture.run_until_idle();
-    BOOST_TEST(!user->done);  // The release is awaited, cancelled or not.
+    BOOST_TEST(!user->done());  // The release is awaited, cancelled or not.
     fixture.advance(100ms);
 
-    BOOST_TEST_REQUIRE(user->done);
+    BOOST_TEST_REQUIRE(user->done());
     BOOST_TEST(user->code() == operation_aborted);
     BOOST_TEST(fixture.holders("orders:42", "") == 5u);
 }
@@ -310,7 +275,7 @@ BOOST_AUTO_TEST_CASE(cancelling_the_whole_cancels_the_acquisition)
     user->signal.emit(asio::cancellation_type::terminal);
     fixture.advance(1s);
 
-    BOOST_TEST_REQUIRE(user->done);
+    BOOST_TEST_REQUIRE(user->done());
     BOOST_TEST(user->code() == operation_aborted);
 }
 
@@ -340,7 +305,7 @@ BOOST_AUTO_TEST_CASE(the_end_of_the_client_cancels_the_body)
                 fixture.locks().cancel();
             fixture.advance(100ms);
 
-            BOOST_TEST_REQUIRE(user->done);
+            BOOST_TEST_REQUIRE(user->done());
             BOOST_TEST(user->code() == operation_aborted);
             BOOST_TEST(fixture.holders("orders:42", "") == 5u);
         }
@@ -359,12 +324,12 @@ BOOST_AUTO_TEST_CASE(a_body_may_release_the_lease_itself_and_go_on)
     const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", three_seconds, body));
 
     fixture.advance(10s);
-    BOOST_TEST(!user->done);
+    BOOST_TEST(!user->done());
     fixture.complete(fixture.other.async_release());
     fixture.run_until_idle();
 
     BOOST_TEST(ended);
-    BOOST_TEST_REQUIRE(user->done);
+    BOOST_TEST_REQUIRE(user->done());
     BOOST_TEST(user->code() == error_code());
 }
 
@@ -379,7 +344,7 @@ BOOST_AUTO_TEST_CASE(a_body_may_keep_the_lease)
 
     const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", {}, body));
 
-    BOOST_TEST_REQUIRE(user->done);
+    BOOST_TEST_REQUIRE(user->done());
     BOOST_TEST(user->code() == error_code());
     BOOST_TEST(!kept.expired());
 }
@@ -418,7 +383,7 @@ BOOST_AUTO_TEST_CASE(a_body_that_ended_in_a_loop_that_stood_still_has_lost_the_l
     const auto user = spawn(fixture, work());
     fixture.run_until_idle();
 
-    BOOST_TEST_REQUIRE(user->done);
+    BOOST_TEST_REQUIRE(user->done());
     BOOST_TEST(user->code() == error::lease_lost);
 }
 

@@ -1,0 +1,111 @@
+#include "node/turn.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace asio = boost::asio;
+using namespace redlock::detail;
+
+namespace {
+
+struct task_of_test final : turn_task
+{
+    explicit task_of_test(std::function<void()> what) : work(std::move(what)) {}
+
+    void on_turn_end() override { work(); }
+
+    std::function<void()> work;
+};
+
+struct turn_fixture
+{
+    asio::io_context context;
+    std::shared_ptr<turn> end_of_turn = std::make_shared<turn>(
+        context.get_executor(), asio::make_strand(asio::any_io_executor(context.get_executor()))
+    );
+    std::string order;
+    task_of_test a{[this] { order += "a"; }};
+    task_of_test b{[this] { order += "b"; }};
+};
+
+void fail()
+{
+    throw std::runtime_error("of the test");
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(test_turn, turn_fixture)
+
+BOOST_AUTO_TEST_CASE(work_is_done_once_and_in_order)
+{
+    end_of_turn->begin_with([this] { order += "<"; });
+    end_of_turn->defer(a);
+    end_of_turn->defer(b);
+    end_of_turn->defer(a);
+    BOOST_TEST(order.empty());
+
+    context.run();
+
+    BOOST_TEST(order == "<ab");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_urgent_goes_first_though_it_was_put_off_before)
+{
+    end_of_turn->defer(a);
+    end_of_turn->defer(b);
+    end_of_turn->defer_first(b);
+
+    context.run();
+
+    BOOST_TEST(order == "ba");
+}
+
+BOOST_AUTO_TEST_CASE(work_that_is_destroyed_is_not_done)
+{
+    {
+        task_of_test gone([this] { order += "gone"; });
+        end_of_turn->defer(gone);
+    }
+    end_of_turn->defer(a);
+
+    context.run();
+
+    BOOST_TEST(order == "a");
+}
+
+BOOST_AUTO_TEST_CASE(work_goes_on_after_some_that_failed)
+{
+    task_of_test failing(fail);
+    end_of_turn->defer(failing);
+    end_of_turn->defer(a);
+
+    BOOST_CHECK_THROW(context.run(), std::runtime_error);
+    context.run();
+    context.restart();
+    end_of_turn->defer(b);
+    context.run();
+
+    BOOST_TEST(order == "ab");
+}
+
+BOOST_AUTO_TEST_CASE(work_goes_on_after_a_beginning_that_failed)
+{
+    end_of_turn->begin_with(fail);
+    end_of_turn->defer(a);
+    BOOST_CHECK_THROW(context.run(), std::runtime_error);
+
+    end_of_turn->begin_with(nullptr);
+    context.run();
+
+    BOOST_TEST(order == "a");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

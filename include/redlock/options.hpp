@@ -45,8 +45,8 @@ struct acquire_options
     bool auto_extend = false;
 
     /// The longest time from acquiring to the end of the last extension. Extending further fails
-    /// with `error::hold_limit_reached`. At least `ttl`; `forever`: no limit. Leases that share a
-    /// hold share the limit of the first one.
+    /// with `error::hold_limit_reached`. At least 1 ms, where less than `ttl` means: no extension;
+    /// `forever`: no limit. Leases that share a hold share the limit of the first one.
     milliseconds hold_max{3'600'000};
 
     /// Who asks. An owner that holds the resource already gets another lease on the same hold, and

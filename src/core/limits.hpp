@@ -79,7 +79,7 @@ inline constexpr std::string_view reserved_prefix = "redlock:";
 ) noexcept
 {
     return valid_ttl(options.ttl, node_timeout, highest_ttl) && options.wait >= 0ms &&
-           options.hold_max >= options.ttl;
+           options.hold_max >= 1ms;
 }
 
 }  // namespace redlock::core

@@ -166,15 +166,14 @@ BOOST_AUTO_TEST_CASE(an_attempt_ignores_the_wait)
     BOOST_TEST(static_cast<bool>(held));
 }
 
-BOOST_AUTO_TEST_CASE(a_hold_max_is_at_least_the_ttl)
+BOOST_AUTO_TEST_CASE(a_hold_max_is_at_least_1_ms)
 {
     check_refused("orders:42", {.hold_max = 0ms});
     check_refused("orders:42", {.hold_max = -1ms});
     check_refused("orders:42", {.hold_max = milliseconds::min()});
-    check_refused("orders:42", {.ttl = 10s, .hold_max = 9999ms});
 
     running_client fixture;
-    BOOST_TEST(!fixture.acquire("orders:42", {.ttl = 10s, .hold_max = 10s}).expired());
+    BOOST_TEST(!fixture.acquire("orders:42", {.hold_max = 1ms}).expired());
 }
 
 BOOST_AUTO_TEST_CASE(an_extreme_hold_max_does_not_overflow)

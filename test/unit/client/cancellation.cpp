@@ -302,7 +302,11 @@ BOOST_AUTO_TEST_CASE(one_of_two_acquisitions_of_an_owner_is_cancelled)
 
         operation->cancel();
         fixture.run_until_idle();
-        check_ended(*operation);
+        // Without a quorum for either, each finds the keys of the other one.
+        if (operation->code() == error::contended)
+            BOOST_TEST(operation->completions == 1u);
+        else
+            check_ended(*operation);
         operation->value() = lease();
         fixture.advance(1s);
 

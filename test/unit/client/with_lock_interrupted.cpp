@@ -233,6 +233,7 @@ BOOST_AUTO_TEST_CASE(a_loss_at_any_time_ends_it)
         const bool in_time = on.take_steps(steps);
 
         on.fixture.time().advance(1h);  // Everything stood still, and all deadlines have passed.
+        on.fixture.advance(15s);  // One that was acquired only now lasts up to its hold_max.
         on.check_ends();
 
         on.fixture.advance(settling_time);

@@ -225,11 +225,12 @@ task<error_code> try_once(acquisition& acquiring)
             co_return ec;
     }
     const error_code ec = co_await ask_once(acquiring);
-    // Two acquisitions of one owner at the same time: the other one may have won.
-    if (ec == error::contended)
+    // Two acquisitions of one owner at the same time: the other one may have won, and may have
+    // released again.
+    if (auto held = ec == error::contended ? own_hold(acquiring) : nullptr)
     {
-        if (auto held = own_hold(acquiring))
-            co_return co_await join(acquiring, std::move(held));
+        const error_code joined = co_await join(acquiring, std::move(held));
+        co_return joined == error::lease_lost ? ec : joined;
     }
     co_return ec;
 }

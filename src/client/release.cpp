@@ -15,6 +15,12 @@ task<result<release_outcome>> outcome_of(client_impl& client, round& asked)
     co_return count.any_deleted() ? release_outcome::released : release_outcome::already_gone;
 }
 
+/// Whether others have lost it, and not given it back since this lease left.
+bool was_lost(const hold& held, core::instant now) noexcept
+{
+    return held.loss() || core::reached(now, held.valid_until());
+}
+
 }  // namespace
 
 task<result<release_outcome>> release(std::shared_ptr<share> left, share::end_of ended)
@@ -26,8 +32,8 @@ task<result<release_outcome>> release(std::shared_ptr<share> left, share::end_of
     case share::end_of::nothing: co_return release_outcome::already_gone;
     case share::end_of::lease:
         client.wake_waiters(held);
-        co_return held.over_at(client.now()) ? release_outcome::already_gone
-                                             : release_outcome::still_held;
+        co_return was_lost(held, client.now()) ? release_outcome::already_gone
+                                               : release_outcome::still_held;
     case share::end_of::hold: break;
     }
 

@@ -572,7 +572,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_stood_still_drops_no_healthy_node)
 
     for (int handlers = 1; handlers < 8; ++handlers)
     {
-        std::this_thread::sleep_for(1050ms);
+        std::this_thread::sleep_for(1050ms);  // The standstill itself, not a wait for something.
         for (int i = 0; i < handlers; ++i)
             context.poll_one();
         std::this_thread::sleep_for(1050ms);

@@ -2,18 +2,13 @@
 
 #include "holder.hpp"
 #include "narrator.hpp"
+#include "performance.hpp"
 #include "story.hpp"
 
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/this_coro.hpp>
 
 #include <chrono>
-#include <csignal>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -23,7 +18,6 @@
 namespace {
 
 namespace asio = boost::asio;
-using namespace std::chrono_literals;
 
 constexpr std::string_view usage =
     "usage: redlock_demo [--help]\n"
@@ -50,42 +44,15 @@ asio::awaitable<void> tell_story()
     std::cout << "\nEverything turned out as told, in " << demo::in_ms(taken) << '.' << std::endl;
 }
 
-/// Runs the story to its end, or until a signal cancels it. Either way the servers are stopped, and
-/// their folders removed, when the coroutine is destroyed.
+/// The servers are stopped, and their folders removed, when the coroutine is destroyed.
 int run_story()
 {
-    int caught = 0;
-    std::exception_ptr failure;
-    asio::cancellation_signal cancel;
-    asio::io_context context;
-
-    asio::signal_set signals(context, SIGINT, SIGTERM, SIGPIPE);
-    signals.add(SIGHUP);
-    signals.async_wait([&](const boost::system::error_code& ec, int number) {
-        if (ec)
-            return;
-        caught = number;
-        cancel.emit(asio::cancellation_type::terminal);
-    });
-    // Ctrl-C ends the servers too, and that may fail the story before the signal is noticed here:
-    // so after a failure, wait for it a moment.
-    asio::steady_timer moment(context);
-    const auto at_end = [&](std::exception_ptr thrown) {
-        failure = std::move(thrown);
-        moment.expires_after(failure ? 50ms : 0ms);
-        moment.async_wait([&](const boost::system::error_code&) { signals.cancel(); });
-    };
-    asio::co_spawn(context, tell_story(), asio::bind_cancellation_slot(cancel.slot(), at_end));
-    context.run();
-
-    if (caught != 0)
-    {
-        std::cerr << "\nredlock_demo: interrupted, the servers are stopped" << std::endl;
-        return 128 + caught;
-    }
-    if (failure)
-        std::rethrow_exception(failure);
-    return 0;
+    demo::performance show;
+    const int caught = show.run(tell_story());
+    if (caught == 0)
+        return 0;
+    std::cerr << "\nredlock_demo: interrupted, the servers are stopped" << std::endl;
+    return 128 + caught;
 }
 
 }  // namespace

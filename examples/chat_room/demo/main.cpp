@@ -2,12 +2,9 @@
 
 #include "chat_room/demo/story.hpp"
 #include "demo/narrator.hpp"
+#include "demo/performance.hpp"
 
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -71,47 +68,19 @@ asio::awaitable<void> tell_story(chat::company& in, ending after)
         co_await serve(in);
 }
 
-/// Runs the story to its end, or until a signal cancels it. Either way all processes end with
-/// `company`.
+/// All processes end with `company`.
 int run_story(ending after)
 {
-    int caught = 0;
-    std::exception_ptr failure;
-    asio::cancellation_signal cancel;
-    asio::io_context context;
-
-    asio::signal_set signals(context, SIGINT, SIGTERM, SIGPIPE);
-    signals.add(SIGHUP);
-    signals.async_wait([&](const boost::system::error_code& ec, int number) {
-        if (ec)
-            return;
-        caught = number;
-        cancel.emit(asio::cancellation_type::terminal);
-    });
-    chat::company in(context.get_executor());
-    // Ctrl-C ends the servers too, and that may fail the story before the signal is noticed here:
-    // so after a failure, wait for it a moment.
-    asio::steady_timer moment(context);
-    const auto at_end = [&](std::exception_ptr thrown) {
-        failure = std::move(thrown);
+    demo::performance show;
+    chat::company in(show.get_executor());
+    const int caught = show.run(tell_story(in, after), [&in]() {
         in.ada.stop();
         in.bob.stop();
-        moment.expires_after(failure ? 50ms : 0ms);
-        moment.async_wait([&](const boost::system::error_code&) { signals.cancel(); });
-    };
-    asio::co_spawn(
-        context, tell_story(in, after), asio::bind_cancellation_slot(cancel.slot(), at_end)
-    );
-    context.run();
-
-    if (caught != 0)
-    {
-        std::cerr << "\nchat_demo: ended by a signal, all processes are stopped" << std::endl;
-        return after == ending::serve && caught == SIGINT ? 0 : 128 + caught;
-    }
-    if (failure)
-        std::rethrow_exception(failure);
-    return 0;
+    });
+    if (caught == 0)
+        return 0;
+    std::cerr << "\nchat_demo: ended by a signal, all processes are stopped" << std::endl;
+    return after == ending::serve && caught == SIGINT ? 0 : 128 + caught;
 }
 
 }  // namespace

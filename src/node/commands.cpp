@@ -5,6 +5,9 @@
 #include <boost/redis/resp3/serialization.hpp>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -44,21 +47,37 @@ void boost_redis_to_bulk(std::string& to, id_argument argument)
     to.append("$40\r\n").append(argument.id).append("\r\n");
 }
 
+/// Appends an argument of any length in three steps, where that of Boost.Redis takes five and makes
+/// a string of the length: half the cost, and every question has its key.
+void append_argument(std::string& to, std::string_view text)
+{
+    std::array<char, 24> header;
+    header.front() = '$';
+    char* end = std::to_chars(header.data() + 1, header.data() + 22, text.size()).ptr;
+    *end++ = '\r';
+    *end++ = '\n';
+    to.append(header.data(), end).append(text).append("\r\n");
+}
+
 /// A text, or a number if that is empty.
-struct list_argument
+struct any_argument
 {
     std::string_view text;
     std::uint64_t number = 0;
 };
 
-void boost_redis_to_bulk(std::string& to, list_argument argument)
+void boost_redis_to_bulk(std::string& to, any_argument argument)
 {
-    using redis::resp3::boost_redis_to_bulk;
+    if (!argument.text.empty())
+        return append_argument(to, argument.text);
+    std::array<char, 20> digits;
+    const auto end = std::to_chars(digits.begin(), digits.end(), argument.number).ptr;
+    append_argument(to, {digits.begin(), end});
+}
 
-    if (argument.text.empty())
-        boost_redis_to_bulk(to, argument.number);
-    else
-        boost_redis_to_bulk(to, argument.text);
+any_argument number(milliseconds count)
+{
+    return {{}, static_cast<std::uint64_t>(count.count())};
 }
 
 const guarded_script& script_for(verb what, const guard& guarded)
@@ -83,7 +102,7 @@ void push_list(
 {
     const verb what = asked.front()->what();
     const guarded_script& script = script_for(what, guarded);
-    std::vector<list_argument> arguments;
+    std::vector<any_argument> arguments;
     arguments.reserve(2 + 5 * asked.size());
     arguments.push_back({whole_script ? script.text : script.sha});
     arguments.push_back({{}, asked.size()});
@@ -95,7 +114,7 @@ void push_list(
         if (what != verb::release)
         {
             arguments.push_back({{}, each->stamp()});
-            arguments.push_back({{}, static_cast<std::uint64_t>(each->ttl().count())});
+            arguments.push_back(number(each->ttl()));
         }
         if (what != verb::acquire)
             arguments.push_back({{}, each->about()->token.value()});
@@ -105,19 +124,20 @@ void push_list(
 
 void push_plain(redis::request& to, const question& asked, bool whole_script)
 {
+    const any_argument key{asked.key()};
     const id_argument id{asked.id()};
     const auto push_script = [&](const script& which, auto... args) {
         if (whole_script)
-            to.push("EVAL", which.text, one_key, asked.key(), id, args...);
+            to.push("EVAL", which.text, one_key, key, id, args...);
         else
-            to.push("EVALSHA", which.sha, one_key, asked.key(), id, args...);
+            to.push("EVALSHA", id_argument{which.sha}, one_key, key, id, args...);
     };
     switch (asked.what())
     {
-    case verb::acquire: to.push("SET", asked.key(), id, nx, px, asked.ttl().count()); break;
-    case verb::extend: push_script(extend_script, asked.ttl().count()); break;
+    case verb::acquire: to.push("SET", key, id, nx, px, number(asked.ttl())); break;
+    case verb::extend: push_script(extend_script, number(asked.ttl())); break;
     case verb::release: push_script(release_script); break;
-    case verb::holder: to.push("PTTL", asked.key()); break;
+    case verb::holder: to.push("PTTL", key); break;
     }
 }
 

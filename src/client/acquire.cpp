@@ -62,19 +62,6 @@ time_point next_round(
     return std::min(core::shifted(now, delay).steady, give_up);
 }
 
-bool is_valid(
-    const client_impl& client,
-    const std::string& resource,
-    const acquire_options& options
-)
-{
-    const client_config& config = client.config();
-    if (client.guarded() && !core::valid_guarded_key(config.key_prefix, resource))
-        return false;
-    return core::valid_resource(resource) &&
-           core::valid_options(options, config.node_timeout, client.highest_ttl());
-}
-
 /// An acquisition under way.
 struct acquisition
 {
@@ -82,7 +69,7 @@ struct acquisition
     std::string resource;
     acquire_options options;
     bool once;  ///< One round, whatever `options.wait` says.
-    core::instant started;
+    time_point give_up;
 
     std::size_t rounds = 0;
     fencing_token above{};                    ///< What the next token must exceed.
@@ -91,9 +78,20 @@ struct acquisition
     lease granted{};
 };
 
+bool is_valid(const acquisition& wanted)
+{
+    const client_impl& client = *wanted.client;
+    const client_config& config = client.config();
+    if (client.guarded() && !core::valid_guarded_key(config.key_prefix, wanted.resource))
+        return false;
+    return core::valid_resource(wanted.resource) &&
+           core::valid_options(wanted.options, config.node_timeout, client.highest_ttl());
+}
+
 /// What a round is worth.
 struct judgement
 {
+    core::instant now;  ///< When it was judged.
     core::verdict verdict;
     core::instant valid_until;
 };
@@ -108,21 +106,21 @@ judgement judge(client_impl& client, const round& asked, milliseconds ttl)
     client.note_duration(asked, now);
     const core::verdict verdict = asked.tally().at(now, valid_until);
     client.events().round_ended(asked, to_error(verdict, asked), now);
-    return {verdict, valid_until};
+    return {now, verdict, valid_until};
 }
 
 /// The lease of what `asked` was granted.
 lease make_lease(
     const acquisition& of,
     const std::shared_ptr<round>& asked,
-    core::instant valid_until
+    const judgement& judged
 )
 {
-    const auto held = std::make_shared<hold>(of.client, of.options, asked, valid_until);
+    const auto held = std::make_shared<hold>(of.client, of.options, asked, judged.valid_until);
     // As of the beginning: if the process has stood still since the verdict, this is a lease that
     // is over, and not none.
     lease made = share::make_lease(share::join(held, of.options.ttl, asked->started()));
-    of.client->held().add(held, asked->started().steady);
+    of.client->held().add(held, asked->started().steady, judged.now);
     return made;
 }
 
@@ -148,8 +146,8 @@ task<error_code> ask_once(acquisition& acquiring)
     if (!client.running())
         interrupted = asio::error::operation_aborted;
 
-    const auto [verdict, valid_until] = judge(client, *asked, options.ttl);
-    const bool granted = !interrupted && verdict == core::verdict::granted;
+    const judgement judged = judge(client, *asked, options.ttl);
+    const bool granted = !interrupted && judged.verdict == core::verdict::granted;
 
     // A lost round can leave our key on a minority of nodes and on every node that timed out.
     // Undo it before waiting, or others queue behind a resource that nobody holds.
@@ -164,18 +162,19 @@ task<error_code> ask_once(acquisition& acquiring)
 
     std::shared_ptr<round> holders;
     if (!interrupted && !acquiring.corrected && !asked->guarded() &&
-        verdict == core::verdict::contended && (!acquiring.once || options.report))
+        judged.verdict == core::verdict::contended && (!acquiring.once || options.report))
     {
         holders = client.ask_holders(*asked);
         interrupted = co_await client.decided(*holders);
     }
     if (options.report)
         client.write_report(*options.report, acquiring.rounds, *asked, holders.get());
-    if (granted)
-        acquiring.granted = make_lease(acquiring, asked, valid_until);
     // The guarded script says with its denial how long the holder has left.
-    acquiring.free_after = free_after(*asked, holders ? *holders : *asked);
-    co_return interrupted ? interrupted : to_error(verdict, *asked);
+    if (granted)
+        acquiring.granted = make_lease(acquiring, asked, judged);
+    else
+        acquiring.free_after = free_after(*asked, holders ? *holders : *asked);
+    co_return interrupted ? interrupted : to_error(judged.verdict, *asked);
 }
 
 /// Takes part in what the owner holds already. Fails with lease_lost if that is over.
@@ -216,7 +215,7 @@ std::shared_ptr<hold> own_hold(const acquisition& acquiring)
 }
 
 /// Gets the lease from the owner's hold, if there is one, or from the nodes.
-task<error_code> try_once(acquisition& acquiring)
+task<error_code> join_or_ask(acquisition& acquiring)
 {
     if (auto held = own_hold(acquiring))
     {
@@ -235,46 +234,42 @@ task<error_code> try_once(acquisition& acquiring)
     co_return ec;
 }
 
+task<error_code> try_once(acquisition& acquiring)
+{
+    return acquiring.options.owner == owner::none ? ask_once(acquiring) : join_or_ask(acquiring);
+}
+
 /// Whether another try may succeed where this error ended one.
 bool is_passing(error_code ec) noexcept
 {
     return ec == condition::not_acquired;
 }
 
-/// Tries until a quorum grants, `wait` has passed or the operation is cancelled.
-task<error_code> acquire_until(acquisition& acquiring)
+/// After a first try that ended with `ec`: tries until a quorum grants, `wait` has passed or the
+/// operation is cancelled.
+task<error_code> try_again(acquisition& acquiring, error_code ec)
 {
     client_impl& client = *acquiring.client;
-    const acquire_options& options = acquiring.options;
-    if (!is_valid(client, acquiring.resource, options))
-        co_return error::invalid_argument;
-    if (options.report)
-        *options.report = {};
-
-    const time_point give_up = core::shifted(acquiring.started, options.wait).steady;
-    if (!client.running())
-    {
-        if (const error_code ec = co_await client.until_running(give_up))
-            co_return ec;
-    }
     core::backoff delays(client.first_delay(), client.config().retry.max_delay);
-    for (;;)
+    while (is_passing(ec))
     {
-        const error_code ec = co_await try_once(acquiring);
-        if (!is_passing(ec))
-            co_return ec;
-        if (acquiring.corrected)
-            continue;
-        const auto lost_at = client.now();
-        if (acquiring.once || lost_at.steady >= give_up)
-            co_return ec;
-        const auto delay = delays.next(random_bits());
-        const auto next = next_round(lost_at, delay, acquiring.free_after, give_up);
-        if (const error_code interrupted = co_await client.sleep_until(next))
-            co_return interrupted;
+        if (!acquiring.corrected)
+        {
+            const core::instant lost_at = client.now();
+            if (acquiring.once || lost_at.steady >= acquiring.give_up)
+                break;
+            const auto delay = delays.next(random_bits());
+            const auto next = next_round(lost_at, delay, acquiring.free_after, acquiring.give_up);
+            if (const error_code interrupted = co_await client.sleep_until(next))
+                co_return interrupted;
+        }
+        ec = co_await try_once(acquiring);
     }
+    co_return ec;
 }
 
+// An acquisition that is granted at once is what most are. It takes this coroutine and one for the
+// round: each costs an allocation.
 task<result<lease>> run_acquisition(
     std::shared_ptr<client_impl> self,
     std::string resource,
@@ -283,15 +278,29 @@ task<result<lease>> run_acquisition(
 )
 {
     const core::instant started = self->now();
-    acquisition acquiring{self, std::move(resource), options, once, started};
-    const error_code ec = co_await acquire_until(acquiring);
-    const auto waited = self->now().steady - started.steady;
+    const time_point give_up = core::shifted(started, options.wait).steady;
+    acquisition acquiring{self, std::move(resource), options, once, give_up};
+
+    error_code ec;
+    if (!is_valid(acquiring))
+        ec = error::invalid_argument;
+    else if (options.report)
+        *options.report = {};
+    if (!ec && !self->running())
+        ec = co_await self->until_running(give_up);
+    if (!ec)
+    {
+        ec = co_await try_once(acquiring);
+        if (is_passing(ec))
+            ec = co_await try_again(acquiring, ec);
+    }
+
     if (ec)
     {
-        self->events().denied(acquiring.resource, ec, acquiring.rounds, waited);
+        self->events().denied(acquiring.resource, ec, acquiring.rounds, started);
         co_return ec;
     }
-    self->events().acquired(acquiring.granted, acquiring.rounds, waited);
+    self->events().acquired(acquiring.granted, acquiring.rounds, started);
     co_return std::move(acquiring.granted);
 }
 

@@ -34,24 +34,24 @@ void monitor::round_ended(const round& asked, error_code outcome, core::instant 
 void monitor::acquired(
     const lease& held,
     std::size_t rounds,
-    core::nanoseconds waited
+    core::instant started
 ) noexcept
 {
     add(acquired_);
     if (observer_)
-        observer_->on_acquired({held.resource(), held.fence(), rounds, microseconds_of(waited)});
+        observer_->on_acquired({held.resource(), held.fence(), rounds, time_since(started)});
 }
 
 void monitor::denied(
     std::string_view resource,
     error_code outcome,
     std::size_t rounds,
-    core::nanoseconds waited
+    core::instant started
 ) noexcept
 {
     add(outcome == error::contended ? contended_ : failed_);
     if (observer_)
-        observer_->on_denied({resource, outcome, rounds, microseconds_of(waited)});
+        observer_->on_denied({resource, outcome, rounds, time_since(started)});
 }
 
 void monitor::extended(const hold& held, error_code outcome, core::instant now) noexcept
@@ -80,6 +80,11 @@ void monitor::node_changed(const node_status& status) noexcept
 {
     if (observer_)
         observer_->on_node_state(status);
+}
+
+std::chrono::microseconds monitor::time_since(core::instant started) const noexcept
+{
+    return microseconds_of(time_->now().steady - started.steady);
 }
 
 metrics monitor::read() const noexcept

@@ -6,8 +6,10 @@
 
 #include "client/hold.hpp"
 #include "client/round.hpp"
+#include "client/time_source.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,15 +21,18 @@ namespace redlock::detail {
 class monitor
 {
 public:
-    explicit monitor(std::shared_ptr<redlock::observer> told) : observer_(std::move(told)) {}
+    monitor(std::shared_ptr<redlock::observer> told, std::shared_ptr<time_source> time)
+        : observer_(std::move(told)), time_(std::move(time))
+    {
+    }
 
     void round_ended(const round& asked, error_code outcome, core::instant now) noexcept;
-    void acquired(const lease& held, std::size_t rounds, core::nanoseconds waited) noexcept;
+    void acquired(const lease& held, std::size_t rounds, core::instant started) noexcept;
     void denied(
         std::string_view resource,
         error_code outcome,
         std::size_t rounds,
-        core::nanoseconds waited
+        core::instant started
     ) noexcept;
     void extended(const hold& held, error_code outcome, core::instant now) noexcept;
     void lost(const hold& held) noexcept;
@@ -48,7 +53,11 @@ private:
         to.store(to.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
 
+    /// Reads the clocks, so it is called only if somebody is told.
+    [[nodiscard]] std::chrono::microseconds time_since(core::instant started) const noexcept;
+
     std::shared_ptr<redlock::observer> observer_;
+    std::shared_ptr<time_source> time_;
     counter rounds_ = 0;
     counter acquired_ = 0;
     counter contended_ = 0;

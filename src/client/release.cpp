@@ -4,15 +4,12 @@ namespace redlock::detail {
 
 namespace {
 
-/// Waits for what the nodes say to the release.
-task<result<release_outcome>> outcome_of(client_impl& client, round& asked)
+/// What the nodes said to a release.
+release_outcome outcome_of(const core::release_count& count) noexcept
 {
-    if (const error_code ec = co_await client.released(asked))
-        co_return ec;
-    const core::release_count& count = asked.releases();
     if (!count.confirmed())
-        co_return release_outcome::unconfirmed;
-    co_return count.any_deleted() ? release_outcome::released : release_outcome::already_gone;
+        return release_outcome::unconfirmed;
+    return count.any_deleted() ? release_outcome::released : release_outcome::already_gone;
 }
 
 /// Whether others have lost it, and not given it back since this lease left.
@@ -40,10 +37,14 @@ task<result<release_outcome>> release(std::shared_ptr<share> left, share::end_of
     const auto asked = client.give_back(held);
     if (!client.connected())
         co_return error::not_running;
-    auto outcome = asked ? co_await outcome_of(client, *asked)
-                         : result<release_outcome>(release_outcome::already_gone);
-    if (outcome)
-        client.events().released(held, *outcome);
+    auto outcome = release_outcome::already_gone;
+    if (asked)
+    {
+        if (const error_code ec = co_await client.released(*asked))
+            co_return ec;
+        outcome = outcome_of(asked->releases());
+    }
+    client.events().released(held, outcome);
     co_return outcome;
 }
 

@@ -18,7 +18,7 @@ client_impl::client_impl(asio::any_io_executor executor, client_config config, c
       time_(std::move(parts.time)),
       deadlines_(std::make_shared<deadlines>(time_)),
       nodes_(std::move(parts.nodes)),
-      events_(config_.observer),
+      events_(config_.observer, time_),
       held_(*this, deadlines_),
       service_(client_service::of(executor_))
 {

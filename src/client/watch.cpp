@@ -41,10 +41,9 @@ watch::watch(client_impl& client, std::shared_ptr<deadlines> timer)
 {
 }
 
-void watch::add(const std::shared_ptr<hold>& granted, time_point asked)
+void watch::add(const std::shared_ptr<hold>& granted, time_point asked, core::instant now)
 {
     // What may throw comes first: a hold is watched, or it is not.
-    const core::instant now = client_.now();
     granted->schedule.granted(asked, granted->extended_by(), jitter_());
     if (granted->owner() != owner::none)
     {

@@ -34,7 +34,7 @@ public:
     watch(client_impl& client, std::shared_ptr<deadlines> timer);
 
     /// Watches a hold that was just granted, by a round that started at `asked`.
-    void add(const std::shared_ptr<hold>& granted, time_point asked);
+    void add(const std::shared_ptr<hold>& granted, time_point asked, core::instant now);
 
     /// The hold is over. Wakes who waits for that. May destroy it, if the caller does not keep it.
     void remove(hold& over);

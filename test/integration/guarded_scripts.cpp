@@ -1,8 +1,9 @@
-// Each check of the guarded scripts on a real server, and what goes wrong without it: every
+// Each check of the scripts of guarded mode on a real server, and what goes wrong without it: every
 // scenario must hold with the scripts as they are, and each mutant, in which one check is missing,
 // must break one.
 
 #include "node/guard.hpp"
+#include "scripts.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -24,6 +25,7 @@ namespace {
 constexpr const char* lock = "orders:42";
 constexpr const char* fence = "redlock:fence:orders:42";
 constexpr const char* marker = "redlock:marker:";
+constexpr const char* quarantine = "redlock:quarantine:";
 constexpr std::int64_t window = 500'000;
 
 /// The scripts of a client, as they are or with a change.
@@ -32,6 +34,8 @@ struct scripts
     std::string acquire;
     std::string extend;
     std::string release;
+    std::string admit = detail::admit_script.text;
+    std::string initialize = detail::initialize_script.text;
 };
 
 scripts real_scripts()
@@ -39,7 +43,9 @@ scripts real_scripts()
     client_config config;
     config.nodes.resize(3);
     const detail::guard made = *detail::make_guard(config);
-    return {made.acquire.text, made.extend.text, made.release.text};
+    return {.acquire = made.acquire.text,
+            .extend = made.extend.text,
+            .release = made.release.text};
 }
 
 std::string fingerprint()
@@ -56,8 +62,11 @@ public:
     stage(redis_server& node, const scripts& from) : node_(node), from_(from)
     {
         command({"FLUSHALL"});
-        command({"SET", marker, fingerprint() + "run id"});
+        mark("life 1");
     }
+
+    void mark(const std::string& life) { command({"SET", marker, fingerprint() + life}); }
+    bool marked(const std::string& life) { return command({"GET", marker}) == fingerprint() + life; }
 
     std::string command(const std::vector<std::string>& words) { return node_.command(words); }
 
@@ -82,6 +91,33 @@ public:
     std::string release(const std::string& id, std::int64_t token)
     {
         return command({"EVAL", from_.release, "1", lock, id, std::to_string(token)});
+    }
+
+    /// A client connects. @param life The run id of the server.
+    std::string admit(const std::string& life, bool durable = false)
+    {
+        return command(
+            {"EVAL", from_.admit, "2", marker, quarantine, fingerprint(), life, "60000",
+             durable ? "1" : "0"}
+        );
+    }
+
+    bool admits(const std::string& life, bool durable = false)
+    {
+        return admit(life, durable) == "(integer) 0";
+    }
+
+    /// The same, and it does not vote for a while.
+    bool quarantines(const std::string& life, bool durable = false)
+    {
+        const std::string answer = admit(life, durable);
+        return answer.starts_with("(integer) ") && pttl(quarantine) > 50'000 &&
+               std::stoll(answer.substr(std::string("(integer) ").size())) > 50'000;
+    }
+
+    std::string initialize(const char* what)
+    {
+        return command({"EVAL", from_.initialize, "1", marker, fingerprint(), "life 1", what});
     }
 
     bool acquires(const std::string& id, std::int64_t token)
@@ -236,7 +272,7 @@ const std::vector<scenario> scenarios{
     {"a node in quarantine does not vote, but takes back",
      [](stage& on) {
          on.command({"SET", lock, "b"});
-         on.command({"SET", "redlock:quarantine:", "1", "PX", "60000"});
+         on.command({"SET", quarantine, "1", "PX", "60000"});
          return says(on.acquire("a", on.now()), -4) && says(on.extend("b", on.now()), -4) &&
                 on.release("b", on.now()) == "(integer) 1";
      }},
@@ -250,6 +286,63 @@ const std::vector<scenario> scenarios{
          );
          return two.find("WRONGTYPE") < two.find(token) && on.free() &&
                 on.command({"GET", "x"}) == "b";
+     }},
+    {"a server that lives on may vote at once", [](stage& on) { return on.admits("life 1"); }},
+    {"a server that was restarted is quarantined, once",
+     [](stage& on) {
+         if (!on.quarantines("life 2") || !on.marked("life 2"))
+             return false;
+         on.command({"PEXPIRE", quarantine, "1000"});
+         on.admit("life 2");
+         return on.pttl(quarantine) <= 1000;
+     }},
+    {"a server that lost its marker is quarantined",
+     [](stage& on) {
+         on.command({"DEL", marker});
+         return on.quarantines("life 1") && on.marked("life 1");
+     }},
+    {"a server that is marked for other settings is left alone, and says for which",
+     [](stage& on) {
+         const std::string other = "redlock 1;nodes=5;life 1";
+         on.command({"SET", marker, other});
+         return on.admit("life 1") == other && on.command({"GET", marker}) == other &&
+                on.command({"EXISTS", quarantine}) == "(integer) 0";
+     }},
+    {"a durable server may vote at once after a restart",
+     [](stage& on) {
+         on.mark("life 1 durable");
+         return on.admits("life 2", true) && on.marked("life 2 durable");
+     }},
+    {"a server that was durable, and is no more, is quarantined after a restart",
+     [](stage& on) {
+         on.mark("life 1 durable");
+         return on.quarantines("life 2");
+     }},
+    {"a server that was not durable before a restart is quarantined after it",
+     [](stage& on) { return on.quarantines("life 2", true) && on.marked("life 2 durable"); }},
+    {"a server that has become durable is noted so",
+     [](stage& on) { return on.admits("life 1", true) && on.marked("life 1 durable"); }},
+    {"a quarantine without an end is told as one",
+     [](stage& on) {
+         on.command({"SET", quarantine, "1"});
+         return on.admit("life 1") == "(integer) -1";
+     }},
+    {"a fresh server that is initialized may vote at once",
+     [](stage& on) {
+         on.command({"DEL", marker});
+         return on.initialize("mark") == "(nil)" && on.marked("life 1") && on.admits("life 1");
+     }},
+    {"a server that carries a marker is not initialized",
+     [](stage& on) {
+         const std::string other = "redlock 1;nodes=5;life 1";
+         on.command({"SET", marker, other});
+         return on.initialize("mark") == other && on.command({"GET", marker}) == other;
+     }},
+    {"looking at a fresh server changes nothing",
+     [](stage& on) {
+         on.command({"DEL", marker});
+         return on.initialize("look") == "(nil)" &&
+                on.command({"EXISTS", marker}) == "(integer) 0";
      }},
 };
 
@@ -303,6 +396,23 @@ const std::vector<mutant> mutants{
     {"release: asks for the quarantine", &scripts::release, "local function vote(key, id, token)",
      "local function vote(key, id, token)\nif redis.call('EXISTS', quarantine_key) == 1 then "
      "return 0 end"},
+    {"admit: no fingerprint", &scripts::admit, "string.sub(marker, 1, #ARGV[1]) ~= ARGV[1]",
+     "false"},
+    {"admit: no quarantine", &scripts::admit, "redis.call('SET', KEYS[2], '1', 'PX', ARGV[3])", ""},
+    {"admit: a quarantine without an end", &scripts::admit, ", 'PX', ARGV[3]", ""},
+    {"admit: run id ignored", &scripts::admit, "string.sub(marker, 1, #server) == server", "true"},
+    {"admit: no life is the same", &scripts::admit, "same_life or kept_all", "kept_all"},
+    {"admit: durable now is enough", &scripts::admit,
+     " and string.sub(marker, -8) == ' durable'", ""},
+    {"admit: durable once is enough", &scripts::admit, "marker and durable and", "marker and"},
+    {"admit: durable is no reason", &scripts::admit, "same_life or kept_all", "same_life"},
+    {"admit: durable not noted", &scripts::admit, "(durable and ' durable' or '')", "''"},
+    {"admit: marker not written", &scripts::admit, "redis.call('SET', KEYS[1], wanted)", ""},
+    {"admit: quarantine not told", &scripts::admit, "left == -2 and 0 or left", "0"},
+    {"initialize: overwrites", &scripts::initialize, "not marker and ", ""},
+    {"initialize: marks when it looks", &scripts::initialize, " and ARGV[3] == 'mark'", ""},
+    {"initialize: does not mark", &scripts::initialize,
+     "redis.call('SET', KEYS[1], ARGV[1] .. ARGV[2])", ""},
 };
 
 scripts changed(const mutant& by)

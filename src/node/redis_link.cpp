@@ -74,9 +74,7 @@ struct batch
     // What is being parsed.
     std::size_t answered = 0;  ///< Of `asked`.
     std::size_t current = 0;   ///< Of `commands`.
-    std::size_t left = 0;      ///< Questions of this command without an answer.
-    bool begun = false;        ///< An answer, whose end is not known yet.
-    reply_shape shape;         ///< That answer.
+    answer_reader answers;
 
     steady_clock::time_point written;
 };
@@ -108,7 +106,8 @@ redis::config make_redis_config(const node_config& config)
 #endif
 /// The stream under a connection. Boost.Redis is about to hide it, and has no other way yet to set
 /// TCP_NODELAY or the server name: the only two uses, both in this file.
-auto& stream_of(redis::connection& connection)
+template <class Connection>
+auto& stream_of(Connection& connection)
 {
     return connection.next_layer();
 }
@@ -117,19 +116,28 @@ auto& stream_of(redis::connection& connection)
 #endif
 
 /// Tells a TLS server which name we called (SNI), so that it can choose its certificate.
-void set_server_name(redis::connection& connection, const node_config& config)
+template <class Connection>
+void set_server_name(Connection& connection, const node_config& config)
 {
     if (config.tls && is_host_name(config.host))
         ::SSL_set_tlsext_host_name(stream_of(connection).native_handle(), config.host.c_str());
 }
 
+/** The link over one connection of Boost.Redis.
+
+    That is a template of its executor, and each step of a read or a write copies one. With a
+    type-erased executor a lone acquire-release pair takes a third more instructions.
+
+    @tparam Executor `strand_type`, or the type that is behind it.
+*/
+template <class Executor>
 class redis_link_impl final : public redis_link,
                               public turn_task,
-                              public std::enable_shared_from_this<redis_link_impl>
+                              public std::enable_shared_from_this<redis_link_impl<Executor>>
 {
 public:
     redis_link_impl(
-        const strand_type& strand,
+        Executor strand,
         std::shared_ptr<turn> end_of_turn,
         std::shared_ptr<command_encoder> encoder,
         link_group group,
@@ -143,7 +151,7 @@ public:
           turn_(std::move(end_of_turn)),
           tls_(make_tls_context(config)),
           connection_(
-              asio::any_io_executor(strand),
+              strand,
               std::move(tls_.context),
               redis::logger(redis::logger::level::disabled)
           ),
@@ -161,12 +169,12 @@ public:
         if (!tls_.failure.empty())
         {
             end_.refused = {reason::rejected, tls_.failure};
-            asio::post(timer_.get_executor(), [self = shared_from_this()]() {
+            asio::post(timer_.get_executor(), [self = this->shared_from_this()]() {
                 self->finish({});
             });
             return;
         }
-        connection_.async_run(config_, [self = shared_from_this()](error_code ec) {
+        connection_.async_run(config_, [self = this->shared_from_this()](error_code ec) {
             self->finish(ec);
         });
         look_after(open_timeout);
@@ -206,7 +214,8 @@ private:
         connection_.async_exec(
             vetting_request_,
             redis::any_adapter(redis::any_adapter::impl_t(adapter)),
-            [self = shared_from_this(), next = std::move(next)](error_code ec, std::size_t) {
+            [self = this->shared_from_this(),
+             next = std::move(next)](error_code ec, std::size_t) {
                 if (!self->over_ && !ec)
                     next(self->told_);
             }
@@ -343,7 +352,7 @@ private:
     void look_after(std::chrono::milliseconds delay)
     {
         timer_.expires_after(delay);  // Cancels the look that was planned before.
-        timer_.async_wait([self = shared_from_this()](error_code ec) {
+        timer_.async_wait([self = this->shared_from_this()](error_code ec) {
             if (!ec && !self->over_)
                 self->look();
         });
@@ -374,7 +383,7 @@ private:
         connection_.async_exec(
             probe_request_,
             redis::any_adapter(redis::any_adapter::impl_t(adapter)),
-            [self = shared_from_this()](error_code ec, std::size_t) {
+            [self = this->shared_from_this()](error_code ec, std::size_t) {
                 if (!ec)
                     self->note_contact();
             }
@@ -457,7 +466,7 @@ private:
         connection_.async_exec(
             request,
             redis::any_adapter(redis::any_adapter::impl_t(adapter)),
-            [self = shared_from_this(),
+            [self = this->shared_from_this(),
              written = std::move(written)](error_code, std::size_t) mutable {
                 self->on_batch_done(std::move(written));
             }
@@ -471,53 +480,22 @@ private:
         const redis::resp3::node_view& part
     )
     {
+        const command& replied = to.commands[to.current];
+        const auto next = [&](const reply_shape& answer) {
+            deliver(std::move(to.asked[to.answered++]), replied.whole_script, answer);
+        };
         switch (event)
         {
         case redis::any_adapter::parse_event::init:
-            to.left = to.commands[to.current].size;
-            to.shape.what = {};
-            to.begun = false;
+            to.answers.begin(replied.size, replied.is_list);
             break;
-        case redis::any_adapter::parse_event::node: on_node(to, part); break;
-        case redis::any_adapter::parse_event::done: on_reply_end(to); break;
+        case redis::any_adapter::parse_event::node: to.answers.read(part, next); break;
+        case redis::any_adapter::parse_event::done:
+            heard_ = true;
+            to.answers.end(next);
+            ++to.current;
+            break;
         }
-    }
-
-    void on_node(batch& to, const redis::resp3::node_view& part)
-    {
-        const std::size_t first = to.commands[to.current].is_list ? 1 : 0;
-        if (part.depth > first)
-            return read_element(to.shape, part);
-        if (std::exchange(to.begun, part.depth == first))
-            deliver(to);
-        to.shape.what = {};
-        read_node(to.shape, part);
-        // In place of a list only an error says something, and that is the answer to all.
-        if (!to.begun && to.shape.what != reply_shape::kind::error)
-            to.shape.what = {};
-    }
-
-    void on_reply_end(batch& to)
-    {
-        heard_ = true;
-        if (to.begun && to.left > 0)
-        {
-            deliver(to);
-            // A list that is too short: we do not know what became of the others.
-            to.shape.what = {};
-        }
-        while (to.left > 0)
-            deliver(to);
-        ++to.current;
-    }
-
-    /// Hands an answer to the next question.
-    void deliver(batch& to)
-    {
-        if (to.left == 0)
-            return;
-        --to.left;
-        deliver(std::move(to.asked[to.answered++]), to.commands[to.current].whole_script, to.shape);
     }
 
     void deliver(std::shared_ptr<question> asked, bool whole_script, const reply_shape& shape)
@@ -613,7 +591,7 @@ private:
     std::shared_ptr<command_encoder> encoder_;
     std::shared_ptr<turn> turn_;
     tls_context tls_;
-    redis::connection connection_;
+    redis::basic_connection<Executor> connection_;
     asio::steady_timer timer_;  ///< Of the next look.
     redis::config config_;
     redis::request vetting_request_;
@@ -656,7 +634,12 @@ std::shared_ptr<redis_link> make_redis_link(
     const node_config& config
 )
 {
-    return std::make_shared<redis_link_impl>(
+    using loop = asio::io_context::executor_type;
+    if (const auto* known = strand.target<loop>())
+        return std::make_shared<redis_link_impl<loop>>(
+            *known, std::move(end_of_turn), std::move(encoder), std::move(group), index, config
+        );
+    return std::make_shared<redis_link_impl<strand_type>>(
         strand, std::move(end_of_turn), std::move(encoder), std::move(group), index, config
     );
 }

@@ -6,10 +6,12 @@
 #include <boost/redis/adapter/any_adapter.hpp>
 #include <boost/redis/resp3/node.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 /// From what Boost.Redis parses to what we make of it.
@@ -23,6 +25,70 @@ void read_node(reply_shape& shape, const boost::redis::resp3::node_view& node);
 
 /// Takes one element of a list of numbers.
 void read_element(reply_shape& shape, const boost::redis::resp3::node_view& node);
+
+/** Splits the reply to one command into the answers to its questions.
+
+    A command puts one question and its reply is the answer, or it is a script for a list of
+    questions and its reply is a list of answers. A reply that has too few of them, or another form,
+    grants nothing: a question without an answer of its own gets one of kind `other`. An error in
+    place of a list is the answer to all.
+*/
+class answer_reader
+{
+public:
+    /// The reply to a command with so many questions follows.
+    void begin(std::size_t questions, bool is_list) noexcept
+    {
+        left_ = questions;
+        depth_ = is_list ? 1 : 0;
+        begun_ = false;
+        answer_.what = {};
+    }
+
+    /// Takes a part of the reply. Calls `deliver(answer)` if that shows that an answer is complete.
+    template <class Deliver>
+    void read(const boost::redis::resp3::node_view& part, Deliver deliver)
+    {
+        if (part.depth > depth_)
+            return read_element(answer_, part);
+        if (std::exchange(begun_, part.depth == depth_))
+            next(deliver);
+        answer_.what = {};
+        read_node(answer_, part);
+        // In place of a list only an error says something.
+        if (!begun_ && answer_.what != reply_shape::kind::error)
+            answer_.what = {};
+    }
+
+    /// The reply is complete. Calls `deliver(answer)` for each question that is left.
+    template <class Deliver>
+    void end(Deliver deliver)
+    {
+        if (begun_ && left_ > 0)
+        {
+            next(deliver);
+            // The list was too short: we do not know what became of the others.
+            answer_.what = {};
+        }
+        while (left_ > 0)
+            next(deliver);
+    }
+
+private:
+    template <class Deliver>
+    void next(Deliver& deliver)
+    {
+        if (left_ == 0)
+            return;
+        --left_;
+        deliver(std::as_const(answer_));
+    }
+
+    std::size_t left_ = 0;   ///< Questions without an answer.
+    std::size_t depth_ = 0;  ///< Of the answers.
+    bool begun_ = false;     ///< An answer, whose end is not known yet.
+    reply_shape answer_;     ///< That one.
+};
 
 /// Everything that is text in the replies to a request, whatever its depth. The first error, if
 /// there is one, instead.

@@ -1,0 +1,176 @@
+#include "node/reply_reader.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace detail = redlock::detail;
+using boost::redis::resp3::node_view;
+using boost::redis::resp3::type;
+using detail::reply_shape;
+
+namespace {
+
+node_view list(std::size_t size, std::size_t depth)
+{
+    return {type::array, size, depth, {}};
+}
+
+node_view number(std::string_view digits, std::size_t depth)
+{
+    return {type::number, 1, depth, digits};
+}
+
+node_view error(std::string_view text, std::size_t depth)
+{
+    return {type::simple_error, 1, depth, text};
+}
+
+std::string name(const reply_shape& answer)
+{
+    switch (answer.what)
+    {
+    case reply_shape::kind::other: return "other";
+    case reply_shape::kind::ok: return "ok";
+    case reply_shape::kind::null: return "null";
+    case reply_shape::kind::number: return std::to_string(answer.number);
+    case reply_shape::kind::error: return answer.text;
+    case reply_shape::kind::numbers: break;
+    }
+    std::string all;
+    for (std::size_t at = 0; at < answer.count; ++at)
+        all += (at == 0 ? "" : " ") + std::to_string(answer.numbers[at]);
+    return "{" + all + "}";
+}
+
+using answers = std::vector<std::string>;
+using reply = std::vector<node_view>;
+
+answers read(std::size_t questions, bool is_list, const reply& parts)
+{
+    answers told;
+    const auto tell = [&told](const reply_shape& answer) { told.push_back(name(answer)); };
+    detail::answer_reader reader;
+    reader.begin(questions, is_list);
+    for (const node_view& part : parts)
+        reader.read(part, tell);
+    reader.end(tell);
+    return told;
+}
+
+answers of_one(const reply& parts)
+{
+    return read(1, false, parts);
+}
+
+answers of_list(std::size_t questions, const reply& parts)
+{
+    return read(questions, true, parts);
+}
+
+void check(const answers& told, const answers& expected)
+{
+    BOOST_TEST(told == expected, boost::test_tools::per_element());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_answer_reader)
+
+BOOST_AUTO_TEST_CASE(the_reply_to_one_question_is_its_answer)
+{
+    check(of_one({{type::simple_string, 1, 0, "OK"}}), {"ok"});
+    check(of_one({{type::null, 1, 0, {}}}), {"null"});
+    check(of_one({number("7", 0)}), {"7"});
+    check(of_one({error("ERR no", 0)}), {"ERR no"});
+}
+
+BOOST_AUTO_TEST_CASE(a_list_of_answers_is_told_one_by_one)
+{
+    check(of_list(3, {list(3, 0), number("1", 1), number("0", 1), number("-5", 1)}),
+          {"1", "0", "-5"});
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_may_be_a_list_of_numbers)
+{
+    check(
+        of_list(
+            3,
+            {list(3, 0), number("9", 1), list(2, 1), number("-1", 2), number("9", 2),
+             number("8", 1)}
+        ),
+        {"9", "{-1 9}", "8"}
+    );
+}
+
+BOOST_AUTO_TEST_CASE(an_error_in_a_list_is_one_answer)
+{
+    check(of_list(2, {list(2, 0), error("WRONGTYPE no", 1), number("4", 1)}),
+          {"WRONGTYPE no", "4"});
+}
+
+BOOST_AUTO_TEST_CASE(an_error_in_place_of_a_list_is_the_answer_to_all)
+{
+    check(of_list(3, {error("NOSCRIPT no", 0)}), {"NOSCRIPT no", "NOSCRIPT no", "NOSCRIPT no"});
+}
+
+BOOST_AUTO_TEST_CASE(a_list_that_is_too_short_answers_the_first_questions_only)
+{
+    check(of_list(3, {list(1, 0), number("1", 1)}), {"1", "other", "other"});
+    check(of_list(2, {list(0, 0)}), {"other", "other"});
+}
+
+BOOST_AUTO_TEST_CASE(what_a_list_has_too_much_is_ignored)
+{
+    check(of_list(1, {list(3, 0), number("1", 1), number("2", 1), number("3", 1)}), {"1"});
+}
+
+BOOST_AUTO_TEST_CASE(what_comes_in_place_of_a_list_answers_nothing)
+{
+    check(of_list(2, {number("1", 0)}), {"other", "other"});
+    check(of_list(2, {{type::simple_string, 1, 0, "OK"}}), {"other", "other"});
+    check(of_list(2, {{type::null, 1, 0, {}}}), {"other", "other"});
+    check(of_list(2, {}), {"other", "other"});
+}
+
+BOOST_AUTO_TEST_CASE(a_list_in_place_of_one_answer_is_no_number)
+{
+    check(of_one({list(1, 0), number("1", 1)}), {"{1}"});
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_list_of_numbers_is_told_as_something_else)
+{
+    const reply too_long{list(1, 0),     list(5, 1),     number("1", 2), number("2", 2),
+                         number("3", 2), number("4", 2), number("5", 2)};
+    const reply too_deep{list(1, 0), list(1, 1), list(1, 2), number("1", 3)};
+    const reply of_text{list(1, 0), list(1, 1), {type::blob_string, 1, 2, "1"}};
+    const reply of_nonsense{list(1, 0), list(1, 1), number("1x", 2)};
+    for (const reply& each : {too_long, too_deep, of_text, of_nonsense})
+        check(of_list(1, each), {"other"});
+}
+
+BOOST_AUTO_TEST_CASE(a_number_that_is_none_is_told_as_something_else)
+{
+    for (const char* digits : {"", "-", "1.5", " 1", "1 ", "0x1", "9223372036854775808"})
+        check(of_list(2, {list(2, 0), number(digits, 1), number("1", 1)}), {"other", "1"});
+}
+
+BOOST_AUTO_TEST_CASE(one_reply_leaves_nothing_to_the_next)
+{
+    answers told;
+    const auto tell = [&told](const reply_shape& answer) { told.push_back(name(answer)); };
+    detail::answer_reader reader;
+    reader.begin(1, true);
+    reader.read(list(2, 0), tell);
+    reader.read(number("1", 1), tell);
+    reader.read(number("2", 1), tell);
+    reader.end(tell);
+    reader.begin(1, true);
+    reader.end(tell);
+    check(told, {"1", "other"});
+}
+
+BOOST_AUTO_TEST_SUITE_END()

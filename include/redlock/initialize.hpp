@@ -69,11 +69,11 @@ boost::asio::any_io_executor to_executor(ExecutionContext& context)
     @par Errors
     @li `error::already_initialized`: a node carries a marker.
     @li `error::quorum_unreachable`: a node did not answer. All are needed, not a quorum.
-    @li `error::node_rejected`: a node did not pass the checks made on connecting.
+    @li `error::node_rejected`: a node failed the checks, or could not be marked. Others may be.
     @li `error::invalid_argument`: plain mode, which knows no quarantine.
 
     @par Cancellation
-    Terminal. Nodes may or may not be marked then.
+    Terminal and partial. Nodes may or may not be marked then.
 
     @par Thread safety
     May be called from any thread.

@@ -82,11 +82,11 @@ private:
         note(node, vote::granted, reason::none, {});
     }
 
-    void on_mark(std::size_t node, const refusal& failure)
+    void on_mark(std::size_t node, const not_marked& why)
     {
-        if (failure.why != reason::none)
-            return note(node, vote::denied, failure.why, "was not marked: " + failure.text);
-        note(node, vote::granted, reason::none, {});
+        if (!why.error.empty())
+            return note(node, vote::refused, reason::error_reply, "was not marked: " + why.error);
+        on_look(node, why.marker);
     }
 
     void on_end(std::size_t node, const link_end& why)
@@ -126,8 +126,8 @@ private:
         for (std::size_t node = 0; node < links_.size(); ++node)
         {
             if (const auto link = links_[node].lock())
-                link->mark([self = shared_from_this(), node](const refusal& failure) {
-                    self->on_mark(node, failure);
+                link->mark([self = shared_from_this(), node](const not_marked& why) {
+                    self->on_mark(node, why);
                 });
         }
     }
@@ -191,9 +191,10 @@ void start_initialize(
     if (slot.is_connected())
     {
         slot.assign([weak = std::weak_ptr(what)](asio::cancellation_type type) {
-            const auto terminal = type & asio::cancellation_type::terminal;
+            using asio::cancellation_type;
+            const auto wanted = cancellation_type::terminal | cancellation_type::partial;
             const auto alive = weak.lock();
-            if (alive && terminal != asio::cancellation_type::none)
+            if (alive && (type & wanted) != cancellation_type::none)
                 asio::dispatch(alive->strand(), [alive]() { alive->cancel(); });
         });
     }

@@ -190,11 +190,10 @@ public:
 
     std::size_t unanswered() const noexcept override { return unanswered_; }
 
-    void mark(std::function<void(refusal)> done) override
+    void mark(std::function<void(const not_marked&)> done) override
     {
         send_initialize("mark", [done = std::move(done)](const texts& told) {
-            const std::string& found = told.all.empty() ? told.error : told.all.front();
-            done({found.empty() ? reason::none : reason::rejected, found});
+            done({told.all.empty() ? std::string() : told.all.front(), told.error});
         });
     }
 

@@ -42,6 +42,13 @@ struct link_group
     bool only_look = false;
 };
 
+/// Why a node was not marked. Both empty: it is.
+struct not_marked
+{
+    std::string marker;  ///< It carries this one.
+    std::string error;   ///< The server's words.
+};
+
 /// What a link tells its node. Called on the strand, never from within a call of the node.
 struct link_events
 {
@@ -73,9 +80,9 @@ public:
     /// Questions that have no answer yet.
     [[nodiscard]] virtual std::size_t unanswered() const noexcept = 0;
 
-    /// Marks a node that carries no marker. Calls `done` with why it did not, once; or never, if
-    /// the link ends before. Only of a link that looks, when it is ready.
-    virtual void mark(std::function<void(refusal)> done) = 0;
+    /// Marks a node that carries no marker. Calls `done` once; or never, if the link ends before.
+    /// Only of a link that looks, when it is ready.
+    virtual void mark(std::function<void(const not_marked&)> done) = 0;
 
     /// Ends the connection. `on_end` follows.
     virtual void close() noexcept = 0;

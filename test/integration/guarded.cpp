@@ -496,6 +496,19 @@ BOOST_AUTO_TEST_CASE(nodes_are_initialized_all_or_none)
     BOOST_TEST(servers[2].command({"DBSIZE"}) == "(integer) 0");
 }
 
+BOOST_AUTO_TEST_CASE(a_node_that_cannot_be_marked_was_not_in_use_before)
+{
+    redis_servers servers(3);
+    servers[1].command({"CONFIG", "SET", "maxmemory", "1"});
+    asio::io_context context{1};
+    const client_config config = guarded_config(servers);
+    diagnostics report;
+    const auto [ec] = outcome_of(context, async_initialize_nodes(context, config, &report));
+    BOOST_TEST(ec == error::node_rejected);
+    BOOST_TEST(report.votes.at(1).reason == reason::error_reply);
+    BOOST_TEST(report.votes.at(1).text.find("OOM") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(nodes_of_plain_mode_are_not_initialized)
 {
     redis_servers servers(1);

@@ -67,5 +67,7 @@ run=()
 if [[ $preset == tsan ]] && setarch -R true 2>/dev/null; then
     run=(setarch -R)
 fi
+# Side by side run only those that need no servers: the others measure times, and are marked serial.
 "${run[@]}" ctest --test-dir "$build" --output-on-failure --no-tests=error --timeout 600 \
+    --parallel "$(build_jobs)" \
     ${labels:+--label-regex "^($labels)\$"} ${excluded:+--label-exclude "^($excluded)\$"}

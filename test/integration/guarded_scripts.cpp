@@ -66,7 +66,10 @@ public:
     }
 
     void mark(const std::string& life) { command({"SET", marker, fingerprint() + life}); }
-    bool marked(const std::string& life) { return command({"GET", marker}) == fingerprint() + life; }
+    bool marked(const std::string& life)
+    {
+        return command({"GET", marker}) == fingerprint() + life;
+    }
 
     std::string command(const std::vector<std::string>& words) { return node_.command(words); }
 

@@ -268,9 +268,9 @@ public:
         Acquisitions under way are aborted, and new operations fail with `error::not_running`.
         Leases are extended no longer. Who waits for the loss of a lease, as `with_lock` does, is
         told (`async_wait_lost` completes with `operation_aborted`) and has until the deadline to
-        release it; all other leases are over and released at once. Releases that nodes do not
-        confirm are repeated until the ttl is over, by which the keys are gone anyway. Then the
-        client is cancelled, so that `async_run` completes.
+        release it; all other leases are over and released at once. Releases that no quorum
+        confirms are repeated until one does or the ttl is over, by which the keys are gone anyway.
+        Then the client is cancelled, so that `async_run` completes.
 
         @par Completion signature
         `void(boost::system::error_code)`

@@ -14,7 +14,7 @@ using boost::system::error_code;
 */
 enum class error
 {
-    /// Another owner holds the resource, on so many nodes that the others were not enough for a
+    /// Another owner holds the resource on at least one node, and the others were not enough for a
     /// quorum. Wait longer, or come back later.
     contended = 1,
 

@@ -1,25 +1,21 @@
 #include "node/redis_link.hpp"
 
-#include "core/limits.hpp"
+#include "node/batch.hpp"
 #include "node/commands.hpp"
 #include "node/reply_reader.hpp"
 #include "node/tls.hpp"
 #include "node/vetting.hpp"
 #include "scripts.hpp"
 
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/redis/connection.hpp>
 
-#include <algorithm>
-#include <array>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
-#include <iterator>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,35 +45,6 @@ constexpr std::size_t max_read_size = 1U << 20;
 
 /// Batches kept for reuse. A few are in flight at a time.
 constexpr std::size_t max_spare_batches = 8;
-
-using question_list = std::vector<std::shared_ptr<question>>;
-
-/// Questions that share one command at most: a long script keeps everybody else waiting.
-constexpr std::size_t max_list = 64;
-
-/// A command of a batch, and how many questions it puts.
-struct command
-{
-    std::size_t size;
-    bool is_list;       ///< The reply is a list with an answer for each question.
-    bool whole_script;  ///< Sent as EVAL, because the server had forgotten the script.
-};
-
-/// Commands that share one write, and who gets their replies.
-struct batch
-{
-    redis::request request;
-    std::vector<command> commands;
-    question_list asked;  ///< In the order of the commands.
-    std::array<question_list, verb_count> lists;  ///< To be put together. Empty once written.
-
-    // What is being parsed.
-    std::size_t answered = 0;  ///< Of `asked`.
-    std::size_t current = 0;   ///< Of `commands`.
-    answer_reader answers;
-
-    steady_clock::time_point written;
-};
 
 redis::config make_redis_config(const node_config& config)
 {
@@ -183,9 +150,9 @@ public:
 
     void ask(std::shared_ptr<question> asked) override
     {
-        ++unanswered_;
         asked->mark_sent(index_);
         add(std::move(asked), false);
+        ++unanswered_;
     }
 
     std::size_t unanswered() const noexcept override { return unanswered_; }
@@ -393,41 +360,8 @@ private:
     {
         if (!open_batch_)
             open_batch_ = take_batch();
-        batch& to = *open_batch_;
         turn_->defer(*this);
-        const bool is_list = encoder_->uses_lists(asked->what());
-        if (is_list && !whole_script)
-            return to.lists.at(static_cast<std::size_t>(asked->what())).push_back(std::move(asked));
-
-        if (whole_script)
-            encoder_->push_whole(to.request, asked);
-        else
-            to.request.append(encoder_->encode(*asked));
-        to.commands.push_back({1, is_list, whole_script});
-        to.asked.push_back(std::move(asked));
-    }
-
-    /** Puts the lists of a batch into its request.
-
-        Releases go before acquisitions: what is given back in a turn is free for who asks in it. A
-        release may overtake its own acquisition so. Its tombstone refuses that.
-    */
-    void close_lists(batch& to)
-    {
-        for (const verb what : {verb::extend, verb::release, verb::acquire})
-        {
-            question_list& asked = to.lists.at(static_cast<std::size_t>(what));
-            for (std::size_t at = 0; at < asked.size(); at += max_list)
-            {
-                const auto part = std::span(asked).subspan(at).first(
-                    std::min(max_list, asked.size() - at)
-                );
-                to.request.append(encoder_->encode(part));
-                to.commands.push_back({part.size(), true, false});
-            }
-            std::ranges::move(asked, std::back_inserter(to.asked));
-            asked.clear();
-        }
+        open_batch_->add(std::move(asked), whole_script, *encoder_);
     }
 
     /// Sends a question again whose script the server had forgotten; unless it was released
@@ -452,22 +386,21 @@ private:
             return;
 
         auto written = std::exchange(open_batch_, nullptr);
-        close_lists(*written);
+        redis::request& request = written->close(*encoder_);
         if (over_)
             return fail(*written);
-        written->written = steady_clock::now();
 
         // The batch outlives the adapter: Boost.Redis drops the adapter before it completes.
         const auto adapter = [this, to = written.get()](
                                  auto event, const redis::resp3::node_view& part, auto&
                              ) { on_parse(*to, event, part); };
-        redis::request& request = written->request;
         connection_.async_exec(
             request,
             redis::any_adapter(redis::any_adapter::impl_t(adapter)),
             [self = this->shared_from_this(),
-             written = std::move(written)](error_code, std::size_t) mutable {
-                self->on_batch_done(std::move(written));
+             written = std::move(written),
+             at = steady_clock::now()](error_code, std::size_t) mutable {
+                self->on_batch_done(std::move(written), at);
             }
         );
     }
@@ -479,22 +412,14 @@ private:
         const redis::resp3::node_view& part
     )
     {
-        const command& replied = to.commands[to.current];
-        const auto next = [&](const reply_shape& answer) {
-            deliver(std::move(to.asked[to.answered++]), replied.whole_script, answer);
-        };
-        switch (event)
-        {
-        case redis::any_adapter::parse_event::init:
-            to.answers.begin(replied.size, replied.is_list);
-            break;
-        case redis::any_adapter::parse_event::node: to.answers.read(part, next); break;
-        case redis::any_adapter::parse_event::done:
-            heard_ = true;
-            to.answers.end(next);
-            ++to.current;
-            break;
-        }
+        heard_ |= event == redis::any_adapter::parse_event::done;
+        to.read(
+            event,
+            part,
+            [this](std::shared_ptr<question> asked, bool whole_script, const reply_shape& answer) {
+                deliver(std::move(asked), whole_script, answer);
+            }
+        );
     }
 
     void deliver(std::shared_ptr<question> asked, bool whole_script, const reply_shape& shape)
@@ -532,27 +457,21 @@ private:
 
     void note_contact() { group_.servers->heard(index_, steady_clock::now()); }
 
-    void on_batch_done(std::unique_ptr<batch> written)
+    void on_batch_done(std::unique_ptr<batch> done, steady_clock::time_point written)
     {
-        fail(*written);
-        written->request.clear();
-        written->commands.clear();
-        written->asked.clear();
-        written->answered = 0;
-        written->current = 0;
-        const auto at = written->written;
+        fail(*done);
+        done->clear();
         if (spare_batches_.size() < max_spare_batches)
-            spare_batches_.push_back(std::move(written));
+            spare_batches_.push_back(std::move(done));
         if (!over_)
-            act_on_answers(at);
+            act_on_answers(written);
     }
 
     /// Fails what has no answer, which is nothing unless the connection broke.
     void fail(batch& unanswered)
     {
-        for (; unanswered.answered < unanswered.asked.size(); ++unanswered.answered)
+        while (const auto asked = unanswered.take_unanswered())
         {
-            const auto& asked = unanswered.asked[unanswered.answered];
             --unanswered_;
             reply lost;
             lost.why = reason::connection_lost;

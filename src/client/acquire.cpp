@@ -98,14 +98,14 @@ struct judgement
 
 /// The clock is read here, after the wait: replies that queued up while this process was stopped
 /// must not make a lease that has already expired.
-judgement judge(client_impl& client, const round& asked, milliseconds ttl)
+judgement judge(client_impl& client, const round& asked, milliseconds ttl, error_code interrupted)
 {
     const core::instant now = client.now();
     const core::instant valid_until =
         core::valid_until(asked.started(), ttl, client.config().clock_drift);
     client.note_duration(asked, now);
     const core::verdict verdict = asked.tally().at(now, valid_until);
-    client.events().round_ended(asked, to_error(verdict, asked), now);
+    client.events().round_ended(asked, interrupted ? interrupted : to_error(verdict, asked), now);
     return {now, verdict, valid_until};
 }
 
@@ -146,7 +146,7 @@ task<error_code> ask_once(acquisition& acquiring)
     if (!client.running())
         interrupted = asio::error::operation_aborted;
 
-    const judgement judged = judge(client, *asked, options.ttl);
+    const judgement judged = judge(client, *asked, options.ttl, interrupted);
     const bool granted = !interrupted && judged.verdict == core::verdict::granted;
 
     // A lost round can leave our key on a minority of nodes and on every node that timed out.
@@ -194,7 +194,7 @@ task<error_code> join(acquisition& acquiring, std::shared_ptr<hold> held)
     // From here on the lease leaves again, if it is not handed out.
     lease mine = share::make_lease(joined);
     const auto wanted = core::valid_until(now, options.ttl, client.config().clock_drift);
-    if (held->valid_until().steady < wanted.steady)
+    if (core::remaining(now, held->valid_until()) < core::remaining(now, wanted))
     {
         if (const error_code ec = co_await extend(held, options.ttl))
             co_return ec;

@@ -30,7 +30,9 @@ task<result<std::shared_ptr<round>>> ask(std::shared_ptr<hold> held, millisecond
         const auto asked = client.ask(verb::extend, held->about(), ttl);
         if (const error_code ec = co_await client.decided(*asked))
             co_return ec;
-        client.events().round_ended(*asked, to_error(*asked), client.now());
+        const core::instant now = client.now();
+        const bool late = held->over_at(now);
+        client.events().round_ended(*asked, late ? error::lease_lost : to_error(*asked), now);
         fencing_token unused;
         const bool granted = asked->tally().by_votes() == core::verdict::granted;
         if (granted || corrected || !client.correct_stamp(*asked, unused))

@@ -44,7 +44,10 @@ void client_impl::release_in_background(std::shared_ptr<share> left) noexcept
 
 void client_impl::abandon(std::shared_ptr<share> left) noexcept
 {
-    end_in_background(std::move(left), [](hold& held) { held.client()->held().remove(held); });
+    end_in_background(std::move(left), [](hold& held) {
+        held.granted_by().abandon();
+        held.client()->held().remove(held);
+    });
 }
 
 void client_impl::lose(hold& held, error_code why)
@@ -54,6 +57,8 @@ void client_impl::lose(hold& held, error_code why)
     const bool first = held.end(why);
     if (first)
         events_.lost(held);
+    // A node that was not reached yet need not hear of it any more.
+    held.granted_by().abandon();
     // Keys expire soon after the deadline, unless an extension has reached some nodes.
     if (first && held.extension_tried() && connected() && held.begin_release())
         release(held.granted_by(), held.longest_ttl());

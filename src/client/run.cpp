@@ -123,6 +123,9 @@ task<error_code> client_impl::until_running(time_point limit)
 
 task<error_code> client_impl::sleep_until(time_point at)
 {
+    // Whoever was about to go on when the client was stopped has not been told.
+    if (state_ == state::stopping || state_ == state::stopped)
+        co_return asio::error::operation_aborted;
     pause sleep(turn_);
     deadlines_->add(sleep, at);
     const error_code ec = co_await sleep.wait(waiting_);

@@ -55,6 +55,8 @@ void watch::add(const std::shared_ptr<hold>& granted, time_point asked, core::in
     }
     if (holds_.empty())
         suspended_ = now.boot - now.steady.time_since_epoch();
+    else
+        notice_suspension(now);
     granted->kept = granted;
     put_in(*granted, now);
     client_.events().set_held(holds_.size());
@@ -201,7 +203,10 @@ void watch::notice_suspension(core::instant now)
     if (suspended_ - before < shortest_suspension)
         return;
     for (const auto& each : all())
+    {
+        each->schedule.suspended(suspended_ - before);
         put_again(*each, now);
+    }
 }
 
 void watch::extend_soon(hold& due)

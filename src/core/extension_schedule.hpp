@@ -28,6 +28,9 @@ public:
     /// An extension failed at `now`, with so much validity left.
     void failed(time_point now, nanoseconds remaining, std::uint64_t draw) noexcept;
 
+    /// The machine was suspended for so long, which the clock of the schedule did not notice.
+    void suspended(nanoseconds duration) noexcept { due_ -= duration; }
+
     /// When to extend next.
     [[nodiscard]] time_point due() const noexcept { return due_; }
 

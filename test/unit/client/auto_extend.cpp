@@ -84,6 +84,36 @@ BOOST_AUTO_TEST_CASE(leases_that_are_due_together_share_a_turn)
     BOOST_TEST(moments.size() <= 12u);
 }
 
+BOOST_AUTO_TEST_CASE(a_suspension_that_leaves_a_part_of_the_ttl_brings_the_extension_forward)
+{
+    running_client fixture;
+    const lease held = fixture.acquire("orders:42", {.ttl = 30s, .auto_extend = true});
+    fixture.advance(1s);
+
+    fixture.time().jump(manual_time::clock::boot, 22s);  // The steady clock stood still meanwhile.
+    fixture.advance(510ms);
+
+    BOOST_TEST(extensions(fixture) == 1u);
+    BOOST_TEST(held.remaining() > 29s);
+    fixture.advance(9s);
+    BOOST_TEST(extensions(fixture) == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_is_acquired_after_a_suspension_is_extended_as_any_other)
+{
+    running_client fixture;
+    const lease other = fixture.acquire("r1", {.ttl = 30s});
+    fixture.advance(1s);
+    fixture.time().jump(manual_time::clock::boot, 22s);
+    const lease held = fixture.acquire("orders:42", {.ttl = 30s, .auto_extend = true});
+
+    fixture.advance(8s);
+    BOOST_TEST(extensions(fixture) == 0u);
+    fixture.advance(2100ms);
+
+    BOOST_TEST(extensions(fixture) == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(a_released_lease_is_not_extended)
 {
     running_client fixture;

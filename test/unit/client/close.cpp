@@ -69,6 +69,28 @@ BOOST_AUTO_TEST_CASE(new_operations_fail_and_acquisitions_under_way_are_aborted)
     BOOST_TEST(fixture.keys_left() == 0u);
 }
 
+// Nodes that are away answer at once. So a close that releases much is always about to go on, and
+// no cancellation can end its wait.
+BOOST_AUTO_TEST_CASE(a_close_that_goes_on_when_the_client_is_cancelled_waits_for_nothing_more)
+{
+    for (std::size_t steps = 0; steps < 10; ++steps)
+    {
+        running_client fixture;
+        std::vector<lease> held;
+        for (int i = 0; i < 10; ++i)
+            held.push_back(fixture.acquire("r" + std::to_string(i)));
+        fixture.each_node([](fake_node& node) { node.on(verb::release).absent(reason::down); });
+
+        const auto closed = launch(fixture.locks().async_close());
+        for (std::size_t step = 0; step < steps; ++step)
+            fixture.step(fixture.time().elapsed());
+        fixture.locks().cancel();
+        fixture.run_until_idle();
+
+        BOOST_TEST(closed->done(), "cancelled after " << steps << " steps");
+    }
+}
+
 BOOST_AUTO_TEST_CASE(who_waits_for_a_loss_is_told_and_keeps_the_lease_to_release_it)
 {
     running_client fixture;

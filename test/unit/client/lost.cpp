@@ -315,6 +315,26 @@ BOOST_AUTO_TEST_CASE(a_short_suspension_moves_the_deadline_and_the_extension)
     BOOST_TEST(lost->done());
 }
 
+BOOST_AUTO_TEST_CASE(a_node_that_connects_late_is_not_asked_for_a_lease_that_is_over)
+{
+    for (const bool abandoned : {false, true})
+    {
+        client_fixture fixture(setup{.nodes = 3});
+        fixture.node(2).starts(node_state::connecting);
+        fixture.start_client();
+        lease held = fixture.acquire("orders:42", {.ttl = 200ms});
+        fixture.advance(abandoned ? 10ms : 250ms);
+        if (abandoned)
+            held.abandon();
+        fixture.run_until_idle();
+
+        fixture.node(2).becomes(node_state::ready);
+        fixture.run_until_idle();
+
+        BOOST_TEST(fixture.node(2).store().count_set(fixture.time().elapsed()) == 0u);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(loss_is_told_while_the_boot_clock_stands_still)
 {
     running_client fixture;

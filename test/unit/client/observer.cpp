@@ -144,4 +144,37 @@ BOOST_AUTO_TEST_CASE(the_counters_add_up)
     BOOST_TEST(seen.held == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(an_interrupted_round_is_not_told_as_a_grant)
+{
+    observed_client on;
+    on.fixture.each_node([](fake_node& node) { node.on(verb::acquire).never(); });
+    const auto acquiring = launch(on.fixture.locks().async_acquire("orders:42", 1s));
+    on.fixture.run_until_idle();
+    on.take();
+
+    acquiring->cancel();
+    on.fixture.run_until_idle();
+
+    const std::string aborted = error_code(asio::error::operation_aborted).message();
+    const events expected{"round orders:42: " + aborted, "denied orders:42: " + aborted};
+    BOOST_TEST(on.take() == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(an_extension_round_after_the_deadline_is_told_as_a_loss)
+{
+    observed_client on;
+    lease held = on.fixture.acquire("orders:42", {.ttl = 100ms});
+    on.fixture.each_node([](fake_node& node) { node.on(verb::extend).after(40ms); });
+    on.fixture.advance(80ms);
+    on.take();
+
+    const auto extending = launch(held.async_extend(1s));
+    on.fixture.advance(60ms);
+
+    BOOST_TEST((extending->code() == error::lease_lost));
+    const std::string loss = error_code(error::lease_lost).message();
+    for (const std::string& each : on.take())
+        BOOST_TEST((!each.starts_with("extension round") || each.ends_with(": " + loss)), each);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

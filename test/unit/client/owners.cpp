@@ -103,6 +103,18 @@ BOOST_AUTO_TEST_CASE(the_longest_ttl_that_was_asked_for_counts)
     BOOST_TEST(fixture.sent_to(verb::extend).size() == 5u);
 }
 
+BOOST_AUTO_TEST_CASE(who_joins_after_a_suspension_gets_the_ttl_that_was_asked_for)
+{
+    running_client fixture;
+    const lease first = fixture.acquire("orders:42", {.ttl = 30s, .owner = owner{7}});
+    fixture.advance(1s);
+    fixture.time().jump(manual_time::clock::boot, 25s);
+
+    const lease second = fixture.acquire("orders:42", {.ttl = 10s, .owner = owner{7}});
+
+    BOOST_TEST(second.remaining() > 9s);
+}
+
 BOOST_AUTO_TEST_CASE(who_joins_gets_no_lease_if_its_ttl_cannot_be_had)
 {
     running_client fixture;

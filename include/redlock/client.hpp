@@ -181,7 +181,7 @@ public:
     /** Acquires a resource; waits while another owner holds it.
 
         Asks all nodes at once, and returns as soon as a quorum has granted. A round without a
-        quorum is released on every node that was asked; the next one follows after a random delay.
+        quorum is released on every node that may have our key; then comes a random delay.
 
         @par Completion signature
         `void(boost::system::error_code, redlock::lease)`
@@ -202,8 +202,8 @@ public:
         @li `error::invalid_argument`: resource or options out of range. Nothing was sent.
 
         @par Cancellation
-        Terminal and partial. Nothing is held afterwards: every node that was asked gets a release,
-        which follows the request on the same connection.
+        Terminal and partial. Nothing is held afterwards: every node that may have our key gets a
+        release, which follows the request on the same connection.
     */
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_acquire(

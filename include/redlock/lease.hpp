@@ -27,7 +27,7 @@ class share;
 enum class release_outcome : unsigned char
 {
     released,      ///< A quorum answered, and our key was deleted.
-    already_gone,  ///< A quorum answered, and none had our key: the lease had expired.
+    already_gone,  ///< None of a quorum had our key: it had expired. Or the lease was over already.
 
     /// Too few nodes answered for a quorum. The nodes that did not answer get the release once more
     /// when they are connected again, until the ttl ends. One that answered with an error does not.
@@ -103,7 +103,7 @@ public:
     /// it can still be read when the lease is over. Empty for an empty lease and in plain mode.
     [[nodiscard]] fencing_token fence() const noexcept;
 
-    /// How the last extension ended, automatic or not. Empty: well, or there was none. Tells why a
+    /// How the last extension ended that was answered. Empty: well, or there was none. Tells why a
     /// lease was lost: its nodes may have been silent, or may have had its key no longer.
     [[nodiscard]] error_code last_extension() const noexcept;
 
@@ -115,7 +115,7 @@ public:
         @par Completion signature
         `void(boost::system::error_code)`
 
-        @param ttl Counted from now. 10 ms to `client_config::ttl_max` (24 h in plain mode).
+        @param ttl Counted from now, with the limits of `acquire_options::ttl`.
         @param token Completion token.
 
         @par Errors

@@ -19,7 +19,7 @@ struct round_event
 {
     std::string_view resource;
     bool extension;                      ///< Whether a lease was to be extended.
-    error_code code;                     ///< Empty if a quorum granted in time.
+    error_code code;                     ///< Empty: a quorum granted in time.
     std::size_t granted;                 ///< How many nodes had granted when it was decided.
     std::size_t nodes;                   ///< How many there are.
     std::chrono::microseconds duration;  ///< Until it was decided.
@@ -57,7 +57,7 @@ struct lost_event
     std::string_view resource;
     fencing_token fence;
     error_code code;     ///< As `lease::async_wait_lost`.
-    error_code because;  ///< How the last extension ended. Empty: well, or there was none.
+    error_code because;  ///< As `lease::last_extension()`.
 };
 
 /// A release ended that somebody waited for.

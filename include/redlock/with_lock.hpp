@@ -230,7 +230,7 @@ auto with_lock(client& locks, std::string resource, acquire_options options, Bod
     1. Acquires `resource`, as `client::async_acquire`.
     2. Runs `body(lease&)` and extends the lease meanwhile, each time a third of the ttl has passed.
     3. If the lease is lost, cancels the body (`cancellation_type::terminal`). Waits for its end.
-    4. Releases the resource and waits for that, in any case.
+    4. Releases the resource and waits for that, also after an exception.
 
     A body that ignores cancellation runs on without protection: nothing can stop it. It still sees
     `lease::expired()`, and what it protects can check `lease::fence()`.

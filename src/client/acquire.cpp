@@ -120,7 +120,7 @@ lease make_lease(
     // As of the beginning: if the process has stood still since the verdict, this is a lease that
     // is over, and not none.
     lease made = share::make_lease(share::join(held, of.options.ttl, asked->started()));
-    of.client->held().add(held, asked->started().steady, judged.now);
+    of.client->held().add(held, asked->started(), judged.now);
     return made;
 }
 
@@ -255,6 +255,9 @@ task<error_code> try_again(acquisition& acquiring, error_code ec)
     {
         if (!acquiring.corrected)
         {
+            // Somebody who is about to go on is not told that the client was closed.
+            if (!client.running())
+                co_return asio::error::operation_aborted;
             const core::instant lost_at = client.now();
             if (acquiring.once || lost_at.steady >= acquiring.give_up)
                 break;

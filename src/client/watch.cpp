@@ -27,6 +27,12 @@ constexpr core::nanoseconds longest_tick = 10ms;
 /// leave room there for those of others.
 constexpr std::size_t max_extending = 1024;
 
+/// How long the machine was suspended meanwhile.
+core::nanoseconds suspended_between(core::instant then, core::instant now) noexcept
+{
+    return (now.boot - then.boot) - (now.steady - then.steady);
+}
+
 /// The first multiple of `tick` that is not before `at`.
 time_point rounded_up(time_point at, core::nanoseconds tick) noexcept
 {
@@ -41,10 +47,15 @@ watch::watch(client_impl& client, std::shared_ptr<deadlines> timer)
 {
 }
 
-void watch::add(const std::shared_ptr<hold>& granted, time_point asked, core::instant now)
+void watch::add(const std::shared_ptr<hold>& granted, core::instant asked, core::instant now)
 {
     // What may throw comes first: a hold is watched, or it is not.
-    granted->schedule.granted(asked, granted->extended_by(), jitter_());
+    if (holds_.empty())
+        suspended_ = now.boot - now.steady.time_since_epoch();
+    else
+        notice_suspension(now);
+    granted->schedule.granted(asked.steady, granted->extended_by(), jitter_());
+    granted->schedule.suspended(suspended_between(asked, now));
     if (granted->owner() != owner::none)
     {
         // There may be one already, whose keys have vanished. The new entry must not go by the
@@ -53,10 +64,6 @@ void watch::add(const std::shared_ptr<hold>& granted, time_point asked, core::in
         by_owner_.erase(name);
         by_owner_.emplace(name, granted.get());
     }
-    if (holds_.empty())
-        suspended_ = now.boot - now.steady.time_since_epoch();
-    else
-        notice_suspension(now);
     granted->kept = granted;
     put_in(*granted, now);
     client_.events().set_held(holds_.size());
@@ -84,6 +91,7 @@ void watch::extend_by(hold& held, milliseconds ttl)
     if (!held.kept || held.extended_by() >= ttl)
         return;
     const core::instant now = client_.now();
+    notice_suspension(now);
     held.extend_by(ttl);
     held.schedule.granted(now.steady, ttl, jitter_());
     put_again(held, now);
@@ -235,7 +243,7 @@ void watch::start_extension(const std::shared_ptr<hold>& next)
     using handler = asio::any_completion_handler<void(error_code)>;
 
     ++extending_;
-    const time_point asked = client_.now().steady;
+    const core::instant asked = client_.now();
     auto done = [next, asked](error_code outcome) {
         next->client()->held().on_extended(*next, asked, outcome);
     };
@@ -250,7 +258,7 @@ void watch::start_extension(const std::shared_ptr<hold>& next)
     }
 }
 
-void watch::on_extended(hold& held, time_point asked, error_code outcome)
+void watch::on_extended(hold& held, core::instant asked, error_code outcome)
 {
     --extending_;
     held.extending = false;
@@ -258,11 +266,17 @@ void watch::on_extended(hold& held, time_point asked, error_code outcome)
     if (held.kept)
     {
         const core::instant now = client_.now();
-        const auto left = core::remaining(now, held.valid_until());
+        notice_suspension(now);
         if (outcome)
+        {
+            const auto left = core::remaining(now, held.valid_until());
             held.schedule.failed(now.steady, left, jitter_());
+        }
         else
-            held.schedule.granted(asked, held.extended_by(), jitter_());
+        {
+            held.schedule.granted(asked.steady, held.extended_by(), jitter_());
+            held.schedule.suspended(suspended_between(asked, now));
+        }
         put_again(held, now);
         arm(now);
     }

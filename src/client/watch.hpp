@@ -34,7 +34,7 @@ public:
     watch(client_impl& client, std::shared_ptr<deadlines> timer);
 
     /// Watches a hold that was just granted, by a round that started at `asked`.
-    void add(const std::shared_ptr<hold>& granted, time_point asked, core::instant now);
+    void add(const std::shared_ptr<hold>& granted, core::instant asked, core::instant now);
 
     /// The hold is over. Wakes who waits for that. May destroy it, if the caller does not keep it.
     void remove(hold& over);
@@ -83,7 +83,7 @@ private:
     void extend_soon(hold& due);
     void start_extensions();
     void start_extension(const std::shared_ptr<hold>& next);
-    void on_extended(hold& held, time_point asked, error_code outcome);
+    void on_extended(hold& held, core::instant asked, error_code outcome);
 
     client_impl& client_;
     std::shared_ptr<deadlines> timer_;

@@ -95,8 +95,24 @@ BOOST_AUTO_TEST_CASE(a_suspension_that_leaves_a_part_of_the_ttl_brings_the_exten
 
     BOOST_TEST(extensions(fixture) == 1u);
     BOOST_TEST(held.remaining() > 29s);
-    fixture.advance(9s);
+    fixture.advance(8900ms);
     BOOST_TEST(extensions(fixture) == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_suspension_during_the_round_brings_the_extension_forward)
+{
+    running_client fixture;
+    fixture.each_node([](fake_node& node) { node.on(verb::acquire).after(10ms); });
+    const auto acquiring = launch(
+        fixture.locks().async_acquire("orders:42", {.ttl = 30s, .auto_extend = true})
+    );
+    fixture.run_until_idle();
+    fixture.time().jump(manual_time::clock::boot, 22s);
+    fixture.advance(600ms);
+
+    BOOST_TEST_REQUIRE(acquiring->done());
+    BOOST_TEST(extensions(fixture) == 1u);
+    BOOST_TEST(acquiring->value().remaining() > 29s);
 }
 
 BOOST_AUTO_TEST_CASE(a_lease_that_is_acquired_after_a_suspension_is_extended_as_any_other)

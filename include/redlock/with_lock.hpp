@@ -31,8 +31,8 @@
 #include <type_traits>
 #include <utility>
 
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
-// GCC 12 inlines how Asio allocates the frame of a coroutine, but not how it frees it.
+#if defined(__GNUC__) && !defined(__clang__)
+// GCC 12 to 14 inline how Asio allocates the frame of a coroutine, but not how it is freed.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 #endif
@@ -289,7 +289,7 @@ template <class Body>
 
 }  // namespace redlock
 
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+#if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
 

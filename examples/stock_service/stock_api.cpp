@@ -64,7 +64,7 @@ response come_back_later(response reply)
 }
 
 /// As it may stand in a message: not too long, and nothing that is no text.
-std::string quoted(std::string_view given)
+std::string in_quotes(std::string_view given)
 {
     std::string shown(given.substr(0, 40));
     std::ranges::replace_if(
@@ -81,7 +81,7 @@ std::int64_t parse_id(std::string_view given)
     if (!whole || id <= 0 || given.front() == '0' || given.size() > id_digits_max)
         throw refusal{
             http::status::bad_request,
-            "an item id is a number of at most 18 digits, not " + quoted(given),
+            "an item id is a number of at most 18 digits, not " + in_quotes(given),
         };
     return id;
 }
@@ -101,7 +101,7 @@ std::int64_t parse_quantity(std::string_view body)
         refuse_body("the body is no JSON object");
     for (const auto& member : given.get_object())
         if (member.key() != "quantity")
-            refuse_body("unknown member " + quoted(member.key()));
+            refuse_body("unknown member " + in_quotes(member.key()));
     const json::value* const quantity = given.get_object().if_contains("quantity");
     if (quantity == nullptr)
         refuse_body("no quantity");
@@ -109,7 +109,7 @@ std::int64_t parse_quantity(std::string_view body)
     if (!number || *number < 1 || *number > quantity_max)
         refuse_body(
             "quantity is a whole number from 1 to " + std::to_string(quantity_max) + ", not " +
-            quoted(json::serialize(*quantity))
+            in_quotes(json::serialize(*quantity))
         );
     return *number;
 }
@@ -119,7 +119,7 @@ void expect_method(const request& question, http::verb method, const char* name)
     if (question.method() != method)
         throw refusal{
             http::status::method_not_allowed,
-            quoted(question.method_string()) + " is not allowed here, but " + name,
+            in_quotes(question.method_string()) + " is not allowed here, but " + name,
             name,
         };
 }
@@ -177,7 +177,7 @@ asio::awaitable<response> stock_api::route(const request& question)
         expect_method(question, http::verb::get, "GET");
         co_return co_await show(parse_id(*id));
     }
-    throw refusal{http::status::not_found, "there is nothing at " + quoted(target)};
+    throw refusal{http::status::not_found, "there is nothing at " + in_quotes(target)};
 }
 
 asio::awaitable<response> stock_api::sell(std::int64_t item, std::int64_t quantity)

@@ -7,6 +7,7 @@
 #include <boost/asio/use_future.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <future>
@@ -103,6 +104,16 @@ std::vector<std::string> arguments_of(std::string_view wire)
     return result;
 }
 
+/// How many nodes answered with this error. A quorum decides, so one may not have answered yet.
+std::size_t saying(const diagnostics& report, std::string_view error)
+{
+    return static_cast<std::size_t>(
+        std::ranges::count_if(report.votes, [error](const node_vote& each) {
+            return each.text.starts_with(error);
+        })
+    );
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(test_guarded, *boost::unit_test::precondition(needs("redis-server")))
@@ -183,7 +194,7 @@ BOOST_AUTO_TEST_CASE(nodes_without_memory_refuse_to_acquire_only)
     options.report = &report;
     const auto [ec, none] = outcome_of(fixture.context, locks->async_acquire("other", options));
     BOOST_TEST(ec == error::node_rejected);
-    BOOST_TEST(report.votes[0].text.starts_with("OOM"), report);
+    BOOST_TEST(saying(report, "OOM") >= 2u, report);
     BOOST_TEST(fixture.servers[0].command({"EXISTS", "other"}) == "(integer) 0");
 
     run(fixture.context, held.async_extend(1s));
@@ -217,7 +228,7 @@ BOOST_AUTO_TEST_CASE(a_fence_key_of_another_type_makes_only_its_own_resource_ref
     BOOST_CHECK_EXCEPTION(odd.get(), boost::system::system_error, [](const auto& failure) {
         return failure.code() == error::node_rejected;
     });
-    BOOST_TEST(report.votes[0].text.starts_with("WRONGTYPE"), report);
+    BOOST_TEST(saying(report, "WRONGTYPE") >= 2u, report);
     BOOST_TEST(fixture.servers[0].command({"EXISTS", "odd"}) == "(integer) 0");
 }
 

@@ -5,6 +5,7 @@
 #include "client/spawn_op.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <new>
 #include <utility>
 
@@ -33,6 +34,13 @@ core::nanoseconds suspended_between(core::instant then, core::instant now) noexc
     return (now.boot - then.boot) - (now.steady - then.steady);
 }
 
+/// A quorum granted at `now` what was asked for at `asked`.
+void schedule_next(hold& held, core::instant asked, core::instant now, std::uint64_t draw) noexcept
+{
+    held.schedule.granted(asked.steady, held.extended_by(), draw);
+    held.schedule.suspended(suspended_between(asked, now));
+}
+
 /// The first multiple of `tick` that is not before `at`.
 time_point rounded_up(time_point at, core::nanoseconds tick) noexcept
 {
@@ -54,8 +62,7 @@ void watch::add(const std::shared_ptr<hold>& granted, core::instant asked, core:
         suspended_ = now.boot - now.steady.time_since_epoch();
     else
         notice_suspension(now);
-    granted->schedule.granted(asked.steady, granted->extended_by(), jitter_());
-    granted->schedule.suspended(suspended_between(asked, now));
+    schedule_next(*granted, asked, now, jitter_());
     if (granted->owner() != owner::none)
     {
         // There may be one already, whose keys have vanished. The new entry must not go by the
@@ -93,7 +100,7 @@ void watch::extend_by(hold& held, milliseconds ttl)
     const core::instant now = client_.now();
     notice_suspension(now);
     held.extend_by(ttl);
-    held.schedule.granted(now.steady, ttl, jitter_());
+    schedule_next(held, now, now, jitter_());
     put_again(held, now);
     arm(now);
 }
@@ -267,16 +274,11 @@ void watch::on_extended(hold& held, core::instant asked, error_code outcome)
     {
         const core::instant now = client_.now();
         notice_suspension(now);
+        const auto left = core::remaining(now, held.valid_until());
         if (outcome)
-        {
-            const auto left = core::remaining(now, held.valid_until());
             held.schedule.failed(now.steady, left, jitter_());
-        }
         else
-        {
-            held.schedule.granted(asked.steady, held.extended_by(), jitter_());
-            held.schedule.suspended(suspended_between(asked, now));
-        }
+            schedule_next(held, asked, now, jitter_());
         put_again(held, now);
         arm(now);
     }

@@ -1,4 +1,5 @@
 #include "client/operations.hpp"
+#include "client/recycling.hpp"
 #include "core/holder_estimate.hpp"
 #include "core/limits.hpp"
 #include "core/quorum.hpp"
@@ -116,7 +117,7 @@ lease make_lease(
     const judgement& judged
 )
 {
-    const auto held = std::make_shared<hold>(of.client, of.options, asked, judged.valid_until);
+    const auto held = make_recycled<hold>(of.client, of.options, asked, judged.valid_until);
     // As of the beginning: if the process has stood still since the verdict, this is a lease that
     // is over, and not none.
     lease made = share::make_lease(share::join(held, of.options.ttl, asked->started()));

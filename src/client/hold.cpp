@@ -1,5 +1,7 @@
 #include "client/hold.hpp"
 
+#include "client/recycling.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -110,7 +112,7 @@ std::shared_ptr<share> share::join(
     core::instant now
 )
 {
-    auto joined = std::make_shared<share>(held, ttl);
+    auto joined = make_recycled<share>(held, ttl);
     return held->join(now) ? joined : nullptr;
 }
 

@@ -1,5 +1,6 @@
 #include "client/client_impl.hpp"
 #include "client/pause.hpp"
+#include "client/recycling.hpp"
 #include "core/quorum.hpp"
 
 #include <boost/asio/post.hpp>
@@ -29,7 +30,7 @@ std::shared_ptr<const attempt> client_impl::new_attempt(
     std::string key;
     key.reserve(config_.key_prefix.size() + resource.size());
     key.append(config_.key_prefix).append(resource);
-    return std::make_shared<attempt>(
+    return make_recycled<attempt>(
         attempt{std::move(key), config_.key_prefix.size(), ids_.next(), token}
     );
 }
@@ -42,7 +43,7 @@ std::shared_ptr<round> client_impl::make_round(
 {
     const std::uint64_t stamp = stamp_for(what, *about);
     // The time is taken before anything is sent: validity counts from here.
-    return std::make_shared<round>(
+    return make_recycled<round>(
         ++last_serial_, what, std::move(about), ttl, stamp, nodes_.size(), now(), turn_
     );
 }

@@ -1,6 +1,8 @@
 #ifndef REDLOCK_SRC_CLIENT_TASK_HPP
 #define REDLOCK_SRC_CLIENT_TASK_HPP
 
+#include "client/recycling.hpp"
+
 #include <coroutine>
 #include <exception>
 #include <optional>
@@ -62,7 +64,7 @@ template <class T>
 class [[nodiscard]] task
 {
 public:
-    struct promise_type
+    struct promise_type : recycled_frame
     {
         operation_frame* frame = nullptr;
         std::coroutine_handle<> caller;
@@ -133,7 +135,7 @@ private:
 class operation
 {
 public:
-    struct promise_type
+    struct promise_type : recycled_frame
     {
         operation_frame own;
         operation_frame* frame = &own;

@@ -24,6 +24,7 @@
 #include <sys/socket.h>
 
 #include "support/client_runner.hpp"
+#include "support/contains.hpp"
 #include "support/needs.hpp"
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
@@ -108,11 +109,6 @@ std::optional<bool> sends_without_delay(std::uint16_t port)
         result = result.value_or(true) && on != 0;
     }
     return result;
-}
-
-bool contains(std::string_view text, std::string_view part)
-{
-    return text.find(part) != std::string_view::npos;
 }
 
 asio::awaitable<void> acquire_and_release(client& locks, std::string name)

@@ -24,6 +24,7 @@
 #include <sys/socket.h>
 
 #include "support/client_runner.hpp"
+#include "support/contains.hpp"
 #include "support/eventually.hpp"
 #include "support/needs.hpp"
 #include "support/posix.hpp"
@@ -95,11 +96,6 @@ struct proxied_nodes
     asio::io_context context;
     client_config config;
 };
-
-bool contains(std::string_view text, std::string_view part)
-{
-    return text.find(part) != std::string_view::npos;
-}
 
 std::size_t occurrences(std::string_view text, std::string_view part)
 {

@@ -63,6 +63,14 @@ struct guarded_fixture
 /// A quarantine is a little longer than twice the window and the step of a clock that it assumes.
 constexpr auto quarantine = 2100ms;
 
+/// What a node is once it was looked at: a quarantine ends soon, and then it is ready.
+node_state judgement_of(asio::io_context& context, const client_runner& locks, std::size_t node)
+{
+    const auto judged = [&] { return locks.status(node).state != node_state::connecting; };
+    BOOST_TEST_REQUIRE(run_until(context, judged));
+    return locks.status(node).state;
+}
+
 /// The reason of each node's vote in one attempt.
 std::vector<reason> reasons(asio::io_context& context, client_runner& locks)
 {
@@ -366,7 +374,29 @@ BOOST_AUTO_TEST_CASE(a_durable_node_votes_at_once_after_a_restart_if_its_setting
         fixture.servers[0].command({"SET", "redlock:marker:", fingerprint + "older durable"});
 
         client_runner later(fixture.context, fixture.config);
-        BOOST_TEST(later.reaches(0, really ? node_state::ready : node_state::quarantined));
+        BOOST_TEST(
+            judgement_of(fixture.context, later, 0) ==
+            (really ? node_state::ready : node_state::quarantined)
+        );
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_is_trusted_to_be_durable_votes_at_once_whatever_its_settings)
+{
+    guarded_fixture fixture;  // Its servers store nothing.
+    fixture.config.nodes[0].durable = true;
+    for (const bool trusted : {true, false})
+    {
+        const std::string marker = fixture.servers[0].command({"GET", "redlock:marker:"});
+        const std::string fingerprint = marker.substr(0, marker.rfind(';') + 1);
+        fixture.servers[0].command({"SET", "redlock:marker:", fingerprint + "older durable"});
+
+        fixture.config.nodes[0].trust_durable = trusted;
+        client_runner locks(fixture.context, fixture.config);
+        BOOST_TEST(
+            judgement_of(fixture.context, locks, 0) ==
+            (trusted ? node_state::ready : node_state::quarantined)
+        );
     }
 }
 

@@ -31,6 +31,7 @@
 
 #include "support/child_process.hpp"
 #include "support/client_runner.hpp"
+#include "support/contains.hpp"
 #include "support/eventually.hpp"
 #include "support/http_client.hpp"
 #include "support/mariadb_server.hpp"
@@ -160,11 +161,6 @@ struct shop
         context.get_executor(),
         recipes::mariadb_address{.socket = database.socket()}};
 };
-
-bool contains(const std::string& text, std::string_view part)
-{
-    return text.find(part) != text.npos;
-}
 
 /// Buys one after the other, until there is nothing left. @return How many.
 asio::awaitable<int> buy_all(std::uint16_t port)

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "support/client_runner.hpp"
+#include "support/contains.hpp"
 #include "support/needs.hpp"
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
@@ -56,11 +57,6 @@ const std::vector<std::string> least_privilege{
 const std::vector<std::string> least_privilege_of_guarded_mode{
     "~redlock:*", "+mget", "+time"
 };
-
-bool contains(std::string_view text, std::string_view part)
-{
-    return text.find(part) != std::string_view::npos;
-}
 
 /// Makes the user of the tests, with these rules and nothing else.
 void set_user(redis_server& server, const std::vector<std::string>& rules)

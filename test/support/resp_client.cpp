@@ -205,4 +205,17 @@ std::string resp_client::render(const reply& from)
     return lines;
 }
 
+bool is_refused(std::uint16_t port)
+{
+    try
+    {
+        const resp_client client(port);
+        return false;
+    }
+    catch (const std::system_error& failure)
+    {
+        return failure.code() == std::errc::connection_refused;
+    }
+}
+
 }  // namespace redlock::test

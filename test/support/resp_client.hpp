@@ -68,6 +68,9 @@ private:
     std::string received_;
 };
 
+/// Whether nobody listens on the port.
+[[nodiscard]] bool is_refused(std::uint16_t port);
+
 }  // namespace redlock::test
 
 #endif

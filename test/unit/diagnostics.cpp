@@ -9,10 +9,12 @@
 #include <string>
 #include <string_view>
 
+#include "support/contains.hpp"
 #include "support/printing.hpp"
 
 using namespace redlock;
 using namespace std::chrono_literals;
+using redlock::test::contains;
 
 namespace {
 
@@ -58,11 +60,6 @@ std::string said(const node_vote& vote)
     const std::string_view head = "need 1 of 1: n1:6379 ";
     BOOST_TEST(line.starts_with(head), line);
     return line.substr(head.size());
-}
-
-bool contains(std::string_view text, std::string_view part)
-{
-    return text.find(part) != text.npos;
 }
 
 }  // namespace

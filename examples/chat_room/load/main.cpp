@@ -56,7 +56,7 @@ std::int64_t now_in_us()
 class crowd
 {
 public:
-    crowd(chat::stage& on, const load_options& how) : on_(on), how_(how)
+    crowd(chat::stage& on, const load_options& how) : how_(how)
     {
         for (std::size_t index = 0; index < how.members; ++index)
         {
@@ -205,7 +205,6 @@ private:
         return condition();
     }
 
-    chat::stage& on_;
     load_options how_;
     asio::io_context context_;
     std::deque<chat::scripted_member> members_;

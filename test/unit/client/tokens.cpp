@@ -318,7 +318,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_coroutine_can_await_it, Operation, operations)
     bench_for<Operation> on;
     int completions = 0;
     const auto body = [&]() -> asio::awaitable<void> {
-        co_await Operation::start(on, asio::use_awaitable);
+        (void)co_await Operation::start(on, asio::use_awaitable);
         ++completions;
     };
 
@@ -333,7 +333,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_coroutine_can_await_a_deferred_operation, Operat
     bench_for<Operation> on;
     int completions = 0;
     const auto body = [&]() -> asio::awaitable<void> {
-        co_await Operation::start(on, asio::deferred);
+        (void)co_await Operation::start(on, asio::deferred);
         ++completions;
     };
 
@@ -365,7 +365,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(redirect_error_sets_the_code, Operation, operation
     error_code ec = operation_aborted;
     int completions = 0;
     const auto body = [&]() -> asio::awaitable<void> {
-        co_await Operation::start(on, asio::redirect_error(asio::use_awaitable, ec));
+        (void)co_await Operation::start(on, asio::redirect_error(asio::use_awaitable, ec));
         ++completions;
     };
 

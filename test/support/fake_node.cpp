@@ -424,8 +424,10 @@ void fake_node::send_kept()
 {
     for (auto& kept : std::exchange(waiting_, {}))
     {
-        if (kept.asked->wanted())
-            send(std::move(kept), take_rule(kept.asked->what()));
+        if (!kept.asked->wanted())
+            continue;
+        const rule how = take_rule(kept.asked->what());
+        send(std::move(kept), how);
     }
     for (auto& kept : std::exchange(releases_, {}))
         send(std::move(kept), {});

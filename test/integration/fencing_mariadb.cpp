@@ -131,11 +131,11 @@ struct fixture
 /// What two holders do who take turns, and do not always act in time.
 struct race
 {
-    /// Adds one with a new token, again and again, and often too late.
+    /// Adds one with a new token, again and again, until somebody was too late.
     asio::awaitable<void> add_ones(mariadb_stock& stock, unsigned seed)
     {
         std::minstd_rand random(seed);
-        for (int turn = 0; turn < 200; ++turn)
+        for (int turn = 0; turn < 200 || refused == 0; ++turn)
         {
             const auto token = fencing_token::from_value(++tokens);
             co_await sleep(std::chrono::microseconds(random() % 2000));

@@ -1,5 +1,6 @@
+#include <redlock/detail/recycling.hpp>
+
 #include "client/operations.hpp"
-#include "client/recycling.hpp"
 #include "core/holder_estimate.hpp"
 #include "core/limits.hpp"
 #include "core/quorum.hpp"
@@ -111,17 +112,13 @@ judgement judge(client_impl& client, const round& asked, milliseconds ttl, error
 }
 
 /// The lease of what `asked` was granted.
-lease make_lease(
-    const acquisition& of,
-    const std::shared_ptr<round>& asked,
-    const judgement& judged
-)
+lease make_lease(const acquisition& of, const round& asked, const judgement& judged)
 {
-    const auto held = make_recycled<hold>(of.client, of.options, asked, judged.valid_until);
+    auto held = make_recycled<hold>(of.client, of.options, asked, judged.valid_until);
     // As of the beginning: if the process has stood still since the verdict, this is a lease that
     // is over, and not none.
-    lease made = share::make_lease(share::join(held, of.options.ttl, asked->started()));
-    of.client->held().add(held, asked->started(), judged.now);
+    lease made = share::make_lease(share::join(held, of.options.ttl, asked.started()));
+    of.client->held().add(std::move(held), asked.started(), judged.now);
     return made;
 }
 
@@ -161,7 +158,7 @@ task<error_code> ask_once(acquisition& acquiring)
     acquiring.corrected =
         !granted && client.correct_stamp(*asked, acquiring.above) && !acquiring.corrected;
 
-    std::shared_ptr<round> holders;
+    round_ptr holders;
     if (!interrupted && !acquiring.corrected && !asked->guarded() &&
         judged.verdict == core::verdict::contended && (!acquiring.once || options.report))
     {
@@ -172,7 +169,7 @@ task<error_code> ask_once(acquisition& acquiring)
         client.write_report(*options.report, acquiring.rounds, *asked, holders.get());
     // The guarded script says with its denial how long the holder has left.
     if (granted)
-        acquiring.granted = make_lease(acquiring, asked, judged);
+        acquiring.granted = make_lease(acquiring, *asked, judged);
     else
         acquiring.free_after = free_after(*asked, holders ? *holders : *asked);
     co_return interrupted ? interrupted : to_error(judged.verdict, *asked);
@@ -281,17 +278,18 @@ task<result<lease>> run_acquisition(
     bool once
 )
 {
-    const core::instant started = self->now();
+    client_impl& client = *self;
+    const core::instant started = client.now();
     const time_point give_up = core::shifted(started, options.wait).steady;
-    acquisition acquiring{self, std::move(resource), options, once, give_up};
+    acquisition acquiring{std::move(self), std::move(resource), options, once, give_up};
 
     error_code ec;
     if (!is_valid(acquiring))
         ec = error::invalid_argument;
     else if (options.report)
         *options.report = {};
-    if (!ec && !self->running())
-        ec = co_await self->until_running(give_up);
+    if (!ec && !client.running())
+        ec = co_await client.until_running(give_up);
     if (!ec)
     {
         ec = co_await try_once(acquiring);
@@ -301,10 +299,10 @@ task<result<lease>> run_acquisition(
 
     if (ec)
     {
-        self->events().denied(acquiring.resource, ec, acquiring.rounds, started);
+        client.events().denied(acquiring.resource, ec, acquiring.rounds, started);
         co_return ec;
     }
-    self->events().acquired(acquiring.granted, acquiring.rounds, started);
+    client.events().acquired(acquiring.granted, acquiring.rounds, started);
     co_return std::move(acquiring.granted);
 }
 

@@ -129,10 +129,11 @@ void client::start_acquire(
     boost::asio::any_completion_handler<void(error_code, lease)> handler
 )
 {
+    const detail::client_impl& client = *impl;  // Kept by the initiation.
     auto body = how == patience::one_round
-                    ? detail::try_acquire(impl, std::move(resource), options)
-                    : detail::acquire(impl, std::move(resource), options);
-    detail::spawn_op(*impl, std::move(body), std::move(handler));
+                    ? detail::try_acquire(std::move(impl), std::move(resource), options)
+                    : detail::acquire(std::move(impl), std::move(resource), options);
+    detail::spawn_op(client, std::move(body), std::move(handler));
 }
 
 }  // namespace redlock

@@ -118,7 +118,7 @@ public:
     );
 
     /// Starts a round. `timed`: note when each node answered.
-    [[nodiscard]] std::shared_ptr<round> ask(
+    [[nodiscard]] round_ptr ask(
         verb what,
         std::shared_ptr<const attempt> about,
         milliseconds ttl,
@@ -127,25 +127,25 @@ public:
 
     /// Starts to release what an attempt may have left behind, on every node that was sent it.
     /// `ttl`: how long its keys may live from now.
-    std::shared_ptr<round> release(round& left_behind, milliseconds ttl);
+    round_ptr release(round& left_behind, milliseconds ttl);
 
     // What is held: holds.cpp.
     [[nodiscard]] watch& held() noexcept { return held_; }
     [[nodiscard]] monitor& events() noexcept { return events_; }
-    [[nodiscard]] const std::shared_ptr<turn>& end_of_turn() const noexcept { return turn_; }
+    [[nodiscard]] turn& end_of_turn() const noexcept { return *turn_; }
 
     /// The hold is over, and nobody gave it back. Does nothing if it had ended before.
     void lose(hold& held, error_code why);
 
     /// The last lease of the hold is over. Starts to release its keys.
     /// @return Null if that has been done, or cannot be.
-    std::shared_ptr<round> give_back(hold& held);
+    round_ptr give_back(hold& held);
 
     /// Lets those look again who wait for the loss of a lease.
     static void wake_waiters(hold& held);
 
     /// Asks the nodes that denied `lost` how long the holder has left.
-    [[nodiscard]] std::shared_ptr<round> ask_holders(const round& lost);
+    [[nodiscard]] round_ptr ask_holders(const round& lost);
 
     /// Waits until the round is decided. Fails with operation_aborted or not_running.
     [[nodiscard]] auto decided(round& asked) { return asked.wait(waiting_); }
@@ -201,13 +201,13 @@ private:
         stopped,
     };
 
-    std::shared_ptr<round> make_round(
+    round_ptr make_round(
         verb what,
         std::shared_ptr<const attempt> about,
         milliseconds ttl
     );
     [[nodiscard]] std::uint64_t stamp_for(verb what, const attempt& about) const noexcept;
-    void put(std::size_t node, const std::shared_ptr<round>& asked);
+    void put(std::size_t node, const round_ptr& asked);
     void set_deadline(round& asked);
     [[nodiscard]] task<error_code> let_releases_out();
     [[nodiscard]] task<error_code> stop_nodes();

@@ -34,7 +34,7 @@ task<error_code> release_all(client_impl& client, holds& held)
     holds unconfirmed;
     for (std::size_t first = 0; first < held.size(); first += max_releasing)
     {
-        std::vector<std::shared_ptr<round>> asked;
+        std::vector<round_ptr> asked;
         const std::size_t last = std::min(first + max_releasing, held.size());
         for (std::size_t i = first; i < last; ++i)
             asked.push_back(client.release(held[i]->granted_by(), held[i]->longest_ttl()));

@@ -22,7 +22,7 @@ error_code to_error(const round& asked) noexcept
 }
 
 /// Puts the extension to all nodes, and once more if only its time was wrong.
-task<result<std::shared_ptr<round>>> ask(std::shared_ptr<hold> held, milliseconds ttl)
+task<result<round_ptr>> ask(std::shared_ptr<hold> held, milliseconds ttl)
 {
     client_impl& client = *held->client();
     for (bool corrected = false;; corrected = true)

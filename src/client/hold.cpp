@@ -1,6 +1,6 @@
 #include "client/hold.hpp"
 
-#include "client/recycling.hpp"
+#include <redlock/detail/recycling.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -10,15 +10,15 @@ namespace redlock::detail {
 hold::hold(
     std::shared_ptr<client_impl> client,
     const acquire_options& options,
-    std::shared_ptr<round> granted_by,
+    const round& granted_by,
     core::instant valid_until
 )
     : client_(std::move(client)),
       owner_(options.owner),
       longest_ttl_(options.ttl),
       extended_by_(options.auto_extend ? options.ttl : milliseconds(0)),
-      granted_by_(std::move(granted_by)),
-      limit_(core::shifted(granted_by_->started(), options.hold_max)),
+      granted_by_(std::static_pointer_cast<round>(granted_by.shared())),
+      limit_(core::shifted(granted_by.started(), options.hold_max)),
       valid_until_(valid_until)
 {
 }
@@ -37,6 +37,11 @@ core::instant hold::valid_until() const noexcept
 bool hold::over_at(core::instant now) const noexcept
 {
     const std::lock_guard lock(mutex_);
+    return is_over(now);
+}
+
+bool hold::is_over(core::instant now) const noexcept
+{
     expired_ = expired_ || core::reached(now, valid_until_);
     return ended_ || expired_;
 }
@@ -55,10 +60,8 @@ error_code hold::last_extension() const noexcept
 
 bool hold::join(core::instant now) noexcept
 {
-    if (over_at(now))
-        return false;
     const std::lock_guard lock(mutex_);
-    if (ended_)
+    if (is_over(now))
         return false;
     ++leases_;
     return true;
@@ -87,10 +90,8 @@ void hold::note_extension(error_code outcome) noexcept
 
 bool hold::prolong(core::instant now, core::instant valid_until) noexcept
 {
-    if (over_at(now))
-        return false;
     const std::lock_guard lock(mutex_);
-    if (ended_ || expired_)
+    if (is_over(now))
         return false;
     valid_until_.steady = std::max(valid_until_.steady, valid_until.steady);
     valid_until_.boot = std::max(valid_until_.boot, valid_until.boot);
@@ -112,8 +113,9 @@ std::shared_ptr<share> share::join(
     core::instant now
 )
 {
-    auto joined = make_recycled<share>(held, ttl);
-    return held->join(now) ? joined : nullptr;
+    hold& joined = *held;
+    auto made = make_recycled<share>(std::move(held), ttl);
+    return joined.join(now) ? made : nullptr;
 }
 
 lease share::make_lease(std::shared_ptr<share> of) noexcept

@@ -52,7 +52,7 @@ public:
     hold(
         std::shared_ptr<client_impl> client,
         const acquire_options& options,
-        std::shared_ptr<round> granted_by,
+        const round& granted_by,
         core::instant valid_until
     );
 
@@ -112,6 +112,9 @@ public:
     [[nodiscard]] bool begin_release() noexcept { return !std::exchange(release_begun_, true); }
 
 private:
+    /// The same as `over_at`, with the mutex locked.
+    bool is_over(core::instant now) const noexcept;
+
     std::shared_ptr<client_impl> client_;
     redlock::owner owner_;
     milliseconds longest_ttl_;

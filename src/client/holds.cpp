@@ -65,10 +65,9 @@ void client_impl::lose(hold& held, error_code why)
     held_.remove(held);
 }
 
-std::shared_ptr<round> client_impl::give_back(hold& held)
+round_ptr client_impl::give_back(hold& held)
 {
-    const auto kept = held.kept;
-    held_.remove(held);
+    const auto kept = held_.remove(held);
     if (!connected() || !held.begin_release())
         return nullptr;
     events_.given_back();

@@ -109,7 +109,8 @@ void lease::start_release(
         return std::move(handler)(error::invalid_argument, release_outcome());
     // From here on the lease is over, whatever becomes of the release.
     const auto ended = share->end();
-    detail::spawn_op(*share->held()->client(), detail::release(share, ended), std::move(handler));
+    const detail::client_impl& client = *share->held()->client();  // Kept by the initiation.
+    detail::spawn_op(client, detail::release(std::move(share), ended), std::move(handler));
 }
 
 void lease::start_wait_lost(

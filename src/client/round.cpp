@@ -33,10 +33,10 @@ round::round(
     std::uint64_t stamp,
     std::size_t node_count,
     core::instant started,
-    std::shared_ptr<turn> turn
+    turn& end_of_turn
 )
     : question(serial, what, std::move(about), ttl, stamp),
-      suspension(std::move(turn)),
+      suspension(end_of_turn),
       started_(started),
       tally_(node_count),
       releases_(node_count),

@@ -73,7 +73,7 @@ public:
         std::uint64_t stamp,
         std::size_t node_count,
         core::instant started,
-        std::shared_ptr<turn> turn
+        turn& end_of_turn
     );
 
     /// Makes the round read the clock at each answer.
@@ -128,6 +128,9 @@ private:
     const time_source* clock_ = nullptr;
     bool abandoned_ = false;
 };
+
+/// Keeps a round. Used on the strand only.
+using round_ptr = boost::intrusive_ptr<round>;
 
 }  // namespace redlock::detail
 

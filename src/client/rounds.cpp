@@ -1,6 +1,7 @@
+#include <redlock/detail/recycling.hpp>
+
 #include "client/client_impl.hpp"
 #include "client/pause.hpp"
-#include "client/recycling.hpp"
 #include "core/quorum.hpp"
 
 #include <boost/asio/post.hpp>
@@ -35,7 +36,7 @@ std::shared_ptr<const attempt> client_impl::new_attempt(
     );
 }
 
-std::shared_ptr<round> client_impl::make_round(
+round_ptr client_impl::make_round(
     verb what,
     std::shared_ptr<const attempt> about,
     milliseconds ttl
@@ -43,9 +44,9 @@ std::shared_ptr<round> client_impl::make_round(
 {
     const std::uint64_t stamp = stamp_for(what, *about);
     // The time is taken before anything is sent: validity counts from here.
-    return make_recycled<round>(
-        ++last_serial_, what, std::move(about), ttl, stamp, nodes_.size(), now(), turn_
-    );
+    return question::keep(make_recycled<round>(
+        ++last_serial_, what, std::move(about), ttl, stamp, nodes_.size(), now(), *turn_
+    ));
 }
 
 std::uint64_t client_impl::stamp_for(verb what, const attempt& about) const noexcept
@@ -55,13 +56,13 @@ std::uint64_t client_impl::stamp_for(verb what, const attempt& about) const noex
     return about.token.value();
 }
 
-void client_impl::put(std::size_t node, const std::shared_ptr<round>& asked)
+void client_impl::put(std::size_t node, const round_ptr& asked)
 {
     if (const auto answer = nodes_[node]->ask(asked))
         asked->on_reply(node, *answer);
 }
 
-std::shared_ptr<round> client_impl::ask(
+round_ptr client_impl::ask(
     verb what,
     std::shared_ptr<const attempt> about,
     milliseconds ttl,
@@ -77,7 +78,7 @@ std::shared_ptr<round> client_impl::ask(
     return asked;
 }
 
-std::shared_ptr<round> client_impl::release(round& left_behind, milliseconds ttl)
+round_ptr client_impl::release(round& left_behind, milliseconds ttl)
 {
     left_behind.abandon();
     const auto asked = make_round(verb::release, left_behind.about(), ttl);
@@ -95,7 +96,7 @@ std::shared_ptr<round> client_impl::release(round& left_behind, milliseconds ttl
     return asked;
 }
 
-std::shared_ptr<round> client_impl::ask_holders(const round& lost)
+round_ptr client_impl::ask_holders(const round& lost)
 {
     const auto asked = make_round(verb::holder, lost.about(), lost.ttl());
     const node_set deniers = lost.deniers();

@@ -110,7 +110,7 @@ std::size_t client_impl::ready_nodes() const
 
 task<error_code> client_impl::until_running(time_point limit)
 {
-    pause start(turn_);
+    pause start(*turn_);
     if (state_ == state::idle && now().steady < limit)
     {
         deadlines_->add(start, limit);
@@ -126,7 +126,7 @@ task<error_code> client_impl::sleep_until(time_point at)
     // Whoever was about to go on when the client was stopped has not been told.
     if (state_ == state::stopping || state_ == state::stopped)
         co_return asio::error::operation_aborted;
-    pause sleep(turn_);
+    pause sleep(*turn_);
     deadlines_->add(sleep, at);
     const error_code ec = co_await sleep.wait(waiting_);
     co_return ec;
@@ -139,7 +139,7 @@ task<error_code> client_impl::wait_ready()
         if (ready_nodes() >= core::quorum_size(nodes_.size()))
             co_return error_code();
 
-        pause change(turn_);
+        pause change(*turn_);
         const error_code ec = co_await change.wait(ready_waiting_);
         if (ec)
             co_return ec;
@@ -176,7 +176,7 @@ task<error_code> client_impl::run()
     }
     wake_all(waiting_, {});
 
-    pause stop(turn_);
+    pause stop(*turn_);
     const error_code outcome = co_await stop.wait(run_waiting_);
     begin_stop();
     co_await let_releases_out();
@@ -195,7 +195,7 @@ task<error_code> client_impl::let_releases_out()
     const time_point limit = core::shifted(now(), config_.node_timeout).steady;
     do
     {
-        pause moment(turn_);
+        pause moment(*turn_);
         deadlines_->add(moment, core::shifted(now(), milliseconds(1)).steady);
         co_await moment.wait(run_waiting_);
     } while (!releases_.empty() && now().steady < limit);
@@ -208,7 +208,7 @@ task<error_code> client_impl::stop_nodes()
         node->stop();
     while (running_nodes_ > 0)
     {
-        pause stopped(turn_);
+        pause stopped(*turn_);
         co_await stopped.wait(run_waiting_);
     }
     time_->cancel();

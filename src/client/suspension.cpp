@@ -19,14 +19,14 @@ bool suspension::wake(error_code outcome)
     woken_ = true;
     outcome_ = outcome;
     if (frame_)
-        turn_->defer(*this);
+        turn_.defer(*this);
     return true;
 }
 
 void suspension::wake_first(error_code outcome)
 {
     if (wake(outcome) && frame_)
-        turn_->defer_first(*this);
+        turn_.defer_first(*this);
 }
 
 void suspension::drop() noexcept
@@ -51,7 +51,7 @@ void suspension::start(std::coroutine_handle<> waiter, operation_frame& frame, l
             cancelled_by->requested_ = !wake(boost::asio::error::operation_aborted);
     }
     if (woken_)
-        turn_->defer(*this);
+        turn_.defer(*this);
 }
 
 operation_frame* suspension::stop_waiting() noexcept
@@ -66,6 +66,7 @@ void suspension::on_turn_end()
 {
     woken_ = false;
     stop_waiting();
+    turn_.end_again();
     // The operation may destroy this object: nothing of it is touched after the call.
     std::exchange(waiter_, nullptr).resume();
 }

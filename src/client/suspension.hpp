@@ -9,7 +9,6 @@
 #include <boost/intrusive/list.hpp>
 
 #include <coroutine>
-#include <memory>
 #include <utility>
 
 namespace redlock::detail {
@@ -33,7 +32,9 @@ public:
         boost::intrusive::base_hook<suspension_hook>,
         boost::intrusive::constant_time_size<false>>;
 
-    explicit suspension(std::shared_ptr<turn> turn) : turn_(std::move(turn)) {}
+    /// @param end_of_turn When to go on. Used only while an operation waits here, and that keeps
+    /// its client.
+    explicit suspension(turn& end_of_turn) noexcept : turn_(end_of_turn) {}
 
     suspension(const suspension&) = delete;
     suspension& operator=(const suspension&) = delete;
@@ -74,7 +75,7 @@ private:
     operation_frame* stop_waiting() noexcept;
     void on_turn_end() override;
 
-    std::shared_ptr<turn> turn_;
+    turn& turn_;
     std::coroutine_handle<> waiter_;
     operation_frame* frame_ = nullptr;  ///< Of the operation that waits. Null: nobody does.
     error_code outcome_;

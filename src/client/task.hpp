@@ -1,7 +1,7 @@
 #ifndef REDLOCK_SRC_CLIENT_TASK_HPP
 #define REDLOCK_SRC_CLIENT_TASK_HPP
 
-#include "client/recycling.hpp"
+#include <redlock/detail/recycling.hpp>
 
 #include <coroutine>
 #include <exception>
@@ -64,7 +64,7 @@ template <class T>
 class [[nodiscard]] task
 {
 public:
-    struct promise_type : recycled_frame
+    struct promise_type : recycled
     {
         operation_frame* frame = nullptr;
         std::coroutine_handle<> caller;
@@ -135,7 +135,7 @@ private:
 class operation
 {
 public:
-    struct promise_type : recycled_frame
+    struct promise_type : recycled
     {
         operation_frame own;
         operation_frame* frame = &own;

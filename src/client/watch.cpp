@@ -55,7 +55,7 @@ watch::watch(client_impl& client, std::shared_ptr<deadlines> timer)
 {
 }
 
-void watch::add(const std::shared_ptr<hold>& granted, core::instant asked, core::instant now)
+void watch::add(std::shared_ptr<hold> granted, core::instant asked, core::instant now)
 {
     // What may throw comes first: a hold is watched, or it is not.
     if (holds_.empty())
@@ -71,26 +71,27 @@ void watch::add(const std::shared_ptr<hold>& granted, core::instant asked, core:
         by_owner_.erase(name);
         by_owner_.emplace(name, granted.get());
     }
-    granted->kept = granted;
-    put_in(*granted, now);
+    hold& held = *granted;
+    held.kept = std::move(granted);
+    put_in(held, now);
     client_.events().set_held(holds_.size());
     arm(now);
 }
 
-void watch::remove(hold& over)
+std::shared_ptr<hold> watch::remove(hold& over)
 {
     for (suspension& waiting : over.lost_waiting)
         waiting.wake_first({});
     // The hold may be found here no longer, and the end of the context must find these.
     told_.splice(told_.end(), over.lost_waiting);
     if (!over.kept)
-        return;
+        return nullptr;
     const auto found = by_owner_.find({over.owner(), over.resource()});
     if (found != by_owner_.end() && found->second == &over)
         by_owner_.erase(found);
     holds_.erase(holds_.iterator_to(over));
     client_.events().set_held(holds_.size());
-    const auto dropped = std::move(over.kept);
+    return std::move(over.kept);
 }
 
 void watch::extend_by(hold& held, milliseconds ttl)

@@ -34,10 +34,11 @@ public:
     watch(client_impl& client, std::shared_ptr<deadlines> timer);
 
     /// Watches a hold that was just granted, by a round that started at `asked`.
-    void add(const std::shared_ptr<hold>& granted, core::instant asked, core::instant now);
+    void add(std::shared_ptr<hold> granted, core::instant asked, core::instant now);
 
-    /// The hold is over. Wakes who waits for that. May destroy it, if the caller does not keep it.
-    void remove(hold& over);
+    /// The hold is over. Wakes who waits for that.
+    /// @return What kept it, or null. Nothing else may do so.
+    std::shared_ptr<hold> remove(hold& over);
 
     /// Another lease asks for automatic extension, or for more of it.
     void extend_by(hold& held, milliseconds ttl);

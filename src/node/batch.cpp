@@ -21,7 +21,7 @@ void make_room(std::vector<T>& in)
 
 }  // namespace
 
-void batch::add(std::shared_ptr<question> asked, bool whole_script, command_encoder& encoder)
+void batch::add(question_ptr asked, bool whole_script, command_encoder& encoder)
 {
     const bool is_list = encoder.uses_lists(asked->what());
     if (is_list && !whole_script)
@@ -63,7 +63,7 @@ boost::redis::request& batch::close(command_encoder& encoder)
     return request_;
 }
 
-std::shared_ptr<question> batch::take_unanswered() noexcept
+question_ptr batch::take_unanswered() noexcept
 {
     return answered_ < asked_.size() ? std::move(asked_[answered_++]) : nullptr;
 }

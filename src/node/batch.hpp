@@ -24,7 +24,7 @@ class batch
 public:
     /// Adds a question.
     /// @param whole_script Send its script as text, because the server had forgotten it.
-    void add(std::shared_ptr<question> asked, bool whole_script, command_encoder& encoder);
+    void add(question_ptr asked, bool whole_script, command_encoder& encoder);
 
     /// Nothing more is added. @return What to write. Valid until `clear()`.
     [[nodiscard]] boost::redis::request& close(command_encoder& encoder);
@@ -58,13 +58,13 @@ public:
     }
 
     /// Takes out a question without an answer. @return Null if there is none.
-    [[nodiscard]] std::shared_ptr<question> take_unanswered() noexcept;
+    [[nodiscard]] question_ptr take_unanswered() noexcept;
 
     /// Forgets everything but the memory.
     void clear();
 
 private:
-    using question_list = std::vector<std::shared_ptr<question>>;
+    using question_list = std::vector<question_ptr>;
 
     /// A command, and how many questions it puts.
     struct command

@@ -95,7 +95,7 @@ const guarded_script& script_for(verb what, const guard& guarded)
 /// Puts questions of one verb with one script.
 void push_list(
     redis::request& to,
-    std::span<const std::shared_ptr<question>> asked,
+    std::span<const question_ptr> asked,
     const guard& guarded,
     bool whole_script
 )
@@ -155,7 +155,7 @@ const redis::request& command_encoder::encode(const question& asked)
 }
 
 const redis::request& command_encoder::encode(
-    std::span<const std::shared_ptr<question>> asked
+    std::span<const question_ptr> asked
 )
 {
     kept_list& kept = lists_.at(static_cast<std::size_t>(asked.front()->what()));
@@ -170,7 +170,7 @@ const redis::request& command_encoder::encode(
     return kept.encoded;
 }
 
-void command_encoder::push_whole(redis::request& to, const std::shared_ptr<question>& asked) const
+void command_encoder::push_whole(redis::request& to, const question_ptr& asked) const
 {
     if (uses_lists(asked->what()))
         push_list(to, {&asked, 1}, *guarded_, true);

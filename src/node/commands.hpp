@@ -32,11 +32,11 @@ public:
 
     /// @param asked Questions of one verb.
     [[nodiscard]] const boost::redis::request& encode(
-        std::span<const std::shared_ptr<question>> asked
+        std::span<const question_ptr> asked
     );
 
     /// Adds a command with the whole script, for a server that has forgotten it.
-    void push_whole(boost::redis::request& to, const std::shared_ptr<question>& asked) const;
+    void push_whole(boost::redis::request& to, const question_ptr& asked) const;
 
 private:
     struct kept_question

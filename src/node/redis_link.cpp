@@ -148,7 +148,7 @@ public:
         vet();
     }
 
-    void ask(std::shared_ptr<question> asked) override
+    void ask(question_ptr asked) override
     {
         asked->mark_sent(index_);
         add(std::move(asked), false);
@@ -356,7 +356,7 @@ private:
         );
     }
 
-    void add(std::shared_ptr<question> asked, bool whole_script)
+    void add(question_ptr asked, bool whole_script)
     {
         if (!open_batch_)
             open_batch_ = take_batch();
@@ -366,7 +366,7 @@ private:
 
     /// Sends a question again whose script the server had forgotten; unless it was released
     /// meanwhile, for then it would come after its release.
-    void send_whole(std::shared_ptr<question> asked)
+    void send_whole(question_ptr asked)
     {
         if (asked->wanted())
             return add(std::move(asked), true);
@@ -416,13 +416,13 @@ private:
         to.read(
             event,
             part,
-            [this](std::shared_ptr<question> asked, bool whole_script, const reply_shape& answer) {
+            [this](question_ptr asked, bool whole_script, const reply_shape& answer) {
                 deliver(std::move(asked), whole_script, answer);
             }
         );
     }
 
-    void deliver(std::shared_ptr<question> asked, bool whole_script, const reply_shape& shape)
+    void deliver(question_ptr asked, bool whole_script, const reply_shape& shape)
     {
         // Somebody flushed the scripts. The command did nothing, so it is sent again, with the text
         // of its script; once, for the same answer to EVAL would be an answer like any other.
@@ -521,7 +521,7 @@ private:
 
     std::unique_ptr<batch> open_batch_;                       ///< Of this turn.
     std::vector<std::unique_ptr<batch>> spare_batches_;
-    std::vector<std::shared_ptr<question>> without_script_;  ///< To be sent again as EVAL.
+    std::vector<question_ptr> without_script_;  ///< To be sent again as EVAL.
     std::size_t unanswered_ = 0;
     bool heard_ = false;      ///< A reply, since the last look.
     bool suspected_ = false;  ///< Not heard at the last look.

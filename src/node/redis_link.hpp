@@ -58,7 +58,7 @@ struct link_events
     std::function<void(std::chrono::nanoseconds)> on_answered;
     std::function<void(milliseconds)> on_quarantined;  ///< A node said so after it was ready.
     /// A release got no answer: it may not have arrived.
-    std::function<void(std::shared_ptr<question>)> on_lost_release;
+    std::function<void(question_ptr)> on_lost_release;
 };
 
 /** One connection to one node, from connecting to its loss, and never reused.
@@ -75,7 +75,7 @@ public:
     virtual void start(link_events events) = 0;
 
     /// Writes a question with the others of this turn. Only when ready, and not over.
-    virtual void ask(std::shared_ptr<question> asked) = 0;
+    virtual void ask(question_ptr asked) = 0;
 
     /// Questions that have no answer yet.
     [[nodiscard]] virtual std::size_t unanswered() const noexcept = 0;

@@ -33,7 +33,7 @@ constexpr core::nanoseconds longest_pause = 2s;
 /// A release that the node has not confirmed.
 struct pending_release
 {
-    std::shared_ptr<question> asked;
+    question_ptr asked;
     time_point until;  ///< From then on the key has expired by itself.
 };
 
@@ -90,7 +90,7 @@ public:
             link_->close();
     }
 
-    std::optional<reply> ask(std::shared_ptr<question> asked) override
+    std::optional<reply> ask(question_ptr asked) override
     {
         switch (status_.state)
         {
@@ -138,7 +138,7 @@ private:
                 if (const auto alive = self.lock())
                     alive->enter_quarantine(left);
             },
-            [self](std::shared_ptr<question> lost) {
+            [self](question_ptr lost) {
                 if (const auto alive = self.lock())
                     alive->on_lost_release(std::move(lost));
             },
@@ -231,7 +231,7 @@ private:
         });
     }
 
-    void on_lost_release(std::shared_ptr<question> lost)
+    void on_lost_release(question_ptr lost)
     {
         if (status_.state == node_state::ready || status_.state == node_state::quarantined)
             link_->ask(std::move(lost));
@@ -246,7 +246,7 @@ private:
             tell();
     }
 
-    std::optional<reply> wait_for_connection(std::shared_ptr<question> asked)
+    std::optional<reply> wait_for_connection(question_ptr asked)
     {
         if (waiting_.size() >= core::max_unanswered)
             return overloaded();
@@ -254,7 +254,7 @@ private:
         return std::nullopt;
     }
 
-    std::optional<reply> write(std::shared_ptr<question> asked)
+    std::optional<reply> write(question_ptr asked)
     {
         if (link_->unanswered() < core::max_unanswered)
         {
@@ -267,7 +267,7 @@ private:
     }
 
     /// Keeps a release for the next connection. The oldest makes room: its key expires first.
-    void keep(std::shared_ptr<question> asked)
+    void keep(question_ptr asked)
     {
         if (pending_releases_.size() == core::max_pending_releases)
             pending_releases_.pop_front();
@@ -362,7 +362,7 @@ private:
     reason refused_ = reason::none;  ///< Why it is rejected.
     time_point quarantined_until_;
     std::shared_ptr<redis_link> link_;
-    std::vector<std::shared_ptr<question>> waiting_;  ///< For the first connection.
+    std::vector<question_ptr> waiting_;  ///< For the first connection.
     std::deque<pending_release> pending_releases_;
     bool stopping_ = false;
 };

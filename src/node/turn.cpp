@@ -1,16 +1,13 @@
 #include "node/turn.hpp"
 
 #include <boost/asio/dispatch.hpp>
-#include <boost/asio/execution/blocking.hpp>
-#include <boost/asio/require.hpp>
 
 #include <utility>
 
 namespace redlock::detail {
 
 turn::turn(const asio::any_io_executor& executor, strand_type strand)
-    : executor_(asio::require(executor, asio::execution::blocking.never)),
-      strand_(std::move(strand))
+    : post_(executor), strand_(std::move(strand))
 {
 }
 
@@ -35,7 +32,7 @@ void turn::defer_first(turn_task& task)
 void turn::schedule()
 {
     scheduled_ = false;  // Should the next line throw.
-    executor_.execute([self = shared_from_this()]() {
+    post_([self = shared_from_this()]() {
         asio::dispatch(self->strand_, [self]() { self->end(); });
     });
     scheduled_ = true;
@@ -61,9 +58,9 @@ void turn::end()
         throw;
     }
 
-    // Operations that ended here have posted their handlers. Those are likely to start the next
-    // ones, whose commands should not wait for one more turn: so look again right behind them.
-    schedule();
+    scheduled_ = false;
+    if (std::exchange(again_, false))
+        schedule();
 }
 
 void turn::work_off()

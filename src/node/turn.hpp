@@ -1,6 +1,7 @@
 #ifndef REDLOCK_SRC_NODE_TURN_HPP
 #define REDLOCK_SRC_NODE_TURN_HPP
 
+#include "node/poster.hpp"
 #include "node/strand.hpp"
 
 #include <boost/intrusive/list.hpp>
@@ -48,6 +49,11 @@ public:
     /// The same, before everything else that is put off: what must be known before replies are.
     void defer_first(turn_task& task);
 
+    /// Called by work that lets an operation go on. Should it end, its handler is posted and likely
+    /// to start another one, whose commands should not wait for one more turn: so another end comes
+    /// right behind that handler.
+    void end_again() noexcept { again_ = true; }
+
     /// Calls `first` before the work of each turn. Null: nothing.
     void begin_with(std::function<void()> first) { first_ = std::move(first); }
 
@@ -56,10 +62,11 @@ private:
     void end();
     void work_off();
 
-    asio::any_io_executor executor_;  ///< In the form that never runs a function in place.
+    poster post_;  ///< To the executor under the strand.
     strand_type strand_;
     boost::intrusive::list<turn_task, boost::intrusive::constant_time_size<false>> tasks_;
     bool scheduled_ = false;
+    bool again_ = false;
     std::function<void()> first_;
 };
 

@@ -13,6 +13,7 @@ namespace redlock::test {
 namespace {
 
 using detail::question;
+using detail::question_ptr;
 using detail::reply;
 using detail::verb;
 
@@ -224,7 +225,7 @@ void fake_node::stop() noexcept
     });
 }
 
-std::optional<reply> fake_node::ask(std::shared_ptr<question> asked)
+std::optional<reply> fake_node::ask(question_ptr asked)
 {
     log_->push_back({
         .node = index_,

@@ -183,7 +183,7 @@ public:
     // node
     void start(std::function<void()> on_change, std::function<void()> on_stopped) override;
     void stop() noexcept override;
-    [[nodiscard]] std::optional<detail::reply> ask(std::shared_ptr<detail::question> asked
+    [[nodiscard]] std::optional<detail::reply> ask(detail::question_ptr asked
     ) override;
     [[nodiscard]] node_status status() const override { return status_; }
     [[nodiscard]] std::chrono::microseconds round_trip() const noexcept override { return {}; }
@@ -216,7 +216,7 @@ private:
 
     struct kept_question
     {
-        std::shared_ptr<detail::question> asked;
+        detail::question_ptr asked;
         std::size_t in_journal;
     };
 

@@ -1,4 +1,4 @@
-#include "client/recycling.hpp"
+#include <redlock/detail/recycling.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,21 +1,52 @@
 #ifndef REDLOCK_DETAIL_DELIVER_HPP
 #define REDLOCK_DETAIL_DELIVER_HPP
 
+#include <redlock/detail/recycling.hpp>
+
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_allocator.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
-#include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/execution/executor.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/prefer.hpp>
-#include <boost/asio/require.hpp>
 
+#include <memory>
 #include <type_traits>
 #include <utility>
 
 namespace redlock::detail {
+
+/// A function that is called once, or destroyed.
+class posted : public recycled
+{
+public:
+    virtual ~posted() = default;
+
+    /// Frees the memory and calls the function, which so can use it again.
+    virtual void call() = 0;
+};
+
+/// Calls `what` on `executor`, and never in place.
+void post(const boost::asio::any_io_executor& executor, std::unique_ptr<posted> what);
+
+template <class Function>
+class posted_function final : public posted
+{
+public:
+    explicit posted_function(Function function) : function_(std::move(function)) {}
+
+    void call() override
+    {
+        Function function = std::move(function_);
+        delete this;
+        function();
+    }
+
+private:
+    Function function_;
+};
 
 /** Calls a completion handler on its executor, from anywhere, and never in place.
 
@@ -29,20 +60,21 @@ template <class Handler, class Executor>
 class delivery
 {
 public:
-    using allocator_type = boost::asio::associated_allocator_t<Handler>;
+    using allocator_type =
+        boost::asio::associated_allocator_t<Handler, recycling_allocator<void>>;
     using cancellation_slot_type = boost::asio::associated_cancellation_slot_t<Handler>;
 
-    delivery(Handler handler, Executor executor, boost::asio::any_io_executor posting, bool same)
+    delivery(Handler handler, Executor executor, boost::asio::any_io_executor client, bool same)
         : handler_(std::move(handler)),
           executor_(std::move(executor)),
-          posting_(std::move(posting)),
+          client_(std::move(client)),
           same_(same)
     {
     }
 
     allocator_type get_allocator() const noexcept
     {
-        return boost::asio::get_associated_allocator(handler_);
+        return boost::asio::get_associated_allocator(handler_, recycling_allocator<void>());
     }
 
     cancellation_slot_type get_cancellation_slot() const noexcept
@@ -58,16 +90,22 @@ public:
             std::move(handler)(std::move(args)...);
         };
         if (same_)
-            return posting_.execute(std::move(call));
-        posting_.execute([executor = std::move(executor_), call = std::move(call)]() mutable {
+            return post_to_client(std::move(call));
+        post_to_client([executor = std::move(executor_), call = std::move(call)]() mutable {
             executor.execute(std::move(call));
         });
     }
 
 private:
+    template <class Function>
+    void post_to_client(Function function)
+    {
+        post(client_, std::make_unique<posted_function<Function>>(std::move(function)));
+    }
+
     Handler handler_;
     Executor executor_;
-    boost::asio::any_io_executor posting_;
+    boost::asio::any_io_executor client_;
     bool same_;
 };
 
@@ -114,7 +152,7 @@ boost::asio::any_completion_handler<Signature> deliver(
     return delivery<Handler, decltype(tracked)>(
         std::move(handler),
         std::move(tracked),
-        asio::require(client, asio::execution::blocking.never),
+        client,
         same
     );
 }

@@ -1,11 +1,13 @@
-#ifndef REDLOCK_SRC_CLIENT_RECYCLING_HPP
-#define REDLOCK_SRC_CLIENT_RECYCLING_HPP
+#ifndef REDLOCK_DETAIL_RECYCLING_HPP
+#define REDLOCK_DETAIL_RECYCLING_HPP
 
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <utility>
 
-/** Memory for what every operation allocates: the frames of its coroutines, its rounds, its hold.
+/** Memory for what every operation allocates: the frames of its coroutines, its rounds, its hold,
+    its handler.
 
     Hundreds of operations that begin and end together are more than malloc keeps at hand for one
     size, and what goes past that costs as much as to encode a command. So every thread keeps what
@@ -24,21 +26,35 @@ inline constexpr std::size_t max_recycled = 512;
 /// @param size That of the allocation.
 void free_recycled(void* block, std::size_t size) noexcept;
 
-/// Base of a promise: makes the frame of its coroutine recycled memory.
-struct recycled_frame
+/// Base of what is allocated in recycled memory by `new`; of a promise, for the frame of its
+/// coroutine.
+struct recycled
 {
     static void* operator new(std::size_t size) { return allocate_recycled(size); }
-    static void operator delete(void* frame, std::size_t size) noexcept
+    static void operator delete(void* block, std::size_t size) noexcept
     {
-        free_recycled(frame, size);
+        free_recycled(block, size);
+    }
+
+    // For a type with an alignment of its own.
+    static void* operator new(std::size_t size, std::align_val_t alignment)
+    {
+        return ::operator new(size, alignment);
+    }
+    static void operator delete(void* block, std::align_val_t alignment) noexcept
+    {
+        ::operator delete(block, alignment);
     }
 };
 
+/// Such a type is not recycled.
+template <class T>
+inline constexpr bool has_own_alignment = alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+
+/// `recycling_allocator<void>` stands for those of all types.
 template <class T>
 struct recycling_allocator
 {
-    static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-
     using value_type = T;
 
     recycling_allocator() = default;
@@ -49,11 +65,17 @@ struct recycling_allocator
 
     T* allocate(std::size_t count)
     {
-        return static_cast<T*>(allocate_recycled(count * sizeof(T)));
+        if constexpr (has_own_alignment<T>)
+            return std::allocator<T>().allocate(count);
+        else
+            return static_cast<T*>(allocate_recycled(count * sizeof(T)));
     }
     void deallocate(T* block, std::size_t count) noexcept
     {
-        free_recycled(block, count * sizeof(T));
+        if constexpr (has_own_alignment<T>)
+            std::allocator<T>().deallocate(block, count);
+        else
+            free_recycled(block, count * sizeof(T));
     }
 
     friend bool operator==(recycling_allocator, recycling_allocator) noexcept { return true; }

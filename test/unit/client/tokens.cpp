@@ -17,6 +17,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <future>
 #include <memory>
@@ -286,6 +287,24 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_callback_may_be_move_only, Operation, operations
 
     Operation::start(on, [&calls, unique = std::make_unique<int>(1)](error_code, auto...) {
         calls += *unique;
+    });
+    Operation::finish(on);
+
+    BOOST_TEST(calls == 1);
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_callback_keeps_its_alignment, Operation, operations)
+{
+    struct alignas(128) wide_block
+    {
+        std::array<char, 128> bytes{};
+    };
+    bench_for<Operation> on;
+    int calls = 0;
+
+    Operation::start(on, [&calls, wide = wide_block()](error_code, auto...) {
+        ++calls;
+        BOOST_TEST(reinterpret_cast<std::uintptr_t>(&wide) % alignof(wide_block) == 0U);
     });
     Operation::finish(on);
 

@@ -1,6 +1,7 @@
 #include "node/turn.hpp"
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -66,6 +67,29 @@ BOOST_AUTO_TEST_CASE(what_is_urgent_goes_first_though_it_was_put_off_before)
     context.run();
 
     BOOST_TEST(order == "ba");
+}
+
+BOOST_AUTO_TEST_CASE(another_end_comes_right_behind_a_handler_that_work_has_posted)
+{
+    task_of_test posting([this] {
+        end_of_turn->end_again();
+        asio::post(context, [this] {
+            asio::post(context, [this] { order += "later"; });
+            end_of_turn->defer(a);
+        });
+    });
+    end_of_turn->defer(posting);
+
+    context.run();
+
+    BOOST_TEST(order == "alater");
+}
+
+BOOST_AUTO_TEST_CASE(a_turn_that_posted_no_handler_is_the_last_one)
+{
+    end_of_turn->defer(a);
+
+    BOOST_TEST(context.run() == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(work_that_is_destroyed_is_not_done)

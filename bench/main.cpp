@@ -320,7 +320,7 @@ int main(int argc, char** argv)
         if (chosen.only.empty() || chosen.only == "faults")
         {
             const std::size_t pairs = chosen.size == scale::quick ? 2'000 : 10'000;
-            const auto rows = bench::measure_faults(servers, chosen.rounds.value_or(3), pairs);
+            const auto rows = bench::measure_faults(servers, chosen.rounds.value_or(5), pairs);
             std::fputs(bench::to_table(rows).c_str(), stderr);
             std::fputs(bench::to_json_lines(rows).c_str(), stdout);
             failed |= std::ranges::any_of(rows, [](const auto& row) { return row.errors != 0; });

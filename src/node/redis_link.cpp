@@ -43,6 +43,11 @@ constexpr auto reading_time = 200ms;
 /// No reply of ours is longer than a line, so a server that sends more is not a Redis.
 constexpr std::size_t max_read_size = 1U << 20;
 
+/// Batches that are written and not answered. Boost.Redis walks through all of them at each write,
+/// so a silent node must not gather more. Where many are under way at a time, a further one waits a
+/// 64th of the way at most.
+constexpr std::size_t max_batches_written = 64;
+
 /// Batches kept for reuse. A few are in flight at a time.
 constexpr std::size_t max_spare_batches = 8;
 
@@ -360,7 +365,11 @@ private:
     {
         if (!open_batch_)
             open_batch_ = take_batch();
-        turn_->defer(*this);
+        // Who owes answers gets its questions last: the others are likely to decide.
+        if (batches_written_ > 0)
+            turn_->defer_last(*this);
+        else
+            turn_->defer(*this);
         open_batch_->add(std::move(asked), whole_script, *encoder_);
     }
 
@@ -382,13 +391,14 @@ private:
     {
         for (auto& asked : std::exchange(without_script_, {}))
             send_whole(std::move(asked));
-        if (!open_batch_)
+        if (!open_batch_ || (batches_written_ == max_batches_written && !over_))
             return;
 
         auto written = std::exchange(open_batch_, nullptr);
         redis::request& request = written->close(*encoder_);
         if (over_)
             return fail(*written);
+        ++batches_written_;
 
         // The batch outlives the adapter: Boost.Redis drops the adapter before it completes.
         const auto adapter = [this, to = written.get()](
@@ -459,6 +469,9 @@ private:
 
     void on_batch_done(std::unique_ptr<batch> done, steady_clock::time_point written)
     {
+        --batches_written_;
+        if (open_batch_)
+            turn_->defer(*this);  // There is room for it now.
         fail(*done);
         done->clear();
         if (spare_batches_.size() < max_spare_batches)
@@ -501,6 +514,7 @@ private:
         connection_.cancel(redis::operation::exec);
         if (auto on_end = std::exchange(events_.on_end, nullptr))
             on_end(end_);
+        on_turn_end();  // There may be no other turn: fails what was not written.
     }
 
     std::size_t index_;
@@ -519,9 +533,11 @@ private:
     link_events events_;
     link_end end_;
 
-    std::unique_ptr<batch> open_batch_;                       ///< Of this turn.
+    /// Of this turn; of earlier ones too, if the node owes too many answers.
+    std::unique_ptr<batch> open_batch_;
     std::vector<std::unique_ptr<batch>> spare_batches_;
     std::vector<question_ptr> without_script_;  ///< To be sent again as EVAL.
+    std::size_t batches_written_ = 0;  ///< And not answered to the end.
     std::size_t unanswered_ = 0;
     bool heard_ = false;      ///< A reply, since the last look.
     bool suspected_ = false;  ///< Not heard at the last look.

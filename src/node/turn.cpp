@@ -13,10 +13,20 @@ turn::turn(const asio::any_io_executor& executor, strand_type strand)
 
 void turn::defer(turn_task& task)
 {
+    put_off(task, tasks_);
+}
+
+void turn::defer_last(turn_task& task)
+{
+    put_off(task, last_);
+}
+
+void turn::put_off(turn_task& task, task_list& to)
+{
     if (task.is_linked())
         return;
 
-    tasks_.push_back(task);
+    to.push_back(task);
     if (!scheduled_)
         schedule();
 }
@@ -41,7 +51,7 @@ void turn::schedule()
 void turn::end()
 {
     scheduled_ = false;
-    if (tasks_.empty())
+    if (tasks_.empty() && last_.empty())
         return;
 
     // A task may put off others, or itself again: a batch that a resumed coroutine adds to is still
@@ -67,10 +77,11 @@ void turn::work_off()
 {
     if (first_)
         first_();
-    while (!tasks_.empty())
+    while (!tasks_.empty() || !last_.empty())
     {
-        turn_task& task = tasks_.front();
-        tasks_.pop_front();
+        task_list& from = tasks_.empty() ? last_ : tasks_;
+        turn_task& task = from.front();
+        from.pop_front();
         task.on_turn_end();
     }
 }

@@ -49,6 +49,9 @@ public:
     /// The same, before everything else that is put off: what must be known before replies are.
     void defer_first(turn_task& task);
 
+    /// The same, after everything else, also after what that puts off: what can wait.
+    void defer_last(turn_task& task);
+
     /// Called by work that lets an operation go on. Should it end, its handler is posted and likely
     /// to start another one, whose commands should not wait for one more turn: so another end comes
     /// right behind that handler.
@@ -58,13 +61,18 @@ public:
     void begin_with(std::function<void()> first) { first_ = std::move(first); }
 
 private:
+    using task_list =
+        boost::intrusive::list<turn_task, boost::intrusive::constant_time_size<false>>;
+
+    void put_off(turn_task& task, task_list& to);
     void schedule();
     void end();
     void work_off();
 
     poster post_;  ///< To the executor under the strand.
     strand_type strand_;
-    boost::intrusive::list<turn_task, boost::intrusive::constant_time_size<false>> tasks_;
+    task_list tasks_;
+    task_list last_;  ///< When there are no others.
     bool scheduled_ = false;
     bool again_ = false;
     std::function<void()> first_;

@@ -22,6 +22,7 @@
 #include "support/posix.hpp"
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
+#include "support/tcp_proxy.hpp"
 
 using namespace redlock;
 using namespace redlock::test;
@@ -123,6 +124,58 @@ bool gets_empty(asio::io_context& context, redis_server& server, std::chrono::mi
     );
 }
 
+/// Three nodes, the last of which takes questions, but is not heard any more.
+struct silent_third
+{
+    silent_third()
+    {
+        locks.wait_for_all_nodes();
+        proxy.hold_replies();
+    }
+
+    client_config config()
+    {
+        client_config result = config_for(servers);
+        result.nodes[2] = parse_node(proxy.url());
+        return result;
+    }
+
+    /// As many leases, each in a turn of its own.
+    void acquire_one_by_one(int count)
+    {
+        for (int i = 0; i < count; ++i)
+        {
+            auto [ec, got] = outcome_of(
+                context, locks->async_acquire(std::to_string(i), 600s)
+            );
+            BOOST_TEST_REQUIRE(!ec);
+            held.push_back(std::move(got));
+        }
+    }
+
+    /// To the third node, without those of the vetting.
+    [[nodiscard]] std::size_t commands_written() const
+    {
+        std::size_t count = 0;
+        for (const std::string& sent : proxy.requests())
+        {
+            for (const char* command : {"\r\nSET\r\n", "\r\nEVALSHA\r\n"})
+            {
+                auto at = sent.find(command);
+                for (; at != sent.npos; at = sent.find(command, at + 1))
+                    ++count;
+            }
+        }
+        return count;
+    }
+
+    redis_servers servers{3};
+    tcp_proxy proxy{servers[2].port()};
+    asio::io_context context;
+    client_runner locks{context, config()};
+    std::vector<lease> held;
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(test_frozen, *boost::unit_test::precondition(needs("redis-server")))
@@ -186,6 +239,34 @@ BOOST_AUTO_TEST_CASE(releases_for_which_a_frozen_node_had_no_room_reach_it_later
     servers[2].resume();
 
     BOOST_TEST(gets_empty(context, servers[2], 10s));
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_owes_many_answers_gets_further_questions_once_it_answers)
+{
+    silent_third f;
+
+    f.acquire_one_by_one(100);
+    f.held.clear();
+    BOOST_TEST(gets_empty(f.context, f.servers[0], 5s));
+    BOOST_TEST(f.commands_written() == 64u);
+    f.proxy.pass();
+
+    BOOST_TEST(run_until(f.context, [&f] { return f.commands_written() == 200u; }));
+    BOOST_TEST(gets_empty(f.context, f.servers[2], 5s));
+}
+
+BOOST_AUTO_TEST_CASE(releases_that_were_never_written_reach_the_next_connection)
+{
+    silent_third f;
+
+    f.acquire_one_by_one(100);
+    f.held.clear();
+    BOOST_TEST(gets_empty(f.context, f.servers[0], 5s));
+    f.proxy.reset_all();
+    f.proxy.pass();
+
+    BOOST_TEST(gets_empty(f.context, f.servers[2], 5s));
+    BOOST_TEST(f.proxy.connections() == 2u);
 }
 
 // Two is what five nodes can spare.

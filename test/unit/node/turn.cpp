@@ -69,6 +69,22 @@ BOOST_AUTO_TEST_CASE(what_is_urgent_goes_first_though_it_was_put_off_before)
     BOOST_TEST(order == "ba");
 }
 
+BOOST_AUTO_TEST_CASE(what_can_wait_is_done_after_all_else_though_it_was_put_off_before)
+{
+    task_of_test last([this] { order += "last"; });
+    task_of_test chain([this] {
+        order += "c";
+        end_of_turn->defer(a);
+    });
+    end_of_turn->defer_last(last);
+    end_of_turn->defer(b);
+    end_of_turn->defer(chain);
+
+    context.run();
+
+    BOOST_TEST(order == "bcalast");
+}
+
 BOOST_AUTO_TEST_CASE(another_end_comes_right_behind_a_handler_that_work_has_posted)
 {
     task_of_test posting([this] {

@@ -42,7 +42,7 @@ void batch::add(question_ptr asked, bool whole_script, command_encoder& encoder)
     asked_.push_back(std::move(asked));
 }
 
-boost::redis::request& batch::close(command_encoder& encoder)
+boost::redis::request& batch::put_together(command_encoder& encoder)
 {
     // Releases go before acquisitions: what is given back in a turn is free for who asks in it. A
     // release may overtake its own acquisition so. Its tombstone refuses that.

@@ -17,8 +17,8 @@
 
 namespace redlock::detail {
 
-/// Commands that share one write, and who gets their replies. Filled, then closed and written, then
-/// read, and used again.
+/// Commands that share one write, and who gets their replies. Filled in one turn or several, then
+/// written, then read, and used again.
 class batch
 {
 public:
@@ -26,8 +26,9 @@ public:
     /// @param whole_script Send its script as text, because the server had forgotten it.
     void add(question_ptr asked, bool whole_script, command_encoder& encoder);
 
-    /// Nothing more is added. @return What to write. Valid until `clear()`.
-    [[nodiscard]] boost::redis::request& close(command_encoder& encoder);
+    /// Makes commands of the lists of this turn. @return What to write, if nothing more is added.
+    /// Valid until `clear()`.
+    [[nodiscard]] boost::redis::request& put_together(command_encoder& encoder);
 
     /// Takes what Boost.Redis parses. Calls `deliver(question, whole_script, answer)` for each
     /// answer.
@@ -77,7 +78,7 @@ private:
     boost::redis::request request_;
     std::vector<command> commands_;
     question_list asked_;                          ///< In the order of the commands.
-    std::array<question_list, verb_count> lists_;  ///< To be put together. Empty once closed.
+    std::array<question_list, verb_count> lists_;  ///< To be put together. Of this turn.
     std::size_t answered_ = 0;                     ///< Of `asked_`.
     std::size_t current_ = 0;                      ///< Of `commands_`: is being parsed.
     answer_reader answers_;

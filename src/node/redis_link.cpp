@@ -391,14 +391,16 @@ private:
     {
         for (auto& asked : std::exchange(without_script_, {}))
             send_whole(std::move(asked));
-        if (!open_batch_ || (batches_written_ == max_batches_written && !over_))
+        if (!open_batch_)
+            return;
+        // Also if it is not written yet: the order of lists is right within a turn only.
+        redis::request& request = open_batch_->put_together(*encoder_);
+        if (batches_written_ == max_batches_written && !over_)
             return;
 
         auto written = std::exchange(open_batch_, nullptr);
-        redis::request& request = written->close(*encoder_);
         if (over_)
             return fail(*written);
-        ++batches_written_;
 
         // The batch outlives the adapter: Boost.Redis drops the adapter before it completes.
         const auto adapter = [this, to = written.get()](
@@ -413,6 +415,7 @@ private:
                 self->on_batch_done(std::move(written), at);
             }
         );
+        ++batches_written_;
     }
 
     /// Called while Boost.Redis parses: takes note, and leaves everything else to the turn's end.
@@ -470,14 +473,14 @@ private:
     void on_batch_done(std::unique_ptr<batch> done, steady_clock::time_point written)
     {
         --batches_written_;
-        if (open_batch_)
-            turn_->defer(*this);  // There is room for it now.
         fail(*done);
         done->clear();
         if (spare_batches_.size() < max_spare_batches)
             spare_batches_.push_back(std::move(done));
         if (!over_)
             act_on_answers(written);
+        if (open_batch_)
+            turn_->defer(*this);  // There is room for it now.
     }
 
     /// Fails what has no answer, which is nothing unless the connection broke.

@@ -1,6 +1,7 @@
 // A node that is frozen under full load: what it costs, and what is left of it.
 
 #include <redlock/client.hpp>
+#include <redlock/initialize.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -127,16 +128,19 @@ bool gets_empty(asio::io_context& context, redis_server& server, std::chrono::mi
 /// Three nodes, the last of which takes questions, but is not heard any more.
 struct silent_third
 {
-    silent_third()
+    explicit silent_third(mode how = mode::plain) : locks(context, config(how))
     {
         locks.wait_for_all_nodes();
         proxy.hold_replies();
     }
 
-    client_config config()
+    client_config config(mode how)
     {
         client_config result = config_for(servers);
         result.nodes[2] = parse_node(proxy.url());
+        result.mode = how;
+        if (how == mode::guarded)
+            run(context, async_initialize_nodes(context, result));
         return result;
     }
 
@@ -145,9 +149,7 @@ struct silent_third
     {
         for (int i = 0; i < count; ++i)
         {
-            auto [ec, got] = outcome_of(
-                context, locks->async_acquire(std::to_string(i), 600s)
-            );
+            auto [ec, got] = outcome_of(context, locks->async_acquire(std::to_string(i), 25s));
             BOOST_TEST_REQUIRE(!ec);
             held.push_back(std::move(got));
         }
@@ -172,7 +174,7 @@ struct silent_third
     redis_servers servers{3};
     tcp_proxy proxy{servers[2].port()};
     asio::io_context context;
-    client_runner locks{context, config()};
+    client_runner locks;
     std::vector<lease> held;
 };
 
@@ -267,6 +269,22 @@ BOOST_AUTO_TEST_CASE(releases_that_were_never_written_reach_the_next_connection)
 
     BOOST_TEST(gets_empty(f.context, f.servers[2], 5s));
     BOOST_TEST(f.proxy.connections() == 2u);
+}
+
+// The release of a loser raises the fence of the resource, and must not come first.
+BOOST_AUTO_TEST_CASE(a_node_gets_withheld_questions_in_the_order_of_their_turns)
+{
+    silent_third f(mode::guarded);
+    f.acquire_one_by_one(65);
+
+    const auto [ec, none] =
+        outcome_of(f.context, f.locks->async_acquire("64", {.ttl = 25s, .wait = 0ms}));
+    BOOST_TEST(ec == error::contended);
+    f.proxy.pass();
+
+    BOOST_TEST(run_until(f.context, [&f] {
+        return f.servers[2].command({"EXISTS", "64"}) == "(integer) 1";
+    }));
 }
 
 // Two is what five nodes can spare.

@@ -163,7 +163,7 @@ private:
     milliseconds ttl_;
     std::uint64_t stamp_;
     node_set sent_;
-    std::size_t users_ = 0;  ///< On the strand.
+    std::size_t users_ = 0;           ///< On the strand.
     std::shared_ptr<question> self_;  ///< While there are any.
 };
 

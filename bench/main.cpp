@@ -5,6 +5,7 @@
 #include "leases.hpp"
 #include "limit.hpp"
 #include "pairs.hpp"
+#include "placement.hpp"
 #include "result.hpp"
 
 #include <getopt.h>
@@ -41,7 +42,10 @@ constexpr const char* usage_text =
     "  --quick          a tenth of the pairs and 3 rounds\n"
     "  --only NAME      measure only `limit`, `redlock`, `faults` or `leases`; the last one takes\n"
     "                   two minutes for each mode and is left out otherwise\n"
-    "  --concurrency N  tasks at the same time; may be repeated (default 1, 16, 256)\n"
+    "  --concurrency N  tasks at the same time; may be repeated (default 1, 16, 256); the frozen\n"
+    "                   and closed servers are left out\n"
+    "  --apart          pairs with the client on the first CPU and the servers on the others; the\n"
+    "                   frozen and closed servers are left out\n"
     "  --rounds N       measurements of each kind; the median is printed (default 5)\n"
     "  --pairs N        pairs per measurement (default: enough for a second or two)\n"
     "  --help           print this text\n";
@@ -80,7 +84,8 @@ struct options
 {
     scale size{scale::full};
     std::string only;
-    std::vector<std::size_t> concurrencies;
+    bool apart{false};
+    std::vector<std::size_t> concurrencies;  ///< Empty: the default ones.
     std::optional<std::size_t> rounds;
     std::optional<std::size_t> pairs;
 };
@@ -113,9 +118,10 @@ std::string parse_name(std::string_view text)
 
 options parse_options(int argc, char** argv)
 {
-    static constexpr std::array<option, 7> known{{
+    static constexpr std::array<option, 8> known{{
         {"quick", no_argument, nullptr, 'q'},
         {"only", required_argument, nullptr, 'o'},
+        {"apart", no_argument, nullptr, 'a'},
         {"concurrency", required_argument, nullptr, 'c'},
         {"rounds", required_argument, nullptr, 'r'},
         {"pairs", required_argument, nullptr, 'p'},
@@ -130,6 +136,7 @@ options parse_options(int argc, char** argv)
         {
         case 'q': chosen.size = scale::quick; break;
         case 'o': chosen.only = parse_name(optarg); break;
+        case 'a': chosen.apart = true; break;
         case 'c': chosen.concurrencies.push_back(parse_count(optarg)); break;
         case 'r': chosen.rounds = parse_count(optarg); break;
         case 'p': chosen.pairs = parse_count(optarg); break;
@@ -137,10 +144,9 @@ options parse_options(int argc, char** argv)
         default: exit_with_usage(stderr, 2);
         }
     }
-    if (optind != argc)
+    const bool places_pairs = chosen.only != "faults" && chosen.only != "leases";
+    if (optind != argc || (chosen.apart && !places_pairs))
         exit_with_usage(stderr, 2);
-    if (chosen.concurrencies.empty())
-        chosen.concurrencies = {1, 16, 256};
     return chosen;
 }
 
@@ -152,6 +158,12 @@ std::size_t default_pairs(std::size_t concurrency)
     if (concurrency < 64)
         return 60'000;
     return 150'000;
+}
+
+std::vector<std::size_t> choose_concurrencies(const options& chosen)
+{
+    return chosen.concurrencies.empty() ? std::vector<std::size_t>{1, 16, 256}
+                                        : chosen.concurrencies;
 }
 
 std::size_t choose_pairs(const options& chosen, std::size_t concurrency)
@@ -179,18 +191,20 @@ results measure(
     const std::vector<implementation>& selected,
     std::span<const std::uint16_t> ports,
     const options& chosen,
+    const bench::placement& where,
     std::size_t concurrency
 )
 {
     const std::size_t pairs = choose_pairs(chosen, concurrency);
     const std::size_t warm_up_pairs = std::max(pairs / 10, concurrency);
-    const auto run_apart = [&](run_function run, std::size_t count) {
+    const auto run_alone = [&](run_function run, std::size_t count) {
         return bench::run_isolated<bench::result>(time_limit, [&] {
+            bench::move_to(where.client);
             return run(ports, concurrency, count);
         });
     };
     for (const implementation& warmed : selected)
-        (void)run_apart(warmed.run, warm_up_pairs);
+        (void)run_alone(warmed.run, warm_up_pairs);
 
     results found(selected.size());
     const std::size_t rounds = chosen.rounds.value_or(chosen.size == scale::quick ? 3 : 5);
@@ -199,7 +213,7 @@ results measure(
         for (std::size_t turn = 0; turn < selected.size(); ++turn)
         {
             const std::size_t index = (round + turn) % selected.size();
-            found[index].push_back(run_apart(selected[index].run, pairs));
+            found[index].push_back(run_alone(selected[index].run, pairs));
         }
     }
     return found;
@@ -240,7 +254,11 @@ std::vector<bench::ratio_row> ratios_of(const results& found, std::size_t concur
     return ratios;
 }
 
-bench::report run(const options& chosen, redlock::test::redis_servers& servers)
+bench::report run(
+    const options& chosen,
+    const bench::placement& where,
+    redlock::test::redis_servers& servers
+)
 {
     std::vector<std::uint16_t> ports;
     for (const redlock::test::redis_server& server : servers)
@@ -248,10 +266,10 @@ bench::report run(const options& chosen, redlock::test::redis_servers& servers)
     const std::vector<implementation> selected = choose_implementations(chosen);
     bench::initialize_nodes(ports);
 
-    bench::report found;
-    for (const std::size_t concurrency : chosen.concurrencies)
+    bench::report found{.apart = chosen.apart};
+    for (const std::size_t concurrency : choose_concurrencies(chosen))
     {
-        const results measured = measure(selected, ports, chosen, concurrency);
+        const results measured = measure(selected, ports, chosen, where, concurrency);
         for (std::size_t index = 0; index < selected.size(); ++index)
         {
             found.rows.push_back({
@@ -295,6 +313,12 @@ bool hold_leases(const options& chosen, redlock::test::redis_servers& servers)
     return none_lost;
 }
 
+bool wants_faults(const options& chosen)
+{
+    const bool all = chosen.only.empty() && chosen.concurrencies.empty() && !chosen.apart;
+    return all || chosen.only == "faults";
+}
+
 bool has_errors(const bench::report& found)
 {
     const auto failed = [](const bench::row& line) { return line.summary.errors != 0; };
@@ -308,16 +332,18 @@ int main(int argc, char** argv)
     try
     {
         const options chosen = parse_options(argc, argv);
+        const bench::placement where = chosen.apart ? bench::keep_apart() : bench::share_all();
+        bench::move_to(where.servers);
         redlock::test::redis_servers servers(node_count);
         bool failed = false;
         if (chosen.only != "faults" && chosen.only != "leases")
         {
-            const bench::report found = run(chosen, servers);
+            const bench::report found = run(chosen, where, servers);
             std::fputs(bench::to_table(found).c_str(), stderr);
             std::fputs(bench::to_json_lines(found).c_str(), stdout);
             failed = has_errors(found);
         }
-        if (chosen.only.empty() || chosen.only == "faults")
+        if (wants_faults(chosen))
         {
             const std::size_t pairs = chosen.size == scale::quick ? 2'000 : 10'000;
             const auto rows = bench::measure_faults(servers, chosen.rounds.value_or(5), pairs);

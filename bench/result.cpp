@@ -155,11 +155,13 @@ std::string to_table(const report& found)
 
 std::string to_json_lines(const report& found)
 {
+    const char* const placement = found.apart ? R"("placement":"apart",)" : "";
     std::string lines;
     for (const row& line : found.rows)
     {
         lines += format(
-            R"({"bench":"pairs","impl":"%s","mode":"%s","concurrency":%zu,"pairs_per_s":%.0f,)",
+            R"({"bench":"pairs",%s"impl":"%s","mode":"%s","concurrency":%zu,"pairs_per_s":%.0f,)",
+            placement,
             line.impl.c_str(),
             line.mode.c_str(),
             line.concurrency,
@@ -177,7 +179,8 @@ std::string to_json_lines(const report& found)
     for (const ratio_row& line : found.ratios)
     {
         lines += format(
-            R"({"bench":"pairs","ratio_to_limit":%.3f,"mode":"%s","concurrency":%zu)",
+            R"({"bench":"pairs",%s"ratio_to_limit":%.3f,"mode":"%s","concurrency":%zu)",
+            placement,
             line.ratio_to_limit,
             line.mode.c_str(),
             line.concurrency

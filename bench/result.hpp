@@ -85,6 +85,7 @@ struct ratio_row
 /// Everything a run has found.
 struct report
 {
+    bool apart{false};  ///< The client had a CPU for itself.
     std::vector<row> rows;
     std::vector<ratio_row> ratios;
 };

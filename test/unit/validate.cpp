@@ -215,6 +215,18 @@ BOOST_AUTO_TEST_CASE(a_unix_socket_needs_neither_host_nor_port)
     BOOST_TEST(complaint(change) == "");
 }
 
+BOOST_AUTO_TEST_CASE(the_path_of_a_unix_socket_has_at_most_107_bytes)
+{
+    const auto of_size = [](std::size_t size) {
+        return [size](client_config& config) {
+            config.nodes[1].unix_socket = "/" + std::string(size - 1, 's');
+        };
+    };
+
+    BOOST_TEST(complaint(of_size(107)) == "");
+    check_rejected(of_size(108), {"108 bytes", "at most 107"});
+}
+
 BOOST_AUTO_TEST_CASE(tls_over_a_unix_socket_is_rejected)
 {
     const auto change = [](client_config& config) {

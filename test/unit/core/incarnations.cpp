@@ -80,6 +80,15 @@ BOOST_AUTO_TEST_CASE(a_server_may_restart_any_number_of_times)
         BOOST_TEST(is_fine(servers.meet(0, std::to_string(i), 0s, start + i * 10s)));
 }
 
+BOOST_AUTO_TEST_CASE(the_last_64_servers_before_this_one_are_remembered)
+{
+    incarnations servers(1);
+    for (int i = 0; i <= 65; ++i)
+        BOOST_TEST(is_fine(servers.meet(0, std::to_string(i), 0s, start + i * 10s)));
+    BOOST_TEST((servers.meet(0, "1", 0s, start + 1h) == finding::other_server));
+    BOOST_TEST(is_fine(servers.meet(0, "0", 0s, start + 1h)));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -27,6 +27,8 @@ client_impl::client_impl(asio::any_io_executor executor, client_config config, c
     service_.add(*this);
 }
 
+// On any thread, although the nodes and the questions they keep are the strand's: `run()`, which
+// keeps us, ends after the last link has, and a link has answered all its questions by then.
 client_impl::~client_impl()
 {
     service_.remove(*this);

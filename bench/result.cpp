@@ -107,7 +107,8 @@ result summarize(std::span<const result> rounds)
 
 std::string to_table(const report& found)
 {
-    std::string table = format(
+    std::string table = found.apart ? "The client had a CPU for itself.\n" : "";
+    table += format(
         "%11s  %-8s %-8s %10s %10s %10s %12s %7s\n",
         "concurrency",
         "impl",

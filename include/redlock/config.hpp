@@ -68,7 +68,7 @@ struct node_config
     @li `rediss://...`, the same over TLS, verified against the system's authorities
     @li `unix://[[user]:password@]/path/to/socket`
 
-    User, password and path may be percent-encoded.
+    User, password, host and path may be percent-encoded.
 
     @throws std::invalid_argument naming what is wrong; the password is left out.
 */

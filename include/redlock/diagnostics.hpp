@@ -60,8 +60,8 @@ struct node_vote
 
 /** The account, node by node, of the last round of an operation.
 
-    Pass its address as `acquire_options::report`. It is written before the operation completes
-    and at no other time. It prints as one line:
+    Pass its address as `acquire_options::report`, or to `async_initialize_nodes`. It is written
+    before the operation completes and at no other time. It prints as one line:
     "need 3 of 5: 10.0.0.1:6379 granted 0.4ms, 10.0.0.2:6379 held 8.2s left, ..."
 */
 struct diagnostics

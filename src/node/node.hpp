@@ -173,7 +173,8 @@ using question_ptr = boost::intrusive_ptr<question>;
 /** One independent master, as the client sees it.
 
     Answers for itself only: it knows nothing of quorums and repeats nothing on its own, except a
-    release that the connection swallowed. All functions are called on the client's strand.
+    release that the connection swallowed and a command whose script was forgotten. All functions
+    are called on the client's strand.
 */
 class node
 {

@@ -271,7 +271,8 @@ bench::report run(
     const std::vector<implementation> selected = choose_implementations(chosen);
     bench::initialize_nodes(ports);
 
-    bench::report found{.apart = chosen.apart};
+    bench::report found;
+    found.apart = chosen.apart;
     for (const std::size_t concurrency : choose_concurrencies(chosen))
     {
         const results measured = measure(selected, ports, chosen, where, concurrency);

@@ -3,11 +3,12 @@
 #include "node/batch.hpp"
 #include "node/commands.hpp"
 #include "node/reply_reader.hpp"
+#include "node/run_queue_timer.hpp"
 #include "node/tls.hpp"
 #include "node/vetting.hpp"
 #include "scripts.hpp"
 
-#include <boost/asio/io_context.hpp>
+#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -43,6 +44,9 @@ constexpr auto reading_time = 200ms;
 /// No reply of ours is longer than a line, so a server that sends more is not a Redis.
 constexpr std::size_t max_read_size = 1U << 20;
 
+/// Bytes read at a time: the replies to some 400 commands. Boost.Redis zeroes them for each read.
+constexpr std::size_t read_size = 2048;
+
 /// Batches that are written and not answered. Boost.Redis walks through all of them at each write,
 /// so a silent node must not gather more. Where many are under way at a time, a further one waits a
 /// 64th of the way at most.
@@ -68,6 +72,7 @@ redis::config make_redis_config(const node_config& config)
     // Ours is cheaper: that of Boost.Redis sets a timer for every read and every write.
     result.health_check_interval = 0s;
     result.reconnect_wait_interval = 0s;  // Ours is a new link.
+    result.read_buffer_append_size = read_size;
     result.max_read_size = max_read_size;
     return result;
 }
@@ -100,7 +105,7 @@ void set_server_name(Connection& connection, const node_config& config)
     That is a template of its executor, and each step of a read or a write copies one. With a
     type-erased executor a lone acquire-release pair takes a third more instructions.
 
-    @tparam Executor `strand_type`, or the type that is behind it.
+    @tparam Executor That of the run queue, or `strand_type` if there is none.
 */
 template <class Executor>
 class redis_link_impl final : public redis_link,
@@ -172,6 +177,13 @@ public:
     void close() noexcept override { connection_.cancel(redis::operation::run); }
 
 private:
+    /// A batch, and what its completion needs.
+    struct sent_batch : batch
+    {
+        std::shared_ptr<redis_link_impl> link;  ///< While it is under way.
+        steady_clock::time_point written;
+    };
+
     /// One request of the vetting, and what to do with its replies. An error of the connection is
     /// told by the end of the run.
     template <class Next>
@@ -398,22 +410,27 @@ private:
         if (batches_written_ == max_batches_written && !over_)
             return;
 
-        auto written = std::exchange(open_batch_, nullptr);
+        auto sent = std::exchange(open_batch_, nullptr);
         if (over_)
-            return fail(*written);
+            return fail(*sent);
 
         // The batch outlives the adapter: Boost.Redis drops the adapter before it completes.
-        const auto adapter = [this, to = written.get()](
+        const auto adapter = [this, to = sent.get()](
                                  auto event, const redis::resp3::node_view& part, auto&
                              ) { on_parse(*to, event, part); };
+        sent->written = steady_clock::now();
+        sent->link = this->shared_from_this();
         connection_.async_exec(
             request,
             redis::any_adapter(redis::any_adapter::impl_t(adapter)),
-            [self = this->shared_from_this(),
-             written = std::move(written),
-             at = steady_clock::now()](error_code, std::size_t) mutable {
-                self->on_batch_done(std::move(written), at);
-            }
+            asio::bind_allocator(
+                recycling_allocator<void>(),
+                // One pointer, for Boost.Redis moves this a dozen times.
+                [sent = std::move(sent)](error_code, std::size_t) mutable {
+                    const auto link = std::move(sent->link);
+                    link->on_batch_done(std::move(sent));
+                }
+            )
         );
         ++batches_written_;
     }
@@ -470,9 +487,10 @@ private:
 
     void note_contact() { group_.servers->heard(index_, steady_clock::now()); }
 
-    void on_batch_done(std::unique_ptr<batch> done, steady_clock::time_point written)
+    void on_batch_done(std::unique_ptr<sent_batch> done)
     {
         --batches_written_;
+        const auto written = done->written;
         fail(*done);
         done->clear();
         if (spare_batches_.size() < max_spare_batches)
@@ -498,10 +516,10 @@ private:
         }
     }
 
-    std::unique_ptr<batch> take_batch()
+    std::unique_ptr<sent_batch> take_batch()
     {
         if (spare_batches_.empty())
-            return std::make_unique<batch>();
+            return std::make_unique<sent_batch>();
         auto taken = std::move(spare_batches_.back());
         spare_batches_.pop_back();
         return taken;
@@ -537,8 +555,8 @@ private:
     link_end end_;
 
     /// Of this turn; of earlier ones too, if the node owes too many answers.
-    std::unique_ptr<batch> open_batch_;
-    std::vector<std::unique_ptr<batch>> spare_batches_;
+    std::unique_ptr<sent_batch> open_batch_;
+    std::vector<std::unique_ptr<sent_batch>> spare_batches_;
     std::vector<question_ptr> without_script_;  ///< To be sent again as EVAL.
     std::size_t batches_written_ = 0;  ///< And not answered to the end.
     std::size_t unanswered_ = 0;
@@ -571,14 +589,19 @@ std::shared_ptr<redis_link> make_redis_link(
     const node_config& config
 )
 {
-    using loop = asio::io_context::executor_type;
-    if (const auto* known = strand.target<loop>())
-        return std::make_shared<redis_link_impl<loop>>(
-            *known, std::move(end_of_turn), std::move(encoder), std::move(group), index, config
+    const auto make = [&]<class Executor>(Executor executor) -> std::shared_ptr<redis_link> {
+        return std::make_shared<redis_link_impl<Executor>>(
+            std::move(executor),
+            std::move(end_of_turn),
+            std::move(encoder),
+            std::move(group),
+            index,
+            config
         );
-    return std::make_shared<redis_link_impl<strand_type>>(
-        strand, std::move(end_of_turn), std::move(encoder), std::move(group), index, config
-    );
+    };
+    if (run_queue* queue = run_queue::of(strand))
+        return make(queue->get_executor());
+    return make(strand);
 }
 
 }  // namespace redlock::detail

@@ -7,45 +7,65 @@
 namespace redlock::detail {
 
 turn::turn(const asio::any_io_executor& executor, strand_type strand)
-    : post_(executor), strand_(std::move(strand))
+    : post_(executor), strand_(std::move(strand)), queue_(run_queue::of(strand_))
 {
 }
 
 void turn::defer(turn_task& task)
 {
-    put_off(task, tasks_);
+    if (task.is_linked())
+        return;
+    tasks_.push_back(task);
+    schedule();
 }
 
 void turn::defer_last(turn_task& task)
 {
-    put_off(task, last_);
-}
-
-void turn::put_off(turn_task& task, task_list& to)
-{
     if (task.is_linked())
         return;
-
-    to.push_back(task);
-    if (!scheduled_)
-        schedule();
+    last_.push_back(task);
+    schedule();
 }
 
 void turn::defer_first(turn_task& task)
 {
     task.unlink();
     tasks_.push_front(task);
-    if (!scheduled_)
-        schedule();
+    schedule();
 }
 
 void turn::schedule()
 {
-    scheduled_ = false;  // Should the next line throw.
-    post_([self = shared_from_this()]() {
-        asio::dispatch(self->strand_, [self]() { self->end(); });
-    });
+    if (scheduled_)
+        return;
+    if (!queue_ || !queue_->running())
+    {
+        if (!posted_)
+            post_end();
+        return;
+    }
+    queue_->post(make_queued([self = shared_from_this()]() { self->end(); }));
     scheduled_ = true;
+}
+
+void turn::post_end()
+{
+    post_([self = shared_from_this()]() {
+        if (self->queue_)
+            self->queue_->dispatch([&self]() { self->on_posted_end(); });
+        else
+            asio::dispatch(self->strand_, [self]() { self->on_posted_end(); });
+    });
+    posted_ = true;
+}
+
+void turn::on_posted_end()
+{
+    posted_ = false;
+    if (std::exchange(behind_, false))
+        post_end();
+    else
+        end();
 }
 
 void turn::end()
@@ -64,13 +84,18 @@ void turn::end()
     catch (...)
     {
         // Whoever runs the context learns it, and may go on. So must what is left.
+        scheduled_ = false;
         schedule();
         throw;
     }
 
     scheduled_ = false;
-    if (std::exchange(again_, false))
-        schedule();
+    if (!std::exchange(again_, false))
+        return;
+    if (posted_)
+        behind_ = true;
+    else
+        post_end();
 }
 
 void turn::work_off()
@@ -83,6 +108,10 @@ void turn::work_off()
         turn_task& task = from.front();
         from.pop_front();
         task.on_turn_end();
+        // Lets what is queued go on: mostly the writer of Boost.Redis, which the task woke. So the
+        // first node works on its commands while those of the next one are put together.
+        if (queue_)
+            queue_->go_on();
     }
 }
 

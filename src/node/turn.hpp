@@ -2,6 +2,7 @@
 #define REDLOCK_SRC_NODE_TURN_HPP
 
 #include "node/poster.hpp"
+#include "node/run_queue.hpp"
 #include "node/strand.hpp"
 
 #include <boost/intrusive/list.hpp>
@@ -30,12 +31,14 @@ protected:
     coroutines whose round was decided: votes are counted while Boost.Redis parses the replies, and
     nothing may resume, cancel or throw from in there.
 
-    One posted handler serves them all, in the order in which they came, including what they put
-    off in turn. Used on the strand only.
+    One end serves them all, in the order in which they came, including what they put off in turn.
+    Used on the strand only.
 
-    The handler is posted to the executor and enters the strand from there. Posted to the strand, it
-    would keep the strand busy until it runs, and what user code starts meanwhile would queue up
-    behind it, for one more turn and in a batch of its own.
+    What a reply puts off is done when the run queue has come to it. What user code puts off is done
+    behind all handlers that are posted already, so that their commands share a write as well: that
+    end is posted to the executor and enters the strand from there. Posted to the strand, it would
+    keep the strand busy until it runs, and what user code starts meanwhile would queue up behind
+    it, for one more turn and in a batch of its own.
 */
 class turn : public std::enable_shared_from_this<turn>
 {
@@ -64,16 +67,20 @@ private:
     using task_list =
         boost::intrusive::list<turn_task, boost::intrusive::constant_time_size<false>>;
 
-    void put_off(turn_task& task, task_list& to);
     void schedule();
+    void post_end();
+    void on_posted_end();
     void end();
     void work_off();
 
     poster post_;  ///< To the executor under the strand.
     strand_type strand_;
+    run_queue* queue_;  ///< Of the executor. Null: it has none.
     task_list tasks_;
     task_list last_;  ///< When there are no others.
-    bool scheduled_ = false;
+    bool scheduled_ = false;  ///< An end is in the run queue, or under way.
+    bool posted_ = false;     ///< An end is posted to the executor.
+    bool behind_ = false;     ///< Handlers were posted after it.
     bool again_ = false;
     std::function<void()> first_;
 };

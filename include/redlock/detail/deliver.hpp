@@ -31,8 +31,9 @@ public:
 /// Calls `what` on `executor`, and never in place.
 void post(const boost::asio::any_io_executor& executor, std::unique_ptr<posted> what);
 
-template <class Function>
-class posted_function final : public posted
+/// @tparam Base `posted`, or derived from it.
+template <class Function, class Base = posted>
+class posted_function final : public Base
 {
 public:
     explicit posted_function(Function function) : function_(std::move(function)) {}

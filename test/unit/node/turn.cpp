@@ -1,8 +1,9 @@
+#include "node/run_queue.hpp"
+#include "node/strand.hpp"
 #include "node/turn.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/strand.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <functional>
@@ -25,12 +26,13 @@ struct task_of_test final : turn_task
     std::function<void()> work;
 };
 
+/// @tparam threads How many may run the context. One: it has a run queue.
+template <int threads>
 struct turn_fixture
 {
-    asio::io_context context;
-    std::shared_ptr<turn> end_of_turn = std::make_shared<turn>(
-        context.get_executor(), asio::make_strand(asio::any_io_executor(context.get_executor()))
-    );
+    asio::io_context context{threads};
+    strand_type strand = redlock::detail::make_strand(context.get_executor());
+    std::shared_ptr<turn> end_of_turn = std::make_shared<turn>(context.get_executor(), strand);
     std::string order;
     task_of_test a{[this] { order += "a"; }};
     task_of_test b{[this] { order += "b"; }};
@@ -43,7 +45,7 @@ void fail()
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(test_turn, turn_fixture)
+BOOST_FIXTURE_TEST_SUITE(test_turn, turn_fixture<2>)
 
 BOOST_AUTO_TEST_CASE(work_is_done_once_and_in_order)
 {
@@ -143,6 +145,100 @@ BOOST_AUTO_TEST_CASE(work_goes_on_after_a_beginning_that_failed)
     BOOST_CHECK_THROW(context.run(), std::runtime_error);
 
     end_of_turn->begin_with(nullptr);
+    context.run();
+
+    BOOST_TEST(order == "a");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+namespace {
+
+struct queue_fixture : turn_fixture<1>
+{
+    run_queue& queue = *run_queue::of(strand);
+
+    /// Lets the loop call a function as if a reply had come.
+    void on_reply(std::function<void()> what)
+    {
+        asio::post(context, [this, what = std::move(what)] { queue.dispatch(what); });
+    }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(test_turn_of_a_run_queue, queue_fixture)
+
+BOOST_AUTO_TEST_CASE(what_a_reply_puts_off_is_done_before_the_loop_goes_on)
+{
+    on_reply([this] {
+        end_of_turn->defer(a);
+        end_of_turn->defer(b);
+        order += "reply";
+    });
+    asio::post(context, [this] { order += "loop"; });
+
+    context.run();
+
+    BOOST_TEST(order == "replyabloop");
+}
+
+BOOST_AUTO_TEST_CASE(what_a_handler_puts_off_is_done_behind_the_handlers_that_are_posted)
+{
+    asio::post(context, [this] { end_of_turn->defer(a); });
+    asio::post(context, [this] {
+        end_of_turn->defer(b);
+        order += "handlers";
+    });
+
+    context.run();
+
+    BOOST_TEST(order == "handlersab");
+}
+
+BOOST_AUTO_TEST_CASE(the_handlers_of_several_replies_share_one_end)
+{
+    const auto resume = [this] {
+        end_of_turn->end_again();
+        asio::post(context, [this] {
+            order += "handler";
+            end_of_turn->defer(a);
+        });
+    };
+    task_of_test first(resume);
+    task_of_test second(resume);
+    on_reply([&] { end_of_turn->defer(first); });
+    on_reply([&] { end_of_turn->defer(second); });
+
+    context.run();
+
+    BOOST_TEST(order == "handlerhandlera");
+}
+
+BOOST_AUTO_TEST_CASE(what_a_task_starts_goes_on_before_the_next_task)
+{
+    task_of_test first([this] {
+        order += "1";
+        asio::post(queue.get_executor(), [this] { order += "written"; });
+    });
+    task_of_test second([this] { order += "2"; });
+    end_of_turn->defer(first);
+    end_of_turn->defer(second);
+
+    context.run();
+
+    BOOST_TEST(order == "1written2");
+}
+
+BOOST_AUTO_TEST_CASE(work_of_a_reply_goes_on_after_some_that_failed)
+{
+    task_of_test failing(fail);
+    on_reply([&] {
+        end_of_turn->defer(failing);
+        end_of_turn->defer(a);
+    });
+
+    BOOST_CHECK_THROW(context.run(), std::runtime_error);
     context.run();
 
     BOOST_TEST(order == "a");

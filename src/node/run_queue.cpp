@@ -1,0 +1,117 @@
+#include "node/run_queue.hpp"
+
+#include "node/poster.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace redlock::detail {
+
+void sleepers::add(std::unique_ptr<queued> what) noexcept
+{
+    waiting_.push_back(*what.release());
+    if (!is_linked())
+        queue_.sleepers_.push_back(*this);
+}
+
+std::size_t sleepers::wake() noexcept
+{
+    // While the context shuts down, posting destroys, and what is destroyed may own this.
+    run_queue& queue = queue_;
+    queued_list woken;
+    woken.swap(waiting_);
+    unlink();
+
+    std::size_t count = 0;
+    for (; !woken.empty(); ++count)
+    {
+        std::unique_ptr<queued> first(&woken.front());
+        woken.pop_front();
+        queue.post(std::move(first));
+    }
+    return count;
+}
+
+void sleepers::destroy() noexcept
+{
+    run_queue::destroy(waiting_);
+}
+
+asio::execution_context::id run_queue::id;
+
+run_queue::run_queue(asio::io_context& context) noexcept
+    : service(context), loop_(context.get_executor())
+{
+}
+
+run_queue* run_queue::of(const strand_type& strand)
+{
+    // A bare loop is a strand only if one thread runs it: see make_strand().
+    const auto* bare = strand.target<loop>();
+    return bare ? &asio::use_service<run_queue>(bare->context()) : nullptr;
+}
+
+void run_queue::post(std::unique_ptr<queued> what) noexcept
+{
+    if (shut_down_)
+        return;
+    queue_.push_back(*what.release());
+    if (!running_)
+        run_later();
+}
+
+void run_queue::go_on()
+{
+    if (queue_.empty())
+        return;
+    queued& next = queue_.front();
+    queue_.pop_front();
+    next.call();
+}
+
+void run_queue::run_later() noexcept
+{
+    if (queue_.empty() || scheduled_)
+        return;
+    try
+    {
+        recycling_post(loop_).execute([this]() {
+            scheduled_ = false;
+            run([]() {});
+        });
+        scheduled_ = true;
+    }
+    catch (const std::exception&)
+    {
+        // Out of memory: whatever runs here next takes it along.
+    }
+}
+
+void run_queue::shutdown()
+{
+    // What is destroyed here may own others that wait or post.
+    shut_down_ = true;
+    while (!sleepers_.empty())
+    {
+        sleepers& next = sleepers_.front();
+        sleepers_.pop_front();
+        next.destroy();
+    }
+    destroy(queue_);
+}
+
+void run_queue::destroy(queued_list& what) noexcept
+{
+    queued_list taken;
+    taken.swap(what);
+    taken.clear_and_dispose(std::default_delete<queued>());
+}
+
+void run_queue::executor_type::from_elsewhere(std::unique_ptr<queued> what) const
+{
+    recycling_post(queue_->behind()).execute([queue = queue_, what = std::move(what)]() mutable {
+        queue->dispatch([&what]() { what.release()->call(); });
+    });
+}
+
+}  // namespace redlock::detail

@@ -25,6 +25,7 @@
 
 #include "support/client_runner.hpp"
 #include "support/contains.hpp"
+#include "support/loop.hpp"
 #include "support/needs.hpp"
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
@@ -81,7 +82,7 @@ struct fixture
     }
 
     redis_servers servers;
-    asio::io_context context;
+    loop context;
     client_runner locks;
 };
 
@@ -587,7 +588,7 @@ BOOST_AUTO_TEST_CASE(every_connection_sends_without_delay)
 BOOST_AUTO_TEST_CASE(the_database_of_the_url_is_used)
 {
     redis_server server;
-    asio::io_context context;
+    loop context;
     client_runner locks(context, config_for({server.url() + "/3"}));
 
     lease held = run(context, locks->async_acquire(resource, 10s));
@@ -603,7 +604,7 @@ BOOST_AUTO_TEST_CASE(the_database_of_the_url_is_used)
 BOOST_AUTO_TEST_CASE(a_database_that_does_not_exist_is_a_refusal_with_the_servers_words)
 {
     redis_server server;
-    asio::io_context context;
+    loop context;
     client_runner locks(context, config_for({server.url() + "/99"}));
 
     BOOST_TEST(locks.reaches(0, node_state::rejected));
@@ -619,7 +620,7 @@ BOOST_AUTO_TEST_CASE(unix_sockets_work_like_ports)
     std::vector<std::string> urls;
     for (redis_server& server : servers)
         urls.push_back("unix://" + server.unix_socket_path().native());
-    asio::io_context context;
+    loop context;
     client_runner locks(context, config_for(urls));
 
     lease held = run(context, locks->async_acquire(resource, 10s));
@@ -633,7 +634,7 @@ BOOST_AUTO_TEST_CASE(unix_sockets_work_like_ports)
 BOOST_AUTO_TEST_CASE(a_host_name_works_like_an_address)
 {
     redis_server server;
-    asio::io_context context;
+    loop context;
     const std::string url = "redis://localhost:" + std::to_string(server.port());
     client_runner locks(context, config_for({url}));
 

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "support/client_runner.hpp"
+#include "support/loop.hpp"
 #include "support/needs.hpp"
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
@@ -63,7 +64,7 @@ struct fixture
 
     redis_servers servers{5};
     tcp_proxy slow{servers[4].port()};
-    asio::io_context context;
+    loop context;
     client_config config;
     std::optional<client_runner> locks;
 };
@@ -203,7 +204,7 @@ BOOST_AUTO_TEST_CASE(an_attempt_cancelled_while_its_keys_are_set_is_undone)
 {
     redis_server server;
     tcp_proxy proxy(server.port());
-    asio::io_context context;
+    loop context;
     client_config config = config_for({proxy.url()});
     config.node_timeout = 20s;
     client_runner locks(context, config);
@@ -258,7 +259,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_release_goes_on)
 {
     redis_server server;
     tcp_proxy proxy(server.port());
-    asio::io_context context;
+    loop context;
     client_runner locks(context, config_for({proxy.url()}));
     lease held = run(context, locks->async_acquire("r", 60s));
     proxy.hold_requests();
@@ -276,7 +277,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_extension_leaves_the_deadline_as_it_was)
 {
     redis_server server;
     tcp_proxy proxy(server.port());
-    asio::io_context context;
+    loop context;
     client_runner locks(context, config_for({proxy.url()}));
     lease held = run(context, locks->async_acquire("r", 60s));
     const auto deadline = held.valid_until();

@@ -26,6 +26,7 @@
 
 #include "support/client_runner.hpp"
 #include "support/eventually.hpp"
+#include "support/loop.hpp"
 #include "support/needs.hpp"
 #include "support/posix.hpp"
 #include "support/printing.hpp"
@@ -155,7 +156,7 @@ struct fixture
 
     redis_servers servers{node_count};
     std::deque<subject> subjects;
-    asio::io_context context;
+    loop context;
     std::optional<client_runner> locks;
 };
 

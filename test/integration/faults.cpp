@@ -26,6 +26,7 @@
 #include "support/client_runner.hpp"
 #include "support/contains.hpp"
 #include "support/eventually.hpp"
+#include "support/loop.hpp"
 #include "support/needs.hpp"
 #include "support/posix.hpp"
 #include "support/printing.hpp"
@@ -68,7 +69,7 @@ struct five_nodes
     }
 
     redis_servers servers{5};
-    asio::io_context context;
+    loop context;
     client_config config;
 };
 
@@ -93,7 +94,7 @@ struct proxied_nodes
 
     redis_servers servers;
     std::deque<tcp_proxy> proxies;
-    asio::io_context context;
+    loop context;
     client_config config;
 };
 
@@ -497,7 +498,7 @@ BOOST_AUTO_TEST_CASE(two_frozen_nodes_and_one_denial_are_contention)
 BOOST_AUTO_TEST_CASE(a_single_node_that_is_down_is_unreachable_and_comes_back)
 {
     redis_server server;
-    asio::io_context context;
+    loop context;
     client_runner locks(context, config_for({server.url()}));
     locks.wait_for_all_nodes();
     server.kill();
@@ -554,7 +555,7 @@ BOOST_AUTO_TEST_CASE(a_question_on_a_connection_that_breaks_fails_and_says_so)
 BOOST_AUTO_TEST_CASE(a_connection_may_break_after_any_byte_of_a_reply)
 {
     redis_server server;
-    asio::io_context context;
+    loop context;
     std::size_t first_replies = 0;
     {
         const tcp_proxy proxy(server.port());
@@ -667,7 +668,7 @@ BOOST_AUTO_TEST_CASE(flushed_scripts_are_not_noticed)
 BOOST_AUTO_TEST_CASE(flushed_scripts_are_not_noticed_by_many_operations_at_once)
 {
     redis_server server;
-    asio::io_context context;
+    loop context;
     client_runner locks(context, config_for({server.url()}));
     std::vector<lease> held;
     for (int i = 0; i < 50; ++i)
@@ -820,7 +821,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_no_redis_is_down_and_the_others_go_on)
         "%1\r\n$6\r\nserver\r\n$5\r\nredis\r\n$3\r\nxyz\r\n",
     };
     redis_servers servers(2);
-    asio::io_context context;
+    loop context;
     std::deque<stranger> strangers;
     std::deque<client_runner> clients;
     for (const std::string& greeting : greetings)
@@ -846,7 +847,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_no_redis_is_down_and_the_others_go_on)
 BOOST_AUTO_TEST_CASE(a_node_that_is_still_connecting_says_so)
 {
     const stranger silent("");
-    asio::io_context context;
+    loop context;
     client_config config = config_for({silent.url()});
     config.node_timeout = 100ms;
     client_runner locks(context, config);
@@ -863,7 +864,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_is_still_connecting_says_so)
 BOOST_AUTO_TEST_CASE(a_server_that_answers_errors_only_is_rejected_with_its_words)
 {
     const stranger server("-ERR go away\r\n-ERR go away\r\n-ERR go away\r\n-ERR go away\r\n");
-    asio::io_context context;
+    loop context;
     client_runner locks(context, config_for({server.url()}));
 
     BOOST_TEST(run_until(context, [&] {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "support/client_runner.hpp"
+#include "support/loop.hpp"
 #include "support/needs.hpp"
 #include "support/posix.hpp"
 #include "support/printing.hpp"
@@ -173,7 +174,7 @@ struct silent_third
 
     redis_servers servers{3};
     tcp_proxy proxy{servers[2].port()};
-    asio::io_context context;
+    loop context;
     client_runner locks;
     std::vector<lease> held;
 };
@@ -185,7 +186,7 @@ BOOST_AUTO_TEST_SUITE(test_frozen, *boost::unit_test::precondition(needs("redis-
 BOOST_AUTO_TEST_CASE(a_node_frozen_under_load_costs_bounded_memory_and_nothing_else)
 {
     redis_servers servers(5);
-    asio::io_context context;
+    loop context;
     client_runner locks(context, config_for(servers));
     locks.wait_for_all_nodes();
     load work(context, *locks.operator->());
@@ -220,7 +221,7 @@ BOOST_AUTO_TEST_CASE(releases_for_which_a_frozen_node_had_no_room_reach_it_later
 {
     constexpr std::size_t count = 8192;
     redis_servers servers(3);
-    asio::io_context context;
+    loop context;
     client_config config = config_for(servers);
     config.node_timeout = 10s;
     client_runner locks(context, config);
@@ -291,7 +292,7 @@ BOOST_AUTO_TEST_CASE(a_node_gets_withheld_questions_in_the_order_of_their_turns)
 BOOST_AUTO_TEST_CASE(two_nodes_frozen_again_and_again_under_load_cost_no_operation)
 {
     redis_servers servers(5);
-    asio::io_context context;
+    loop context;
     client_runner locks(context, config_for(servers));
     locks.wait_for_all_nodes();
     load work(context, *locks.operator->());

@@ -32,6 +32,7 @@
 
 #include "support/client_runner.hpp"
 #include "support/eventually.hpp"
+#include "support/loop.hpp"
 #include "support/needs.hpp"
 #include "support/posix.hpp"
 #include "support/printing.hpp"
@@ -193,7 +194,7 @@ BOOST_AUTO_TEST_CASE(a_destroyed_client_aborts_its_operations_and_ends)
 {
     nodes n;
     n.hold("foreign");
-    asio::io_context context;
+    loop context;
     running_client running(context, n.config);
     lease extended = run(context, running.locks->async_acquire("extended", 60s));
     lease released = run(context, running.locks->async_acquire("released", 60s));
@@ -217,7 +218,7 @@ BOOST_AUTO_TEST_CASE(a_destroyed_client_aborts_its_operations_and_ends)
 BOOST_AUTO_TEST_CASE(a_client_destroyed_before_its_operations_began_aborts_them)
 {
     nodes n;
-    asio::io_context context;
+    loop context;
     running_client running(context, n.config);
     lease extended = run(context, running.locks->async_acquire("extended", 60s));
     lease released = run(context, running.locks->async_acquire("released", 60s));
@@ -233,7 +234,7 @@ BOOST_AUTO_TEST_CASE(a_client_destroyed_before_its_operations_began_aborts_them)
 BOOST_AUTO_TEST_CASE(a_lease_that_outlives_its_client_expires_by_itself)
 {
     nodes n;
-    asio::io_context context;
+    loop context;
     running_client running(context, n.config);
     {
         lease held = run(context, running.locks->async_acquire("r", {.ttl = 1200ms}));
@@ -255,7 +256,7 @@ BOOST_AUTO_TEST_CASE(a_lease_that_outlives_its_client_expires_by_itself)
 BOOST_AUTO_TEST_CASE(leases_destroyed_just_before_their_client_are_released)
 {
     nodes n;
-    asio::io_context context;
+    loop context;
     running_client running(context, n.config);
     std::vector<lease> held;
     for (int i = 0; i < 100; ++i)
@@ -272,7 +273,7 @@ BOOST_AUTO_TEST_CASE(leases_destroyed_just_before_their_client_are_released)
 BOOST_AUTO_TEST_CASE(a_lease_destroyed_just_after_its_client_does_no_harm)
 {
     nodes n;
-    asio::io_context context;
+    loop context;
     running_client running(context, n.config);
     std::optional<lease> held(run(context, running.locks->async_acquire("r", 60s)));
 
@@ -286,7 +287,7 @@ BOOST_AUTO_TEST_CASE(pending_releases_have_one_node_timeout_to_arrive)
 {
     nodes n;
     n.config.node_timeout = 10s;
-    asio::io_context context;
+    loop context;
     running_client running(context, n.config);
     lease held = run(context, running.locks->async_acquire("r", 60s));
     // Slow, but faster than the timeout.
@@ -310,7 +311,7 @@ BOOST_AUTO_TEST_CASE(pending_releases_that_nobody_answers_end_with_the_node_time
 {
     nodes n;
     n.config.node_timeout = 200ms;
-    asio::io_context context;
+    loop context;
     running_client running(context, n.config);
     {
         const lease held = run(context, running.locks->async_acquire("r", 60s));
@@ -328,7 +329,7 @@ BOOST_AUTO_TEST_CASE(pending_releases_that_nobody_answers_end_with_the_node_time
 BOOST_AUTO_TEST_CASE(a_cancelled_client_says_that_it_does_not_run)
 {
     nodes n;
-    asio::io_context context;
+    loop context;
     running_client running(context, n.config);
     lease held = run(context, running.locks->async_acquire("r", 60s));
     running.locks->cancel();
@@ -353,7 +354,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_client_says_that_it_does_not_run)
 BOOST_AUTO_TEST_CASE(run_ends_when_it_is_cancelled_itself)
 {
     nodes n;
-    asio::io_context context;
+    loop context;
     client locks(context, n.config);
     asio::cancellation_signal signal;
     std::optional<error_code> ended;
@@ -376,7 +377,7 @@ BOOST_AUTO_TEST_CASE(run_ends_whatever_its_nodes_are_doing)
     redis_server silent_server;
     tcp_proxy silent(silent_server.port());
     const loopback_port refusing;
-    asio::io_context context;
+    loop context;
     client_config config = config_for({
         ready.url(),
         frozen.url(),
@@ -414,7 +415,7 @@ BOOST_AUTO_TEST_CASE(run_ends_whatever_its_nodes_are_doing)
 BOOST_AUTO_TEST_CASE(a_client_that_was_never_run_ends_too)
 {
     nodes n;
-    asio::io_context context;
+    loop context;
     std::optional<error_code> outcome;
     {
         client locks(context, n.config);
@@ -432,7 +433,7 @@ BOOST_AUTO_TEST_CASE(a_moved_client_goes_on)
 {
     nodes n;
     n.hold("foreign");
-    asio::io_context context;
+    loop context;
     running_client running(context, n.config);
     std::optional<error_code> outcome;
     running.locks
@@ -496,7 +497,7 @@ BOOST_AUTO_TEST_CASE(a_context_may_go_while_coroutines_wait_in_a_client_that_the
                 nodes n;
                 n.hold("foreign");
                 bool arrived = false;
-                std::optional<asio::io_context> context(std::in_place);
+                std::optional<loop> context(std::in_place);
                 asio::co_spawn(
                     *context, own_a_client(*context, n.config, work, arrived), asio::detached
                 );
@@ -517,7 +518,7 @@ BOOST_AUTO_TEST_CASE(a_context_may_go_with_a_client_that_has_ended_half_way)
 {
     nodes n;
     n.hold_replies();
-    std::optional<asio::io_context> context(std::in_place);
+    std::optional<loop> context(std::in_place);
     {
         client locks(*context, n.config);
         locks.async_run(asio::detached);
@@ -536,7 +537,7 @@ BOOST_AUTO_TEST_CASE(clients_that_end_at_random_moments_leave_neither_connection
     nodes n;
     std::mt19937 random(20260101);
     std::uniform_int_distribution<int> moment(0, 8000);
-    asio::io_context context;
+    loop context;
     for (int i = 0; i < 100; ++i)
     {
         client locks(context, n.config);
@@ -560,7 +561,7 @@ BOOST_AUTO_TEST_CASE(clients_that_end_at_random_moments_leave_neither_connection
 BOOST_AUTO_TEST_CASE(a_process_that_stood_still_drops_no_healthy_node)
 {
     redis_servers servers(1);
-    asio::io_context context;
+    loop context;
     client_config config = config_for(servers);
     std::vector<std::string> complaints;
     config.log = [&complaints](log_level, std::string_view line) {

@@ -29,6 +29,7 @@
 
 #include "support/client_runner.hpp"
 #include "support/eventually.hpp"
+#include "support/loop.hpp"
 #include "support/needs.hpp"
 #include "support/posix.hpp"
 #include "support/printing.hpp"
@@ -149,7 +150,7 @@ using deadline = std::chrono::steady_clock::time_point;
 auto hold_for_ever(const client_config& config, milliseconds ttl)
 {
     return [config, ttl](int output) {
-        asio::io_context context;
+        loop context;
         client locks(context, config);
         locks.async_run(asio::detached);
         const lease held = run(context, locks.async_acquire(resource, ttl));
@@ -207,7 +208,7 @@ struct holder
                fails(held.async_release());
     }
 
-    asio::io_context context;
+    loop context;
     std::optional<client> locks;
     lease held;
 };
@@ -236,7 +237,7 @@ BOOST_AUTO_TEST_CASE(the_resource_of_a_killed_process_is_taken_over_after_its_tt
     const client_config config = config_for(servers);
     other_process holder(hold_for_ever(config, 1500ms));
     const auto until = holder.read<deadline>();
-    asio::io_context context;
+    loop context;
     client_runner locks(context, config);
     BOOST_TEST(!run(context, locks->async_try_acquire(resource, 10s)));
 
@@ -255,7 +256,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_stood_still_knows_that_its_lease_is_over)
     redis_servers servers(3);
     const client_config config = config_for(servers);
     other_process holder([&config](int output) {
-        asio::io_context context;
+        loop context;
         client locks(context, config);
         locks.async_run(asio::detached);
         lease held = run(context, locks.async_acquire(resource, 1500ms));
@@ -267,7 +268,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_stood_still_knows_that_its_lease_is_over)
         other_process::write(output, run(context, held.async_release()));
     });
     const auto until = holder.read<deadline>();
-    asio::io_context context;
+    loop context;
     client_runner locks(context, config);
 
     lease taken = run(context, locks->async_acquire(resource, {.ttl = 60s, .wait = 20s}));
@@ -293,7 +294,7 @@ BOOST_AUTO_TEST_CASE(processes_that_compete_are_never_in_there_together)
     for (int i = 0; i < 4; ++i)
     {
         processes.emplace_back([&](int) {
-            asio::io_context context;
+            loop context;
             client locks(context, config);
             locks.async_run(asio::detached);
             int violations = 0;
@@ -356,7 +357,7 @@ BOOST_AUTO_TEST_CASE(a_child_may_make_a_client_of_its_own)
     const client_config config = config_for(servers);
     holder parent(config);
     const auto body = [&config](int output) {
-        asio::io_context context;
+        loop context;
         client locks(context, config);
         locks.async_run(asio::detached);
         const bool denied = !run(context, locks.async_try_acquire(resource, 10s));

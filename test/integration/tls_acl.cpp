@@ -18,6 +18,7 @@
 
 #include "support/client_runner.hpp"
 #include "support/contains.hpp"
+#include "support/loop.hpp"
 #include "support/needs.hpp"
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
@@ -79,7 +80,7 @@ client_config as_user(const redis_server& server)
 /// Whether all operations work, including those after a SCRIPT FLUSH. If not, `why` says it.
 bool all_works(redis_server& server, const client_config& config, std::string& why)
 {
-    asio::io_context context;
+    loop context;
     client_runner locks(context, config);
     if (!run_until(context, [&] { return locks.status(0).state != node_state::connecting; }))
         return false;
@@ -143,7 +144,7 @@ BOOST_AUTO_TEST_CASE(guarded_mode_needs_some_permissions_more)
     client_config config = as_user(server);
     config.mode = mode::guarded;
     config.ttl_max = 1h;
-    asio::io_context context;
+    loop context;
     run(context, async_initialize_nodes(context, config));
     std::string why;
 
@@ -182,7 +183,7 @@ BOOST_AUTO_TEST_CASE(an_idle_connection_needs_no_permission_but_ping)
     redis_server server;
     set_user(server, least_privilege);
     server.command({"CONFIG", "RESETSTAT"});
-    asio::io_context context;
+    loop context;
     client_runner locks(context, as_user(server));
     locks.wait_for_all_nodes();
 
@@ -217,7 +218,7 @@ BOOST_AUTO_TEST_CASE(keys_outside_of_the_users_pattern_are_refused)
     set_user(server, least_privilege);
     client_config config = as_user(server);
     config.key_prefix = "other:";
-    asio::io_context context;
+    loop context;
     client_runner locks(context, config);
 
     const auto [ec, none] = outcome_of(context, locks->async_try_acquire(resource, 10s));
@@ -245,7 +246,7 @@ BOOST_AUTO_TEST_CASE(a_password_without_a_user_is_that_of_the_default_user)
     redis_server server({.extra = {"--requirepass", password}});
     client_config config = config_for({server.url()});
     config.nodes[0].password = password;
-    asio::io_context context;
+    loop context;
     client_runner locks(context, config);
 
     BOOST_TEST(bool(run(context, locks->async_acquire(resource, 10s))));
@@ -257,7 +258,7 @@ BOOST_AUTO_TEST_CASE(a_corrected_password_lets_the_node_in)
     set_user(server, least_privilege);
     client_config config = as_user(server);
     config.nodes[0].password = "not yet";
-    asio::io_context context;
+    loop context;
     client_runner locks(context, config);
     BOOST_TEST(locks.reaches(0, node_state::rejected));
 
@@ -280,7 +281,7 @@ BOOST_AUTO_TEST_CASE(a_password_is_never_shown)
         config.nodes.push_back(config.nodes[0]);
         config.nodes.back().port = nobody.number();
         config.log = [&words](log_level, std::string_view line) { words << line << '\n'; };
-        asio::io_context context;
+        loop context;
         client_runner locks(context, config);
         BOOST_TEST(locks.reaches(0, wrong ? node_state::rejected : node_state::ready));
         BOOST_TEST(locks.reaches(1, node_state::down));
@@ -352,7 +353,7 @@ struct tls_fixture
 /// Lets the only node of a client come to a state. @return Why it is in it.
 std::string reason_for(node_state state, const client_config& config)
 {
-    asio::io_context context;
+    loop context;
     client_runner locks(context, config);
 
     BOOST_TEST_REQUIRE(locks.reaches(0, state));
@@ -395,7 +396,7 @@ BOOST_AUTO_TEST_CASE(five_nodes_with_tls_are_a_quorum_like_any_other)
             .tls = redis_tls{files.server().certificate, files.server().key, files.authority()},
         }
     );
-    asio::io_context context;
+    loop context;
     client_config config = config_for(servers);
     for (node_config& node : config.nodes)
     {

@@ -54,6 +54,7 @@ public:
     /// Puts them into the queue. @return How many.
     std::size_t wake() noexcept;
 
+    /// Destroys them uncalled.
     void destroy() noexcept;
 
 private:

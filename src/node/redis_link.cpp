@@ -2,6 +2,7 @@
 
 #include "node/batch.hpp"
 #include "node/commands.hpp"
+#include "node/redis_config.hpp"
 #include "node/reply_reader.hpp"
 #include "node/run_queue_timer.hpp"
 #include "node/tls.hpp"
@@ -41,12 +42,6 @@ constexpr auto probe_interval = 1s;
 /// still, the replies are there and unread.
 constexpr auto reading_time = 200ms;
 
-/// No reply of ours is longer than a line, so a server that sends more is not a Redis.
-constexpr std::size_t max_read_size = 1U << 20;
-
-/// Bytes read at a time: the replies to some 400 commands. Boost.Redis zeroes them for each read.
-constexpr std::size_t read_size = 2048;
-
 /// Batches that are written and not answered. Boost.Redis walks through all of them at each write,
 /// so a silent node must not gather more. Where many are under way at a time, a further one waits a
 /// 64th of the way at most.
@@ -54,28 +49,6 @@ constexpr std::size_t max_batches_written = 64;
 
 /// Batches kept for reuse. A few are in flight at a time.
 constexpr std::size_t max_spare_batches = 8;
-
-redis::config make_redis_config(const node_config& config)
-{
-    redis::config result;
-    result.addr.host = config.host;
-    result.addr.port = std::to_string(config.port);
-    result.unix_socket = config.unix_socket;
-    result.use_ssl = config.tls.has_value();
-    // The vetting request does what the setup request of Boost.Redis would do, but lets us see what
-    // the server answers.
-    result.use_setup = true;
-    result.setup = redis::request();
-    result.resolve_timeout = open_timeout;
-    result.connect_timeout = open_timeout;
-    result.ssl_handshake_timeout = open_timeout;
-    // Ours is cheaper: that of Boost.Redis sets a timer for every read and every write.
-    result.health_check_interval = 0s;
-    result.reconnect_wait_interval = 0s;  // Ours is a new link.
-    result.read_buffer_append_size = read_size;
-    result.max_read_size = max_read_size;
-    return result;
-}
 
 #ifdef __GNUC__
 #pragma GCC diagnostic push
@@ -133,7 +106,7 @@ public:
               redis::logger(redis::logger::level::disabled)
           ),
           timer_(strand),
-          config_(make_redis_config(config)),
+          config_(make_redis_config(config, open_timeout)),
           vetting_request_(make_vetting_request(config, group_.guarded.get()))
     {
         probe_request_.push("PING");

@@ -2,6 +2,7 @@
 
 #include <boost/redis/request.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 

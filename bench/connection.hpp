@@ -96,6 +96,7 @@ struct ticket
     std::uint32_t task;
     std::uint32_t step;
     std::int64_t token{0};  // In guarded mode.
+    bool alone{false};      // The same: in no list, so its answer is in none.
 };
 
 // First in, first out, in a ring whose size is a power of two.

@@ -231,7 +231,8 @@ private:
         node.consume(consumed);
     }
 
-    // Lists of numbers. A list within is a refusal: a token that was too long under way.
+    // Numbers, in lists unless they were asked for alone. A list in place of a number is a refusal:
+    // a token that was too long under way.
     void read_lists(connection& node)
     {
         const std::string_view input = node.receive();
@@ -246,6 +247,9 @@ private:
             std::int64_t number = 0;
             std::from_chars(rest.data() + 1, rest.data() + line_end, number);
             const bool head = rest.front() == '*';
+            const bool between = node.refusal_left == 0 && node.list_left == 0;
+            if (between && node.unanswered.front().alone)
+                node.list_left = 1;
             if (node.refusal_left != 0)
                 --node.refusal_left;
             else if (head && node.list_left == 0)
@@ -358,12 +362,13 @@ private:
         append_argument(command_, std::to_string(asked.size()));
         for (const ticket& each : asked)
             append_argument(command_, tasks_[each.task].key);
-        for (const ticket& each : asked)
+        for (ticket& each : asked)
         {
             append_argument(command_, tasks_[each.task].id);
             append_argument(command_, std::to_string(each.token));
             if (acquires)
                 append_argument(command_, "10000");
+            each.alone = asked.size() == 1;
             to.unanswered.push(each);
         }
         to.append(command_);

@@ -44,7 +44,7 @@ public:
 
         link_group group = make_link_group(config_);
         group.only_look = true;
-        const auto encoder = make_command_encoder(group.guarded);
+        const auto encoder = make_command_encoder(group);
         open_ = votes_.size();
         for (std::size_t node = 0; node < votes_.size(); ++node)
         {

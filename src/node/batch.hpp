@@ -22,16 +22,42 @@ namespace redlock::detail {
 class batch
 {
 public:
-    /// Adds a question.
-    /// @param whole_script Send its script as text, because the server had forgotten it.
-    void add(question_ptr asked, bool whole_script, command_encoder& encoder);
+    /// Adds a question to those of this turn.
+    void add(question_ptr asked);
 
-    /// Makes commands of the lists of this turn. @return What to write, if nothing more is added.
-    /// Valid until `clear()`.
-    [[nodiscard]] boost::redis::request& put_together(command_encoder& encoder);
+    /// Adds a question by itself, with the text of its script.
+    void add_whole(question_ptr asked, const command_encoder& encoder);
 
-    /// Takes what Boost.Redis parses. Calls `deliver(question, whole_script, answer)` for each
-    /// answer.
+    /** Makes commands of the questions of this turn.
+
+        Calls `drop(question)` for each one that nobody wants any more.
+
+        @return What to write, if nothing more is added. Valid until `clear()`.
+    */
+    template <class Drop>
+    [[nodiscard]] boost::redis::request& put_together(command_encoder& encoder, Drop drop)
+    {
+        // Releases go before acquisitions: what is given back in a turn is free for who asks in it.
+        // No release may come before its own acquisition: what was given up is not asked for.
+        for (const verb what : {verb::extend, verb::release, verb::acquire, verb::holder})
+        {
+            question_list& asked = added_[static_cast<std::size_t>(what)];
+            if (asked.empty())
+                continue;
+            std::erase_if(asked, [&drop](const question_ptr& each) {
+                const bool unwanted = !each->wanted();
+                if (unwanted)
+                    drop(*each);
+                return unwanted;
+            });
+            if (!asked.empty())
+                append(asked, encoder.encode(asked));
+            asked.clear();
+        }
+        return request_;
+    }
+
+    /// Takes what Boost.Redis parses. Calls `deliver(question, command, answer)` for each answer.
     template <class Deliver>
     void read(
         boost::redis::any_adapter::parse_event event,
@@ -43,7 +69,7 @@ public:
 
         const command& replied = commands_[current_];
         const auto next = [&](const reply_shape& answer) {
-            deliver(std::move(asked_[answered_++]), replied.whole_script, answer);
+            deliver(std::move(asked_[answered_++]), replied, answer);
         };
         switch (event)
         {
@@ -58,6 +84,9 @@ public:
         }
     }
 
+    /// Whether there is nothing to write.
+    [[nodiscard]] bool empty() const noexcept { return commands_.empty(); }
+
     /// Takes out a question without an answer. @return Null if there is none.
     [[nodiscard]] question_ptr take_unanswered() noexcept;
 
@@ -67,18 +96,13 @@ public:
 private:
     using question_list = std::vector<question_ptr>;
 
-    /// A command, and how many questions it puts.
-    struct command
-    {
-        std::size_t size;
-        bool is_list;  ///< The reply is a list with an answer for each question.
-        bool whole_script;
-    };
+    /// Adds commands and the questions that they put, or none of them, should memory be short.
+    void append(std::span<question_ptr> asked, const encoded_questions& encoded);
 
     boost::redis::request request_;
     std::vector<command> commands_;
     question_list asked_;                          ///< In the order of the commands.
-    std::array<question_list, verb_count> lists_;  ///< To be put together. Of this turn.
+    std::array<question_list, verb_count> added_;  ///< In this turn.
     std::size_t answered_ = 0;                     ///< Of `asked_`.
     std::size_t current_ = 0;                      ///< Of `commands_`: is being parsed.
     answer_reader answers_;

@@ -34,9 +34,8 @@ void boost_redis_to_bulk(std::string& to, constant argument)
 
 constexpr constant nx{"$2\r\nNX\r\n"};
 constexpr constant px{"$2\r\nPX\r\n"};
-constexpr constant one_key{"$1\r\n1\r\n"};
 
-/// An attempt id, whose length never changes. The hash of a script is as long.
+/// An attempt id, whose length never changes.
 struct id_argument
 {
     std::string_view id;
@@ -80,107 +79,116 @@ any_argument number(milliseconds count)
     return {{}, static_cast<std::uint64_t>(count.count())};
 }
 
-const guarded_script& script_for(verb what, const guard& guarded)
+/// A script of either mode.
+struct script_view
+{
+    std::string_view sha;
+    std::string_view text;
+};
+
+template <class Script>
+script_view view(const Script& from)
+{
+    return {from.sha, from.text};
+}
+
+/// @param guarded Null in plain mode, which has no script that acquires.
+script_view script_for(verb what, const guard* guarded)
 {
     switch (what)
     {
-    case verb::acquire: return guarded.acquire;
-    case verb::extend: return guarded.extend;
+    case verb::acquire: return view(guarded->acquire);
+    case verb::extend: return guarded ? view(guarded->extend) : view(extend_script);
     case verb::release:
     case verb::holder: break;
     }
-    return guarded.release;
+    return guarded ? view(guarded->release) : view(release_script);
 }
 
-/// Puts questions of one verb with one script.
-void push_list(
-    redis::request& to,
+void push_single(redis::request& to, const question& asked)
+{
+    const any_argument key{asked.key()};
+    if (asked.what() == verb::holder)
+        to.push("PTTL", key);
+    else
+        to.push("SET", key, id_argument{asked.id()}, nx, px, number(asked.ttl()));
+}
+
+}  // namespace
+
+bool command_encoder::needs_script(verb what) const noexcept
+{
+    return what == verb::extend || what == verb::release || (what == verb::acquire && guarded_);
+}
+
+void command_encoder::push_script(
+    encoded_questions& to,
     std::span<const question_ptr> asked,
-    const guard& guarded,
-    bool whole_script
-)
+    bool whole
+) const
 {
     const verb what = asked.front()->what();
-    const guarded_script& script = script_for(what, guarded);
+    const script_view script = script_for(what, guarded_.get());
     std::vector<any_argument> arguments;
     arguments.reserve(2 + 5 * asked.size());
-    arguments.push_back({whole_script ? script.text : script.sha});
+    arguments.push_back({whole ? script.text : script.sha});
     arguments.push_back({{}, asked.size()});
     for (const auto& each : asked)
         arguments.push_back({each->key()});
     for (const auto& each : asked)
     {
         arguments.push_back({each->id()});
-        if (what != verb::release)
-        {
+        if (guarded_ && what != verb::release)
             arguments.push_back({{}, each->stamp()});
+        if (what != verb::release)
             arguments.push_back(number(each->ttl()));
-        }
-        if (what != verb::acquire)
+        if (guarded_ && what != verb::acquire)
             arguments.push_back({{}, each->about()->token.value()});
     }
-    to.push_range(whole_script ? "EVAL" : "EVALSHA", arguments);
+    to.request.push_range(whole ? "EVAL" : "EVALSHA", arguments);
+    to.commands.push_back({asked.size(), asked.size() > 1, whole});
 }
 
-void push_plain(redis::request& to, const question& asked, bool whole_script)
+const encoded_questions& command_encoder::encode(std::span<const question_ptr> asked)
 {
-    const any_argument key{asked.key()};
-    const id_argument id{asked.id()};
-    const auto push_script = [&](const script& which, auto... args) {
-        if (whole_script)
-            to.push("EVAL", which.text, one_key, key, id, args...);
-        else
-            to.push("EVALSHA", id_argument{which.sha}, one_key, key, id, args...);
-    };
-    switch (asked.what())
-    {
-    case verb::acquire: to.push("SET", key, id, nx, px, number(asked.ttl())); break;
-    case verb::extend: push_script(extend_script, number(asked.ttl())); break;
-    case verb::release: push_script(release_script); break;
-    case verb::holder: to.push("PTTL", key); break;
-    }
-}
-
-}  // namespace
-
-const redis::request& command_encoder::encode(const question& asked)
-{
-    if (asked.serial() != plain_.serial)
-    {
-        plain_.encoded.clear();
-        push_plain(plain_.encoded, asked, false);
-        plain_.serial = asked.serial();
-    }
-    return plain_.encoded;
-}
-
-const redis::request& command_encoder::encode(
-    std::span<const question_ptr> asked
-)
-{
-    kept_list& kept = lists_.at(static_cast<std::size_t>(asked.front()->what()));
+    const verb what = asked.front()->what();
+    encoded_questions& kept = kept_.at(static_cast<std::size_t>(what));
     const auto serial = [](const auto& each) { return each->serial(); };
-    if (!std::ranges::equal(asked, kept.serials, {}, serial))
+    if (std::ranges::equal(asked, kept.serials, {}, serial))
+        return kept;
+
+    kept.serials.clear();
+    kept.request.clear();
+    kept.commands.clear();
+    if (needs_script(what))
     {
-        kept.encoded.clear();
-        push_list(kept.encoded, asked, *guarded_, false);
-        kept.serials.clear();
-        std::ranges::transform(asked, std::back_inserter(kept.serials), serial);
+        for (std::size_t at = 0; at < asked.size(); at += max_list_)
+        {
+            const std::size_t size = std::min(max_list_, asked.size() - at);
+            push_script(kept, asked.subspan(at, size), false);
+        }
     }
-    return kept.encoded;
-}
-
-void command_encoder::push_whole(redis::request& to, const question_ptr& asked) const
-{
-    if (uses_lists(asked->what()))
-        push_list(to, {&asked, 1}, *guarded_, true);
     else
-        push_plain(to, *asked, true);
+    {
+        for (const auto& each : asked)
+            push_single(kept.request, *each);
+        kept.commands.assign(asked.size(), {1, false, false});
+    }
+    // Last, so that what failed half way is not taken for these questions.
+    std::ranges::transform(asked, std::back_inserter(kept.serials), serial);
+    return kept;
 }
 
-std::shared_ptr<command_encoder> make_command_encoder(std::shared_ptr<const guard> guarded)
+encoded_questions command_encoder::encode_whole(const question_ptr& asked) const
 {
-    return std::make_shared<command_encoder>(std::move(guarded));
+    encoded_questions made;
+    push_script(made, {&asked, 1}, true);
+    return made;
+}
+
+std::shared_ptr<command_encoder> make_command_encoder(const link_group& group)
+{
+    return std::make_shared<command_encoder>(group.guarded, group.single_keys);
 }
 
 }  // namespace redlock::detail

@@ -12,48 +12,65 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace redlock::detail {
 
-/// Questions are put to one node after the other, so the last ones are all that needs keeping.
+/// A command, and how many questions it puts.
+struct command
+{
+    std::size_t size;
+    bool is_list;  ///< The reply is a list with an answer for each question.
+    bool whole_script;
+};
+
+/// Questions of one verb, made commands of.
+struct encoded_questions
+{
+    boost::redis::request request;
+    std::vector<command> commands;
+    std::vector<std::uint64_t> serials;  ///< Of the questions.
+};
+
+/** Turns questions into commands.
+
+    Acquisitions of plain mode are a SET each, and questions about a holder a PTTL. What needs a
+    script shares it, up to `max_list` questions, because entering a script costs a server as much
+    as one of them.
+
+    Questions are put to one node after the other, so the last ones are all that needs keeping.
+*/
 class command_encoder
 {
 public:
-    explicit command_encoder(std::shared_ptr<const guard> guarded) : guarded_(std::move(guarded)) {}
-
-    /// Whether questions with this verb are put as lists.
-    [[nodiscard]] bool uses_lists(verb what) const noexcept
+    /// @param single_keys A command may have one key only.
+    command_encoder(std::shared_ptr<const guard> guarded, bool single_keys)
+        : guarded_(std::move(guarded)), max_list_(single_keys ? 1 : max_list)
     {
-        return guarded_ && what != verb::holder;
     }
 
-    [[nodiscard]] const boost::redis::request& encode(const question& asked);
+    /// @param asked Questions of one verb, and at least one.
+    [[nodiscard]] const encoded_questions& encode(std::span<const question_ptr> asked);
 
-    /// @param asked Questions of one verb.
-    [[nodiscard]] const boost::redis::request& encode(
-        std::span<const question_ptr> asked
-    );
-
-    /// Adds a command with the whole script, for a server that has forgotten it.
-    void push_whole(boost::redis::request& to, const question_ptr& asked) const;
+    /// One command with the whole script, for a server that has forgotten it.
+    [[nodiscard]] encoded_questions encode_whole(const question_ptr& asked) const;
 
 private:
-    struct kept_question
-    {
-        boost::redis::request encoded;
-        std::uint64_t serial = 0;
-    };
+    /// A longer script would keep everybody else waiting.
+    static constexpr std::size_t max_list = 64;
 
-    struct kept_list
-    {
-        boost::redis::request encoded;
-        std::vector<std::uint64_t> serials;
-    };
+    /// Whether what is done with a key takes a script.
+    [[nodiscard]] bool needs_script(verb what) const noexcept;
+    void push_script(
+        encoded_questions& to,
+        std::span<const question_ptr> asked,
+        bool whole
+    ) const;
 
     std::shared_ptr<const guard> guarded_;  ///< Null in plain mode.
-    kept_question plain_;
-    std::array<kept_list, verb_count> lists_;
+    std::size_t max_list_;
+    std::array<encoded_questions, verb_count> kept_;
 };
 
 }  // namespace redlock::detail

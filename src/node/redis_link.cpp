@@ -15,6 +15,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/redis/connection.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -134,7 +135,7 @@ public:
     void ask(question_ptr asked) override
     {
         asked->mark_sent(index_);
-        add(std::move(asked), false);
+        open_batch().add(std::move(asked));
         ++unanswered_;
     }
 
@@ -346,7 +347,8 @@ private:
         );
     }
 
-    void add(question_ptr asked, bool whole_script)
+    /// The batch of this turn, which will be written at its end.
+    batch& open_batch()
     {
         if (!open_batch_)
             open_batch_ = take_batch();
@@ -355,32 +357,37 @@ private:
             turn_->defer_last(*this);
         else
             turn_->defer(*this);
-        open_batch_->add(std::move(asked), whole_script, *encoder_);
+        return *open_batch_;
     }
 
-    /// Sends a question again whose script the server had forgotten; unless it was released
-    /// meanwhile, for then it would come after its release.
-    void send_whole(question_ptr asked)
+    /// Answers a question that was released before it was written: its command would come after its
+    /// release.
+    void withdraw(question& asked)
     {
-        if (asked->wanted())
-            return add(std::move(asked), true);
         --unanswered_;
         reply nothing_done;
         nothing_done.vote = vote::refused;
         nothing_done.why = reason::error_reply;
-        asked->on_reply(index_, nothing_done);
+        asked.on_reply(index_, nothing_done);
     }
 
     /// Writes the commands of this turn.
     void on_turn_end() override
     {
-        for (auto& asked : std::exchange(without_script_, {}))
-            send_whole(std::move(asked));
+        for (auto& asked : std::exchange(to_ask_again_, {}))
+        {
+            if (asked->wanted())
+                open_batch().add_whole(std::move(asked), *encoder_);
+            else
+                withdraw(*asked);
+        }
         if (!open_batch_)
             return;
-        // Also if it is not written yet: the order of lists is right within a turn only.
-        redis::request& request = open_batch_->put_together(*encoder_);
-        if (batches_written_ == max_batches_written && !over_)
+        // Also if it is not written yet: the order of verbs is right within a turn only.
+        redis::request& request = open_batch_->put_together(*encoder_, [this](question& unwanted) {
+            withdraw(unwanted);
+        });
+        if (open_batch_->empty() || (batches_written_ == max_batches_written && !over_))
             return;
 
         auto sent = std::exchange(open_batch_, nullptr);
@@ -419,19 +426,28 @@ private:
         to.read(
             event,
             part,
-            [this](question_ptr asked, bool whole_script, const reply_shape& answer) {
-                deliver(std::move(asked), whole_script, answer);
+            [this](question_ptr asked, const command& put, const reply_shape& answer) {
+                deliver(std::move(asked), put, answer);
             }
         );
     }
 
-    void deliver(question_ptr asked, bool whole_script, const reply_shape& shape)
+    /// Whether the command did nothing, and another one may do what it should. Once: the same
+    /// answer to that one would be an answer like any other.
+    static bool is_worth_another(const command& put, const reply_shape& shape)
     {
-        // Somebody flushed the scripts. The command did nothing, so it is sent again, with the text
-        // of its script; once, for the same answer to EVAL would be an answer like any other.
-        if (shape.is_noscript() && !whole_script && asked->wanted())
+        if (put.whole_script)
+            return false;
+        // Somebody flushed the scripts. Or there is one key in the list that the user may not
+        // touch, for which the others must not pay.
+        return shape.is_noscript() || (put.size > 1 && shape.is_noperm());
+    }
+
+    void deliver(question_ptr asked, const command& put, const reply_shape& shape)
+    {
+        if (is_worth_another(put, shape) && asked->wanted())
         {
-            without_script_.push_back(std::move(asked));
+            to_ask_again_.push_back(std::move(asked));
             turn_->defer(*this);
             return;
         }
@@ -530,7 +546,7 @@ private:
     /// Of this turn; of earlier ones too, if the node owes too many answers.
     std::unique_ptr<sent_batch> open_batch_;
     std::vector<std::unique_ptr<sent_batch>> spare_batches_;
-    std::vector<question_ptr> without_script_;  ///< To be sent again as EVAL.
+    std::vector<question_ptr> to_ask_again_;  ///< By themselves, with EVAL.
     std::size_t batches_written_ = 0;  ///< And not answered to the end.
     std::size_t unanswered_ = 0;
     bool heard_ = false;      ///< A reply, since the last look.
@@ -549,6 +565,8 @@ link_group make_link_group(const client_config& config)
     link_group group;
     if (auto guarded = make_guard(config))
         group.guarded = std::make_shared<guard>(std::move(*guarded));
+    group.single_keys = config.mode == mode::plain &&
+                        std::ranges::any_of(config.nodes, &node_config::accept_cluster);
     group.servers = std::make_shared<core::incarnations>(config.nodes.size());
     return group;
 }

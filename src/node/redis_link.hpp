@@ -38,6 +38,10 @@ struct link_group
     std::shared_ptr<const guard> guarded;  ///< Null in plain mode.
     std::shared_ptr<core::incarnations> servers;
 
+    /// A command may have one key only: a node of a cluster wants all of them in one slot, and
+    /// plain mode puts them into any.
+    bool single_keys = false;
+
     /// Only look whether the nodes are marked, and admit none. For `async_initialize_nodes`.
     bool only_look = false;
 };
@@ -93,10 +97,7 @@ public:
 /// Turns questions into the bytes of commands, once for all nodes of a client.
 class command_encoder;
 
-/// @param guarded Null in plain mode.
-[[nodiscard]] std::shared_ptr<command_encoder> make_command_encoder(
-    std::shared_ptr<const guard> guarded
-);
+[[nodiscard]] std::shared_ptr<command_encoder> make_command_encoder(const link_group& group);
 
 /// @param index Position of the node in the configuration, handed to `question::on_reply`.
 [[nodiscard]] std::shared_ptr<redis_link> make_redis_link(

@@ -376,7 +376,7 @@ std::vector<std::shared_ptr<node>> make_redis_nodes(
 )
 {
     const link_group group = make_link_group(config);
-    const auto encoder = make_command_encoder(group.guarded);
+    const auto encoder = make_command_encoder(group);
     std::vector<std::shared_ptr<node>> nodes;
     for (const node_config& each : config.nodes)
     {

@@ -36,6 +36,11 @@ struct reply_shape
     {
         return what == kind::error && text.starts_with("NOSCRIPT");
     }
+
+    [[nodiscard]] bool is_noperm() const noexcept
+    {
+        return what == kind::error && text.starts_with("NOPERM");
+    }
 };
 
 /** What a reply counts as.

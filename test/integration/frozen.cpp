@@ -254,7 +254,8 @@ BOOST_AUTO_TEST_CASE(a_node_that_owes_many_answers_gets_further_questions_once_i
     BOOST_TEST(f.commands_written() == 64u);
     f.proxy.pass();
 
-    BOOST_TEST(run_until(f.context, [&f] { return f.commands_written() == 200u; }));
+    // The acquisitions, and two scripts for all releases.
+    BOOST_TEST(run_until(f.context, [&f] { return f.commands_written() == 102u; }));
     BOOST_TEST(gets_empty(f.context, f.servers[2], 5s));
 }
 

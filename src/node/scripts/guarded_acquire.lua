@@ -1,14 +1,14 @@
 -- Sets lock keys to attempt ids, if the node may vote, the resource is free and the token new.
 --
--- A list of questions shares one script, because entering a script costs as much as one of them.
--- Constants of the client are in front, made by src/node/guard.cpp: marker_key, quarantine_key,
--- fingerprint, window, fence_prefix, fence_ttl. Arguments cost time, constants do not.
+-- One question or several, as in release.lua. Constants of the client are in front, made by
+-- src/node/guard.cpp: marker_key, quarantine_key, fingerprint, window, fence_prefix, fence_ttl.
+-- Arguments cost time, constants do not.
 --
 -- KEYS     the lock keys; the fence keys are made of them
 -- ARGV     for each key: the attempt id, the token, the ttl in milliseconds
--- returns  a list, for each key: the token, if the key is ours now, or was already, because a
---          command arrived twice. Otherwise {code, the token, a number, the node's time in
---          microseconds}, or an error:
+-- returns  for each key: the token, if the key is ours now, or was already, because a command
+--          arrived twice. Otherwise {code, the token, a number, the node's time in microseconds},
+--          or an error:
 --           0  held          the number: pttl of the holder, -1 without a ttl
 --          -1  fence         the number: the recorded token, which is not lower
 --          -2  clock         the token is out of the window
@@ -49,4 +49,4 @@ local function vote(key, id, token, ttl)
     end
     return {-1, stamp, fence + 0, now}
 end
---include guarded_tail.lua
+--include vote_each.lua

@@ -1,12 +1,12 @@
 -- Sets the ttl of keys that are ours, unless they have longer to live, if the node may vote.
 --
--- A list of questions, and constants of the client, as in guarded_acquire.lua.
+-- One question or several, and constants of the client, as in guarded_acquire.lua.
 --
 -- KEYS     the lock keys; the fence keys are made of them
 -- ARGV     for each key: the attempt id; the stamp, which is the time at which the extension was
 --          asked for, in microseconds; the ttl in milliseconds; the token of the acquisition
--- returns  a list, for each key: the stamp, if the key is ours and lives at least the ttl.
---          Otherwise {code, the stamp, a number, the node's time in microseconds}, or an error:
+-- returns  for each key: the stamp, if the key is ours and lives at least the ttl. Otherwise
+--          {code, the stamp, a number, the node's time in microseconds}, or an error:
 --           0  gone          the key is not there or not ours
 --          -2, -3, -4        as in guarded_acquire.lua
 --
@@ -36,4 +36,4 @@ local function vote(key, id, stamp, ttl, token)
     end
     return stamp
 end
---include guarded_tail.lua
+--include vote_each.lua

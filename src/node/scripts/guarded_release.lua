@@ -1,11 +1,11 @@
 -- Deletes keys that are ours, and makes sure that their attempts cannot set them any more.
 --
--- A list of questions, and constants of the client, as in guarded_acquire.lua.
+-- One question or several, and constants of the client, as in guarded_acquire.lua.
 --
 -- KEYS     the lock keys; the fence keys are made of them
 -- ARGV     for each key: the attempt id, the token of the attempt
--- returns  a list, for each key: 1 if it was ours and is deleted, 0 if it was not there or not
---          ours, or an error
+-- returns  for each key: 1 if it was ours and is deleted, 0 if it was not there or not ours, or
+--          an error
 --
 -- A script, because nothing may set the key between the comparison and the deletion. Asks for no
 -- permission to vote: giving back is always right.
@@ -31,4 +31,4 @@ local function vote(key, id, token)
     end
     return 0
 end
---include guarded_tail.lua
+--include vote_each.lua

@@ -1,12 +1,19 @@
--- Compare and delete: gives a resource back.
+-- Compare and delete: gives resources back.
 --
--- KEYS[1]  the lock key
--- ARGV[1]  the attempt id
--- returns  1 if the key was ours and is deleted, 0 if it was not there or not ours
+-- Questions share a script, because entering a script costs as much as one of them. One alone is
+-- answered by itself, several are answered with a list.
 --
--- A script, because nothing may set the key between the comparison and the deletion. An error
--- (the key has another type, no permission) comes from the first command, before anything changed.
-if redis.call('GET', KEYS[1]) == ARGV[1] then
-    return redis.call('DEL', KEYS[1])
+-- KEYS     the lock keys
+-- ARGV     for each key: the attempt id
+-- returns  for each key: 1 if it was ours and is deleted, 0 if it was not there or not ours, or
+--          an error
+--
+-- A script, because nothing may set a key between the comparison and the deletion. An error (the
+-- key has another type, no permission) comes from the first command, before anything changed.
+local function vote(key, id)
+    if redis.call('GET', key) == id then
+        return redis.call('DEL', key)
+    end
+    return 0
 end
-return 0
+--include vote_each.lua

@@ -1,6 +1,10 @@
--- What all guarded scripts end with: calls `vote` for each question. Not a script by itself.
+-- What scripts that vote end with: calls `vote` for each question. Not a script by itself.
 --
--- An error is the answer to its own question only: those before it have had their effect.
+-- returns  the answer to a single question; for several of them a list of answers, in which an
+--          error is the answer to its own question only: those before it have had their effect
+if #KEYS == 1 then
+    return vote(KEYS[1], unpack(ARGV))
+end
 local replies = {}
 local size = #ARGV / #KEYS
 for i, key in ipairs(KEYS) do

@@ -1,0 +1,292 @@
+// What a node is sent for the questions of a turn, and which question gets which answer.
+
+#include "node/batch.hpp"
+
+#include "node/commands.hpp"
+#include "scripts.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace detail = redlock::detail;
+namespace redis = boost::redis;
+using boost::redis::resp3::node_view;
+using boost::redis::resp3::type;
+using detail::verb;
+using redlock::milliseconds;
+
+namespace {
+
+class question_of_test final : public detail::question
+{
+public:
+    using question::question;
+
+    void on_reply(std::size_t, const detail::reply&) noexcept override {}
+    bool wanted() const noexcept override { return wanted_; }
+
+    void give_up() noexcept { wanted_ = false; }
+
+private:
+    bool wanted_ = true;
+};
+
+std::shared_ptr<const detail::guard> guard_of_test()
+{
+    redlock::client_config config;
+    config.nodes.resize(3);
+    return std::make_shared<detail::guard>(*detail::make_guard(config));
+}
+
+std::string wire(const std::vector<std::string>& words)
+{
+    std::string made = "*" + std::to_string(words.size()) + "\r\n";
+    for (const std::string& word : words)
+        made += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
+    return made;
+}
+
+/// The batch of a node, and questions for it. Keys are "a", "b" and so on, ids 40 times the same.
+struct batch_fixture
+{
+    detail::command_encoder plain{nullptr, false};
+    detail::batch sent;
+    std::uint64_t serial = 0;
+    std::string dropped;
+
+    boost::intrusive_ptr<question_of_test> make(verb what, const std::string& key)
+    {
+        detail::attempt about{key, 0, {}, {}};
+        about.id.fill(key.front());
+        return detail::question::keep(std::make_shared<question_of_test>(
+            ++serial,
+            what,
+            std::make_shared<const detail::attempt>(std::move(about)),
+            milliseconds(1500),
+            0
+        ));
+    }
+
+    std::vector<detail::question_ptr> make_many(verb what, std::size_t count)
+    {
+        std::vector<detail::question_ptr> made;
+        for (std::size_t at = 0; at < count; ++at)
+            made.push_back(make(what, "a" + std::to_string(at)));
+        return made;
+    }
+
+    std::string_view put_together()
+    {
+        return sent
+            .put_together(plain, [this](detail::question& each) { dropped += each.key(); })
+            .payload();
+    }
+};
+
+std::string set(char key)
+{
+    return wire({"SET", {key}, std::string(40, key), "NX", "PX", "1500"});
+}
+
+std::string release(char key)
+{
+    return wire({"EVALSHA", detail::release_script.sha, "1", {key}, std::string(40, key)});
+}
+
+std::vector<std::size_t> sizes_of(const detail::encoded_questions& from)
+{
+    std::vector<std::size_t> sizes;
+    std::ranges::transform(from.commands, std::back_inserter(sizes), &detail::command::size);
+    return sizes;
+}
+
+std::string name(const detail::reply_shape& answer)
+{
+    switch (answer.what)
+    {
+    case detail::reply_shape::kind::ok: return "OK";
+    case detail::reply_shape::kind::number: return std::to_string(answer.number);
+    case detail::reply_shape::kind::error: return answer.text;
+    default: return "other";
+    }
+}
+
+void check(const std::vector<std::size_t>& sizes, const std::vector<std::size_t>& expected)
+{
+    BOOST_TEST(sizes == expected, boost::test_tools::per_element());
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(test_batch, batch_fixture)
+
+BOOST_AUTO_TEST_CASE(acquisitions_of_plain_mode_are_a_SET_each)
+{
+    sent.add(make(verb::acquire, "a"));
+    sent.add(make(verb::acquire, "b"));
+    BOOST_TEST(put_together() == set('a') + set('b'));
+}
+
+BOOST_AUTO_TEST_CASE(a_question_about_a_holder_is_a_PTTL)
+{
+    sent.add(make(verb::holder, "a"));
+    BOOST_TEST(put_together() == wire({"PTTL", "a"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_lone_release_has_a_script_to_itself)
+{
+    sent.add(make(verb::release, "a"));
+    BOOST_TEST(put_together() == release('a'));
+}
+
+BOOST_AUTO_TEST_CASE(releases_of_a_turn_share_a_script)
+{
+    sent.add(make(verb::release, "a"));
+    sent.add(make(verb::release, "b"));
+    const std::string ids_of[] = {std::string(40, 'a'), std::string(40, 'b')};
+    BOOST_TEST(
+        put_together() ==
+        wire({"EVALSHA", detail::release_script.sha, "2", "a", "b", ids_of[0], ids_of[1]})
+    );
+}
+
+BOOST_AUTO_TEST_CASE(extensions_of_a_turn_share_a_script)
+{
+    sent.add(make(verb::extend, "a"));
+    sent.add(make(verb::extend, "b"));
+    const std::string ids_of[] = {std::string(40, 'a'), std::string(40, 'b')};
+    BOOST_TEST(
+        put_together() == wire({"EVALSHA", detail::extend_script.sha, "2", "a", "b", ids_of[0],
+                                "1500", ids_of[1], "1500"})
+    );
+}
+
+BOOST_AUTO_TEST_CASE(no_script_has_more_than_64_questions)
+{
+    check(sizes_of(plain.encode(make_many(verb::release, 130))), {64, 64, 2});
+    check(sizes_of(plain.encode(make_many(verb::extend, 65))), {64, 1});
+    detail::command_encoder guarded(guard_of_test(), false);
+    check(sizes_of(guarded.encode(make_many(verb::acquire, 65))), {64, 1});
+}
+
+BOOST_AUTO_TEST_CASE(several_questions_are_answered_with_a_list_and_one_is_not)
+{
+    const auto& commands = plain.encode(make_many(verb::release, 65)).commands;
+    BOOST_TEST_REQUIRE(commands.size() == 2u);
+    BOOST_TEST(commands[0].is_list);
+    BOOST_TEST(!commands[1].is_list);
+}
+
+BOOST_AUTO_TEST_CASE(where_a_command_may_have_one_key_only_each_question_has_its_own)
+{
+    detail::command_encoder of_cluster(nullptr, true);
+    check(sizes_of(of_cluster.encode(make_many(verb::release, 3))), {1, 1, 1});
+}
+
+// The serial says which question it is, so one with the same serial is not looked at.
+BOOST_AUTO_TEST_CASE(the_same_questions_are_encoded_once)
+{
+    const std::vector<detail::question_ptr> first{make(verb::release, "a")};
+    serial = 0;
+    const std::vector<detail::question_ptr> again{make(verb::release, "b")};
+    BOOST_TEST(plain.encode(first).request.payload() == release('a'));
+    BOOST_TEST(plain.encode(again).request.payload() == release('a'));
+}
+
+BOOST_AUTO_TEST_CASE(other_questions_are_not_taken_for_the_last_ones)
+{
+    const auto first = make_many(verb::release, 2);
+    const std::vector<detail::question_ptr> second{
+        make(verb::release, "b"), make(verb::release, "c")};
+    const std::string of_first(plain.encode(first).request.payload());
+    BOOST_TEST(plain.encode(second).request.payload() != of_first);
+    const std::vector<detail::question_ptr> part{first[0]};
+    BOOST_TEST(plain.encode(part).request.payload() != of_first);
+    BOOST_TEST(plain.encode(first).request.payload() == of_first);
+}
+
+// What is given back in a turn is free for who asks in it.
+BOOST_AUTO_TEST_CASE(releases_go_before_the_acquisitions_of_their_turn)
+{
+    sent.add(make(verb::acquire, "a"));
+    sent.add(make(verb::release, "a"));
+    BOOST_TEST(put_together() == release('a') + set('a'));
+}
+
+BOOST_AUTO_TEST_CASE(releases_go_behind_the_acquisitions_of_earlier_turns)
+{
+    sent.add(make(verb::acquire, "a"));
+    (void)put_together();
+    sent.add(make(verb::release, "a"));
+    BOOST_TEST(put_together() == set('a') + release('a'));
+}
+
+// Or its release, which goes before it, would leave the key to its ttl.
+BOOST_AUTO_TEST_CASE(an_acquisition_that_was_given_up_in_its_turn_is_not_sent)
+{
+    const auto given_up = make(verb::acquire, "a");
+    sent.add(given_up);
+    sent.add(make(verb::acquire, "b"));
+    given_up->give_up();
+    sent.add(make(verb::release, "a"));
+    BOOST_TEST(put_together() == release('a') + set('b'));
+    BOOST_TEST(dropped == "a");
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_of_nothing_but_what_was_given_up_is_empty)
+{
+    const auto given_up = make(verb::acquire, "a");
+    sent.add(given_up);
+    given_up->give_up();
+    BOOST_TEST(put_together().empty());
+    BOOST_TEST(sent.empty());
+    BOOST_TEST(!sent.take_unanswered());
+}
+
+BOOST_AUTO_TEST_CASE(a_forgotten_script_is_sent_with_a_question_of_its_own)
+{
+    sent.add_whole(make(verb::release, "a"), plain);
+    BOOST_TEST(
+        put_together() ==
+        wire({"EVAL", detail::release_script.text, "1", "a", std::string(40, 'a')})
+    );
+}
+
+BOOST_AUTO_TEST_CASE(each_question_gets_its_answer)
+{
+    using event = redis::any_adapter::parse_event;
+
+    sent.add(make(verb::acquire, "a"));
+    sent.add(make(verb::release, "b"));
+    sent.add(make(verb::release, "c"));
+    (void)put_together();
+
+    std::string told;
+    const auto read = [&](event what, const node_view& part) {
+        sent.read(what, part, [&](const auto& asked, const auto& put, const auto& answer) {
+            told += std::string(asked->key()) + " of " + std::to_string(put.size) + ": " +
+                    name(answer) + "; ";
+        });
+    };
+    read(event::init, {});
+    read(event::node, {type::array, 2, 0, {}});
+    read(event::node, {type::number, 1, 1, "1"});
+    read(event::node, {type::simple_error, 1, 1, "no"});
+    read(event::done, {});
+    read(event::init, {});
+    read(event::node, {type::simple_string, 1, 0, "OK"});
+    read(event::done, {});
+    BOOST_TEST(told == "b of 2: 1; c of 2: no; a of 1: OK; ");
+    BOOST_TEST(!sent.take_unanswered());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -38,7 +38,17 @@ void batch::append(std::span<question_ptr> asked, const encoded_questions& encod
 
 question_ptr batch::take_unanswered() noexcept
 {
-    return answered_ < asked_.size() ? std::move(asked_[answered_++]) : nullptr;
+    if (answered_ < asked_.size())
+        return std::move(asked_[answered_++]);
+    for (question_list& each : added_)
+    {
+        if (each.empty())
+            continue;
+        question_ptr last = std::move(each.back());
+        each.pop_back();
+        return last;
+    }
+    return nullptr;
 }
 
 void batch::clear()

@@ -74,7 +74,7 @@ public:
         switch (event)
         {
         case any_adapter::parse_event::init:
-            answers_.begin(replied.size, replied.is_list);
+            answers_.begin(replied.size, replied.is_list());
             break;
         case any_adapter::parse_event::node: answers_.read(part, next); break;
         case any_adapter::parse_event::done:

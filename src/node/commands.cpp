@@ -116,6 +116,15 @@ void push_single(redis::request& to, const question& asked)
 
 }  // namespace
 
+bool is_worth_another(const command& put, const reply_shape& answer) noexcept
+{
+    if (put.script != script_form::hash || (put.is_list() && !answer.of_all))
+        return false;
+    // Somebody flushed the scripts. Or there is one key in the list that the user may not touch,
+    // for which the others must not pay.
+    return answer.is_noscript() || (put.is_list() && answer.is_noperm());
+}
+
 bool command_encoder::needs_script(verb what) const noexcept
 {
     return what == verb::extend || what == verb::release || (what == verb::acquire && guarded_);
@@ -124,13 +133,14 @@ bool command_encoder::needs_script(verb what) const noexcept
 void command_encoder::push_script(
     encoded_questions& to,
     std::span<const question_ptr> asked,
-    bool whole
+    script_form form
 ) const
 {
     const verb what = asked.front()->what();
     const script_view script = script_for(what, guarded_.get());
     std::vector<any_argument> arguments;
     arguments.reserve(2 + 5 * asked.size());
+    const bool whole = form == script_form::text;
     arguments.push_back({whole ? script.text : script.sha});
     arguments.push_back({{}, asked.size()});
     for (const auto& each : asked)
@@ -146,7 +156,7 @@ void command_encoder::push_script(
             arguments.push_back({{}, each->about()->token.value()});
     }
     to.request.push_range(whole ? "EVAL" : "EVALSHA", arguments);
-    to.commands.push_back({asked.size(), asked.size() > 1, whole});
+    to.commands.push_back({asked.size(), form});
 }
 
 const encoded_questions& command_encoder::encode(std::span<const question_ptr> asked)
@@ -157,7 +167,9 @@ const encoded_questions& command_encoder::encode(std::span<const question_ptr> a
     if (std::ranges::equal(asked, kept.serials, {}, serial))
         return kept;
 
+    // Without serials it is kept for no question, so nothing is taken for what failed half way.
     kept.serials.clear();
+    kept.serials.reserve(asked.size());
     kept.request.clear();
     kept.commands.clear();
     if (needs_script(what))
@@ -165,16 +177,15 @@ const encoded_questions& command_encoder::encode(std::span<const question_ptr> a
         for (std::size_t at = 0; at < asked.size(); at += max_list_)
         {
             const std::size_t size = std::min(max_list_, asked.size() - at);
-            push_script(kept, asked.subspan(at, size), false);
+            push_script(kept, asked.subspan(at, size), script_form::hash);
         }
     }
     else
     {
         for (const auto& each : asked)
             push_single(kept.request, *each);
-        kept.commands.assign(asked.size(), {1, false, false});
+        kept.commands.assign(asked.size(), {1, script_form::none});
     }
-    // Last, so that what failed half way is not taken for these questions.
     std::ranges::transform(asked, std::back_inserter(kept.serials), serial);
     return kept;
 }
@@ -182,7 +193,7 @@ const encoded_questions& command_encoder::encode(std::span<const question_ptr> a
 encoded_questions command_encoder::encode_whole(const question_ptr& asked) const
 {
     encoded_questions made;
-    push_script(made, {&asked, 1}, true);
+    push_script(made, {&asked, 1}, script_form::text);
     return made;
 }
 

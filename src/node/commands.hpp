@@ -4,6 +4,7 @@
 #include "node/guard.hpp"
 #include "node/node.hpp"
 #include "node/redis_link.hpp"
+#include "node/reply_shape.hpp"
 
 #include <boost/redis/request.hpp>
 
@@ -17,13 +18,29 @@
 
 namespace redlock::detail {
 
+/// How a command brings its script.
+enum class script_form : std::uint8_t
+{
+    none,  ///< It is none.
+    hash,
+    text,
+};
+
 /// A command, and how many questions it puts.
 struct command
 {
     std::size_t size;
-    bool is_list;  ///< The reply is a list with an answer for each question.
-    bool whole_script;
+    script_form script;
+
+    /// The reply is a list with an answer for each question.
+    [[nodiscard]] bool is_list() const noexcept { return size > 1; }
 };
+
+/** Whether an answer says that its command did nothing, and that another one may do what it should:
+    the text of the script, with a question of its own. Once: the same answer to that one is an
+    answer like any other.
+*/
+[[nodiscard]] bool is_worth_another(const command& put, const reply_shape& answer) noexcept;
 
 /// Questions of one verb, made commands of.
 struct encoded_questions
@@ -65,7 +82,7 @@ private:
     void push_script(
         encoded_questions& to,
         std::span<const question_ptr> asked,
-        bool whole
+        script_form form
     ) const;
 
     std::shared_ptr<const guard> guarded_;  ///< Null in plain mode.

@@ -173,8 +173,9 @@ using question_ptr = boost::intrusive_ptr<question>;
 /** One independent master, as the client sees it.
 
     Answers for itself only: it knows nothing of quorums and repeats nothing on its own, except a
-    release that the connection swallowed and a command whose script was forgotten. All functions
-    are called on the client's strand.
+    release that the connection swallowed and a script that the server did not run: it was
+    forgotten, or refused for another question's key. All functions are called on the client's
+    strand.
 */
 class node
 {

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
@@ -374,10 +375,14 @@ private:
     /// Writes the commands of this turn.
     void on_turn_end() override
     {
-        for (auto& asked : std::exchange(to_ask_again_, {}))
+        if (over_)
+            return fail_unwritten();
+        // One by one, so that none is lost or asked twice if memory is short.
+        for (; !to_ask_again_.empty(); to_ask_again_.pop_front())
         {
+            const question_ptr& asked = to_ask_again_.front();
             if (asked->wanted())
-                open_batch().add_whole(std::move(asked), *encoder_);
+                open_batch().add_whole(asked, *encoder_);
             else
                 withdraw(*asked);
         }
@@ -387,12 +392,10 @@ private:
         redis::request& request = open_batch_->put_together(*encoder_, [this](question& unwanted) {
             withdraw(unwanted);
         });
-        if (open_batch_->empty() || (batches_written_ == max_batches_written && !over_))
+        if (open_batch_->empty() || batches_written_ == max_batches_written)
             return;
 
         auto sent = std::exchange(open_batch_, nullptr);
-        if (over_)
-            return fail(*sent);
 
         // The batch outlives the adapter: Boost.Redis drops the adapter before it completes.
         const auto adapter = [this, to = sent.get()](
@@ -430,17 +433,6 @@ private:
                 deliver(std::move(asked), put, answer);
             }
         );
-    }
-
-    /// Whether the command did nothing, and another one may do what it should. Once: the same
-    /// answer to that one would be an answer like any other.
-    static bool is_worth_another(const command& put, const reply_shape& shape)
-    {
-        if (put.whole_script)
-            return false;
-        // Somebody flushed the scripts. Or there is one key in the list that the user may not
-        // touch, for which the others must not pay.
-        return shape.is_noscript() || (put.size > 1 && shape.is_noperm());
     }
 
     void deliver(question_ptr asked, const command& put, const reply_shape& shape)
@@ -494,15 +486,26 @@ private:
     void fail(batch& unanswered)
     {
         while (const auto asked = unanswered.take_unanswered())
-        {
-            --unanswered_;
-            reply lost;
-            lost.why = reason::connection_lost;
-            lost.code = end_.code;
-            asked->on_reply(index_, lost);
-            if (asked->what() == verb::release && events_.on_lost_release)
-                events_.on_lost_release(asked);
-        }
+            fail(asked);
+    }
+
+    void fail(const question_ptr& asked)
+    {
+        --unanswered_;
+        reply lost;
+        lost.why = reason::connection_lost;
+        lost.code = end_.code;
+        asked->on_reply(index_, lost);
+        if (asked->what() == verb::release && events_.on_lost_release)
+            events_.on_lost_release(asked);
+    }
+
+    void fail_unwritten()
+    {
+        for (; !to_ask_again_.empty(); to_ask_again_.pop_front())
+            fail(to_ask_again_.front());
+        if (const auto unwritten = std::exchange(open_batch_, nullptr))
+            fail(*unwritten);
     }
 
     std::unique_ptr<sent_batch> take_batch()
@@ -524,7 +527,7 @@ private:
         connection_.cancel(redis::operation::exec);
         if (auto on_end = std::exchange(events_.on_end, nullptr))
             on_end(end_);
-        on_turn_end();  // There may be no other turn: fails what was not written.
+        fail_unwritten();
     }
 
     std::size_t index_;
@@ -546,7 +549,7 @@ private:
     /// Of this turn; of earlier ones too, if the node owes too many answers.
     std::unique_ptr<sent_batch> open_batch_;
     std::vector<std::unique_ptr<sent_batch>> spare_batches_;
-    std::vector<question_ptr> to_ask_again_;  ///< By themselves, with EVAL.
+    std::deque<question_ptr> to_ask_again_;  ///< By themselves, with EVAL.
     std::size_t batches_written_ = 0;  ///< And not answered to the end.
     std::size_t unanswered_ = 0;
     bool heard_ = false;      ///< A reply, since the last look.

@@ -54,6 +54,7 @@ public:
         if (std::exchange(begun_, part.depth == depth_))
             next(deliver);
         answer_.what = {};
+        answer_.of_all = !begun_;
         read_node(answer_, part);
         // In place of a list only an error says something.
         if (!begun_ && answer_.what != reply_shape::kind::error)

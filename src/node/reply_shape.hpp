@@ -31,6 +31,7 @@ struct reply_shape
     std::string text;  ///< Of an error.
     std::array<std::int64_t, max_numbers> numbers{};
     std::size_t count = 0;  ///< Of `numbers`.
+    bool of_all = false;    ///< An error in place of a list: the command did nothing.
 
     [[nodiscard]] bool is_noscript() const noexcept
     {

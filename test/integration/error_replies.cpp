@@ -523,7 +523,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_runs_a_long_script_refuses)
     });
 }
 
-// The command is permitted, what the script does is not. Redis 7.0 calls that ERR, others NOPERM.
+// The command is permitted, what the script does is not. Versions of Redis differ in the words.
 BOOST_AUTO_TEST_CASE(a_script_that_may_not_do_its_work_is_refused)
 {
     trouble what{

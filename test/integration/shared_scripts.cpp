@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_key_of_another_type_is_the_error_of_its_own_lease)
 {
     one_node f;
     f.connect();
-    f.acquire(three);
+    check(f.acquire(three), {{}, {}, {}});
     f.server.command({"DEL", three[1]});
     f.server.command({"RPUSH", three[1], "somebody else's"});
 
@@ -185,10 +185,14 @@ BOOST_AUTO_TEST_CASE(a_forbidden_key_is_the_error_of_its_own_lease)
     f.config.nodes[0].password = "secret";
     permit({"~*"});
     f.connect();
-    f.acquire(three);
+    check(f.acquire(three), {{}, {}, {}});
     permit({"~locks:a", "~locks:c"});
+    f.forget_calls();
 
     check(f.extend(60s), {{}, error::node_rejected, {}});
+    // One list that was refused, then each by itself, of which one is refused.
+    BOOST_TEST(f.calls_of("evalsha") == 0u);
+    BOOST_TEST(f.calls_of("eval") == 2u);
     check(f.release(), {released, release_outcome::unconfirmed, released});
 
     BOOST_TEST(!f.has(three[0]));
@@ -211,6 +215,7 @@ BOOST_AUTO_TEST_CASE(a_forbidden_key_is_the_error_of_its_own_acquisition_in_guar
     check(f.acquire(three), {{}, error::node_rejected, {}});
 
     BOOST_TEST(f.has(three[0]));
+    BOOST_TEST(!f.has(three[1]));
     BOOST_TEST(f.has(three[2]));
 }
 

@@ -10,7 +10,7 @@ local size = #ARGV / #KEYS
 for i, key in ipairs(KEYS) do
     local at = (i - 1) * size
     local ok, reply = pcall(vote, key, ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4])
-    if not ok and type(reply) == 'string' then  -- As Redis 6.2 tells it.
+    if not ok and type(reply) == 'string' then  -- As most versions of Redis tell it.
         reply = {err = reply}
     end
     replies[i] = reply

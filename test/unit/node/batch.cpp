@@ -109,6 +109,15 @@ std::vector<std::size_t> sizes_of(const detail::encoded_questions& from)
     return sizes;
 }
 
+detail::reply_shape error(const char* text, bool of_all)
+{
+    detail::reply_shape made;
+    made.what = detail::reply_shape::kind::error;
+    made.text = text;
+    made.of_all = of_all;
+    return made;
+}
+
 std::string name(const detail::reply_shape& answer)
 {
     switch (answer.what)
@@ -182,8 +191,8 @@ BOOST_AUTO_TEST_CASE(several_questions_are_answered_with_a_list_and_one_is_not)
 {
     const auto& commands = plain.encode(make_many(verb::release, 65)).commands;
     BOOST_TEST_REQUIRE(commands.size() == 2u);
-    BOOST_TEST(commands[0].is_list);
-    BOOST_TEST(!commands[1].is_list);
+    BOOST_TEST(commands[0].is_list());
+    BOOST_TEST(!commands[1].is_list());
 }
 
 BOOST_AUTO_TEST_CASE(where_a_command_may_have_one_key_only_each_question_has_its_own)
@@ -252,6 +261,18 @@ BOOST_AUTO_TEST_CASE(a_batch_of_nothing_but_what_was_given_up_is_empty)
     BOOST_TEST(!sent.take_unanswered());
 }
 
+BOOST_AUTO_TEST_CASE(what_was_not_written_can_be_taken_back)
+{
+    sent.add(make(verb::acquire, "a"));
+    (void)put_together();
+    sent.add(make(verb::release, "b"));
+    sent.add(make(verb::holder, "c"));
+    std::string taken;
+    while (const auto next = sent.take_unanswered())
+        taken += next->key();
+    BOOST_TEST(taken == "abc");
+}
+
 BOOST_AUTO_TEST_CASE(a_forgotten_script_is_sent_with_a_question_of_its_own)
 {
     sent.add_whole(make(verb::release, "a"), plain);
@@ -259,6 +280,44 @@ BOOST_AUTO_TEST_CASE(a_forgotten_script_is_sent_with_a_question_of_its_own)
         put_together() ==
         wire({"EVAL", detail::release_script.text, "1", "a", std::string(40, 'a')})
     );
+}
+
+BOOST_AUTO_TEST_CASE(a_forgotten_script_is_worth_another_command)
+{
+    using form = detail::script_form;
+    const auto alone = error("NOSCRIPT No matching script", false);
+    const auto of_all = error("NOSCRIPT No matching script", true);
+    BOOST_TEST(is_worth_another({1, form::hash}, alone));
+    BOOST_TEST(is_worth_another({2, form::hash}, of_all));
+    BOOST_TEST(!is_worth_another({1, form::text}, alone));
+}
+
+BOOST_AUTO_TEST_CASE(a_forbidden_key_is_worth_other_commands_if_there_were_more)
+{
+    using form = detail::script_form;
+    BOOST_TEST(is_worth_another({2, form::hash}, error("NOPERM No permissions", true)));
+    BOOST_TEST(!is_worth_another({1, form::hash}, error("NOPERM No permissions", false)));
+    BOOST_TEST(!is_worth_another({2, form::hash}, error("OOM command not allowed", true)));
+}
+
+// It was run, and may have had its effect before it failed.
+BOOST_AUTO_TEST_CASE(an_error_within_a_list_is_not_worth_another_command)
+{
+    using form = detail::script_form;
+    BOOST_TEST(!is_worth_another({2, form::hash}, error("NOPERM No permissions", false)));
+    BOOST_TEST(!is_worth_another({2, form::hash}, error("NOSCRIPT No matching script", false)));
+}
+
+// A server that says so of SET is mad, and gets no script instead.
+BOOST_AUTO_TEST_CASE(a_command_that_is_no_script_is_not_worth_another)
+{
+    const auto alone = error("NOSCRIPT No matching script", false);
+    BOOST_TEST(!is_worth_another({1, detail::script_form::none}, alone));
+    for (const verb what : {verb::acquire, verb::holder})
+    {
+        const auto& put = plain.encode(make_many(what, 1)).commands[0];
+        BOOST_TEST((put.script == detail::script_form::none));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(each_question_gets_its_answer)

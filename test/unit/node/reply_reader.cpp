@@ -117,6 +117,22 @@ BOOST_AUTO_TEST_CASE(an_error_in_place_of_a_list_is_the_answer_to_all)
     check(of_list(3, {error("NOSCRIPT no", 0)}), {"NOSCRIPT no", "NOSCRIPT no", "NOSCRIPT no"});
 }
 
+BOOST_AUTO_TEST_CASE(an_error_of_all_is_told_from_one_within_a_list)
+{
+    std::vector<bool> told;
+    const auto tell = [&told](const reply_shape& answer) { told.push_back(answer.of_all); };
+    const auto read_list = [&tell](const reply& parts) {
+        detail::answer_reader reader;
+        reader.begin(2, true);
+        for (const node_view& part : parts)
+            reader.read(part, tell);
+        reader.end(tell);
+    };
+    read_list({error("NOPERM no", 0)});
+    read_list({list(2, 0), error("NOPERM no", 1), number("1", 1)});
+    BOOST_TEST((told == std::vector<bool>{true, true, false, false}));
+}
+
 BOOST_AUTO_TEST_CASE(a_list_that_is_too_short_answers_the_first_questions_only)
 {
     check(of_list(3, {list(1, 0), number("1", 1)}), {"1", "other", "other"});

@@ -396,7 +396,6 @@ private:
             return;
 
         auto sent = std::exchange(open_batch_, nullptr);
-
         // The batch outlives the adapter: Boost.Redis drops the adapter before it completes.
         const auto adapter = [this, to = sent.get()](
                                  auto event, const redis::resp3::node_view& part, auto&

@@ -70,7 +70,7 @@ public:
     /// @param asked Questions of one verb, and at least one.
     [[nodiscard]] const encoded_questions& encode(std::span<const question_ptr> asked);
 
-    /// One command with the whole script, for a server that has forgotten it.
+    /// One command with the whole script, for a server that did not run it: see `is_worth_another`.
     [[nodiscard]] encoded_questions encode_whole(const question_ptr& asked) const;
 
 private:

@@ -1,6 +1,5 @@
 #include <redlock/detail/recycling.hpp>
 
-#include <array>
 #include <new>
 #include <utility>
 
@@ -23,46 +22,23 @@ constexpr std::size_t limit = 0;
 constexpr std::size_t limit = max_recycled;
 #endif
 
-/// Sizes are rounded up to a multiple of this.
-constexpr std::size_t step = 64;
-
-/// Anything larger is allocated as usual.
-constexpr std::size_t largest = 1024;
-
-struct free_block
+std::size_t rounded(std::size_t size) noexcept
 {
-    free_block* next;
-};
-
-/// The free blocks of one size.
-struct shelf
-{
-    free_block* first;
-    std::size_t count;
-    std::size_t limit;  ///< How many it takes.
-};
-
-/// Plain data, for it is used until the very end of a thread, when objects are gone already.
-struct shelves
-{
-    std::array<shelf, largest / step> all;
-    bool opened;
-};
-
-constinit thread_local shelves kept{};
+    return (size + recycling_step - 1) / recycling_step * recycling_step;
+}
 
 /// Gives everything back when the thread ends.
 struct sweeper
 {
     sweeper()
     {
-        for (shelf& each : kept.all)
+        for (shelf& each : shelves)
             each.limit = limit;
     }
 
     ~sweeper()
     {
-        for (shelf& each : kept.all)
+        for (shelf& each : shelves)
         {
             while (each.first)
                 ::operator delete(std::exchange(each.first, each.first->next));
@@ -71,49 +47,31 @@ struct sweeper
     }
 };
 
-shelf& shelf_for(std::size_t size) noexcept
-{
-    return kept.all[(size - 1) / step];
-}
+constinit thread_local bool opened = false;
 
-std::size_t rounded(std::size_t size) noexcept
+/// Makes room on the shelves of this thread. @return Whether there was none.
+bool open_shelves()
 {
-    return (size + step - 1) / step * step;
-}
-
-/// Makes room on the shelves of this thread.
-void open_shelves()
-{
-    kept.opened = true;
+    if (std::exchange(opened, true))
+        return false;
     [[maybe_unused]] static thread_local const sweeper at_the_end;
+    return limit > 0;
 }
 
 }  // namespace
 
-void* allocate_recycled(std::size_t size)
-{
-    if (size > largest)
-        return ::operator new(size);
+constinit thread_local std::array<shelf, largest_recycled / recycling_step> shelves{};
 
-    shelf& from = shelf_for(size);
-    if (!from.first)
-        return ::operator new(rounded(size));
-    --from.count;
-    return std::exchange(from.first, from.first->next);
+void* allocate_anew(std::size_t size)
+{
+    return ::operator new(size > largest_recycled ? size : rounded(size));
 }
 
-void free_recycled(void* block, std::size_t size) noexcept
+void free_slowly(void* block, std::size_t size) noexcept
 {
-    if (size > largest)
-        return ::operator delete(block);
-
-    if (!kept.opened)
-        open_shelves();
-    shelf& to = shelf_for(size);
-    if (to.count == to.limit)
-        return ::operator delete(block);
-    to.first = ::new (block) free_block{to.first};
-    ++to.count;
+    if (size <= largest_recycled && open_shelves())
+        return free_recycled(block, size);
+    ::operator delete(block);
 }
 
 }  // namespace redlock::detail

@@ -1,6 +1,7 @@
 #ifndef REDLOCK_DETAIL_RECYCLING_HPP
 #define REDLOCK_DETAIL_RECYCLING_HPP
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -21,10 +22,56 @@ namespace redlock::detail {
 /// How many blocks of about one size a thread keeps.
 inline constexpr std::size_t max_recycled = 512;
 
-[[nodiscard]] void* allocate_recycled(std::size_t size);
+/// Sizes are rounded up to a multiple of this.
+inline constexpr std::size_t recycling_step = 64;
+
+/// Anything larger is allocated as usual.
+inline constexpr std::size_t largest_recycled = 1024;
+
+struct free_block
+{
+    free_block* next;
+};
+
+/// The free blocks of about one size that a thread keeps.
+struct shelf
+{
+    free_block* first;
+    std::size_t count;
+    std::size_t limit;  ///< How many it takes: none before the first block is freed.
+};
+
+/// Plain data, for it is used until the very end of a thread, when objects are gone already.
+extern constinit thread_local std::array<shelf, largest_recycled / recycling_step> shelves;
+
+[[nodiscard]] inline shelf& shelf_for(std::size_t size) noexcept
+{
+    return shelves[(size - 1) / recycling_step];
+}
+
+[[nodiscard]] void* allocate_anew(std::size_t size);
+
+/// Makes room on the shelves if there was none yet, else frees the block for good.
+void free_slowly(void* block, std::size_t size) noexcept;
+
+[[nodiscard]] inline void* allocate_recycled(std::size_t size)
+{
+    if (size > largest_recycled || !shelf_for(size).first)
+        return allocate_anew(size);
+    shelf& from = shelf_for(size);
+    --from.count;
+    return std::exchange(from.first, from.first->next);
+}
 
 /// @param size That of the allocation.
-void free_recycled(void* block, std::size_t size) noexcept;
+inline void free_recycled(void* block, std::size_t size) noexcept
+{
+    if (size > largest_recycled || shelf_for(size).count == shelf_for(size).limit)
+        return free_slowly(block, size);
+    shelf& to = shelf_for(size);
+    to.first = ::new (block) free_block{to.first};
+    ++to.count;
+}
 
 /// Base of what is allocated in recycled memory by `new`; of a promise, for the frame of its
 /// coroutine.

@@ -15,8 +15,8 @@ using namespace std::chrono_literals;
 /// No reply of ours is longer than a line, so a server that sends more is not a Redis.
 constexpr std::size_t max_read_size = 1U << 20;
 
-/// Bytes read at a time: the replies to some 400 commands. Boost.Redis zeroes them for each read.
-constexpr std::size_t read_size = 2048;
+/// Bytes read at a time: the replies to some 200 commands. Boost.Redis zeroes them for each read.
+constexpr std::size_t read_size = 1024;
 
 }  // namespace
 
@@ -34,7 +34,8 @@ boost::redis::config make_redis_config(const node_config& node, milliseconds ste
     result.resolve_timeout = step_timeout;
     result.connect_timeout = step_timeout;
     result.ssl_handshake_timeout = step_timeout;
-    // Ours is cheaper: that of Boost.Redis sets a timer for every read and every write.
+    // Ours is cheaper: that of Boost.Redis sets a timer for every read and every write. And only
+    // reads without one are taken for replies, see run_queue_timer.hpp.
     result.health_check_interval = 0s;
     result.reconnect_wait_interval = 0s;  // Ours is a new link.
     result.read_buffer_append_size = read_size;

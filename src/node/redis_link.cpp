@@ -4,6 +4,7 @@
 #include "node/commands.hpp"
 #include "node/redis_config.hpp"
 #include "node/reply_reader.hpp"
+#include "node/run_queue_channel.hpp"
 #include "node/run_queue_timer.hpp"
 #include "node/tls.hpp"
 #include "node/vetting.hpp"

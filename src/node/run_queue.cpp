@@ -1,11 +1,18 @@
 #include "node/run_queue.hpp"
 
-#include "node/poster.hpp"
+#include "node/recycling_post.hpp"
 
 #include <exception>
 #include <utility>
 
 namespace redlock::detail {
+
+namespace {
+
+/// The queue in which this thread works off a reply.
+constinit thread_local run_queue* of_reply = nullptr;
+
+}  // namespace
 
 void sleepers::add(std::unique_ptr<queued> what) noexcept
 {
@@ -14,7 +21,7 @@ void sleepers::add(std::unique_ptr<queued> what) noexcept
         queue_.sleepers_.push_back(*this);
 }
 
-std::size_t sleepers::wake() noexcept
+std::size_t sleepers::wake_all() noexcept
 {
     // While the context shuts down, posting destroys, and what is destroyed may own this.
     run_queue& queue = queue_;
@@ -39,7 +46,7 @@ void sleepers::destroy() noexcept
 
 asio::execution_context::id run_queue::id;
 
-run_queue::run_queue(asio::io_context& context) noexcept
+run_queue::run_queue(asio::io_context& context)
     : service(context), loop_(context.get_executor())
 {
 }
@@ -58,6 +65,62 @@ void run_queue::post(std::unique_ptr<queued> what) noexcept
     queue_.push_back(*what.release());
     if (!running_)
         run_later();
+}
+
+bool run_queue::in_reply() const noexcept
+{
+    return of_reply == this;
+}
+
+bool run_queue::follow(const asio::any_io_executor& executor, std::unique_ptr<posted>& what)
+{
+    if (!of_reply)
+        return false;
+    const auto* bare = executor.target<loop>();
+    if (!bare || *bare != of_reply->loop_)
+        return false;
+    of_reply->followers_.push_back(std::move(what));
+    return true;
+}
+
+run_queue::reply_scope::reply_scope(run_queue& queue) noexcept
+    : queue_(queue), before_(std::exchange(of_reply, &queue))
+{
+}
+
+run_queue::reply_scope::~reply_scope()
+{
+    of_reply = before_;
+    queue_.call_followers_later();
+}
+
+void run_queue::call_followers()
+{
+    while (!followers_.empty() && !loop_.context().stopped())
+    {
+        posted* const next = followers_.front().release();
+        followers_.pop_front();
+        next->call();
+    }
+}
+
+void run_queue::call_followers_later() noexcept
+{
+    if (followers_.empty() || followers_scheduled_)
+        return;
+    try
+    {
+        recycling_post(loop_).execute([this]() {
+            followers_scheduled_ = false;
+            call_followers_later();
+            call_followers();
+        });
+        followers_scheduled_ = true;
+    }
+    catch (const std::exception&)
+    {
+        // Out of memory: the next reply takes along what is left.
+    }
 }
 
 void run_queue::go_on()
@@ -98,6 +161,11 @@ void run_queue::shutdown()
         next.destroy();
     }
     destroy(queue_);
+    while (!followers_.empty())
+    {
+        const auto uncalled = std::move(followers_.front());
+        followers_.pop_front();
+    }
 }
 
 void run_queue::destroy(queued_list& what) noexcept

@@ -5,14 +5,19 @@
 
 #include "node/strand.hpp"
 
+#include <boost/asio/append.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/assert.hpp>
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/slist.hpp>
 
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -49,15 +54,19 @@ public:
     sleepers(const sleepers&) = delete;
     sleepers& operator=(const sleepers&) = delete;
 
+    [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
+
     void add(std::unique_ptr<queued> what) noexcept;
 
     /// Puts them into the queue. @return How many.
-    std::size_t wake() noexcept;
+    std::size_t wake() noexcept { return empty() ? 0 : wake_all(); }
 
     /// Destroys them uncalled.
     void destroy() noexcept;
 
 private:
+    std::size_t wake_all() noexcept;
+
     run_queue& queue_;
     queued_list waiting_;
 };
@@ -71,7 +80,9 @@ private:
     for the loop as usual.
 
     Completion handlers are not for this queue: user code may block or poll the loop, and what is
-    queued behind it would wait for that to end.
+    queued behind it would wait for that to end. They follow the reply that decided their operation:
+    they are called when the queue has done its part, and still before the loop goes on. Otherwise
+    they, and the commands they lead to, would wait for the replies of nodes that decide nothing.
 
     One for each io_context that one thread runs. All but `of` is used on that thread.
 */
@@ -87,7 +98,7 @@ public:
     /// So many functions follow one from the loop before others get their turn.
     static constexpr std::size_t max_run = 1024;
 
-    explicit run_queue(asio::io_context& context) noexcept;
+    explicit run_queue(asio::io_context& context);
 
     /// The queue of what is behind `strand`. Null if that is not an io_context with one thread.
     [[nodiscard]] static run_queue* of(const strand_type& strand);
@@ -111,11 +122,53 @@ public:
     /// Calls a function behind those that are queued.
     void post(std::unique_ptr<queued> what) noexcept;
 
+    /// As `dispatch`, for the reply to a read, which the loop brings. Then calls what follows it.
+    template <class Function>
+    void dispatch_reply(Function&& function)
+    {
+        if (running_)
+            return std::forward<Function>(function)();
+        {
+            const reply_scope scope(*this);
+            run([&function]() { std::forward<Function>(function)(); });
+        }
+        call_followers();
+    }
+
+    /// Whether this thread works off a reply, so that what it posts there follows that.
+    [[nodiscard]] bool in_reply() const noexcept;
+
+    /** Calls a function behind the reply that this thread works off, outside of the queue.
+
+        @return False, and the function is untouched, if there is none, or if `executor` is not that
+        of the loop that brought it.
+    */
+    [[nodiscard]] static bool follow(
+        const asio::any_io_executor& executor,
+        std::unique_ptr<posted>& what
+    );
+
     /// Calls the function that is next, if there is one.
     void go_on();
 
 private:
     friend class sleepers;
+
+    /// While a reply is worked off. At its end the loop, too, is told to call what follows, for one
+    /// of those functions may throw, stop the loop, or run it from within.
+    class reply_scope
+    {
+    public:
+        explicit reply_scope(run_queue& queue) noexcept;
+        ~reply_scope();
+
+        reply_scope(const reply_scope&) = delete;
+        reply_scope& operator=(const reply_scope&) = delete;
+
+    private:
+        run_queue& queue_;
+        run_queue* before_;
+    };
 
     template <class First>
     void run(First first)
@@ -139,14 +192,18 @@ private:
     }
 
     void run_later() noexcept;
+    void call_followers();
+    void call_followers_later() noexcept;
     void shutdown() override;
     static void destroy(queued_list& what) noexcept;
 
     loop loop_;
     bool running_ = false;
     bool scheduled_ = false;  ///< The loop will run what is queued.
+    bool followers_scheduled_ = false;  ///< The loop will call those that are left.
     bool shut_down_ = false;
     queued_list queue_;
+    std::deque<std::unique_ptr<posted>> followers_;
     boost::intrusive::list<sleepers, boost::intrusive::constant_time_size<false>> sleepers_;
 };
 
@@ -157,6 +214,14 @@ public:
     explicit executor_type(run_queue& queue) noexcept : queue_(&queue) {}
 
     [[nodiscard]] run_queue& queue() const noexcept { return *queue_; }
+
+    /// The same, for handlers of reads: what they are called with are replies.
+    [[nodiscard]] executor_type for_replies() const noexcept
+    {
+        executor_type result = *this;
+        result.for_replies_ = true;
+        return result;
+    }
 
     asio::execution_context& query(asio::execution::context_t) const noexcept
     {
@@ -170,12 +235,12 @@ public:
 
     executor_type require(asio::execution::blocking_t::possibly_t how) const noexcept
     {
-        return executor_type(*queue_, how);
+        return with(how);
     }
 
     executor_type require(asio::execution::blocking_t::never_t how) const noexcept
     {
-        return executor_type(*queue_, how);
+        return with(how);
     }
 
     template <class Function>
@@ -185,21 +250,42 @@ public:
             return from_elsewhere(make_queued(std::forward<Function>(function)));
         if (blocking_ == asio::execution::blocking.never)
             return queue_->post(make_queued(std::forward<Function>(function)));
+        if (for_replies_)
+            return queue_->dispatch_reply(std::forward<Function>(function));
         queue_->dispatch(std::forward<Function>(function));
+    }
+
+    /// Calls a completion handler, from a function of the queue: in place, unless the handler has
+    /// another executor.
+    template <class Handler, class... Arguments>
+    void complete(Handler&& handler, const Arguments&... arguments) const
+    {
+        BOOST_ASSERT(queue_->running());
+        // What `dispatch` would do, with half of the moves: the handlers of a connection are large.
+        const auto own = asio::get_associated_executor(handler, *this);
+        if constexpr (std::is_same_v<decltype(own), const executor_type>)
+        {
+            if (own == *this)
+                return std::forward<Handler>(handler)(arguments...);
+        }
+        asio::dispatch(*this, asio::append(std::forward<Handler>(handler), arguments...));
     }
 
     friend bool operator==(const executor_type&, const executor_type&) noexcept = default;
 
 private:
-    executor_type(run_queue& queue, asio::execution::blocking_t how) noexcept
-        : queue_(&queue), blocking_(how)
+    executor_type with(asio::execution::blocking_t how) const noexcept
     {
+        executor_type result = *this;
+        result.blocking_ = how;
+        return result;
     }
 
     void from_elsewhere(std::unique_ptr<queued> what) const;
 
     run_queue* queue_;
     asio::execution::blocking_t blocking_ = asio::execution::blocking.possibly;
+    bool for_replies_ = false;
 };
 
 inline run_queue::executor_type run_queue::get_executor() noexcept

@@ -3,17 +3,19 @@
 
 #include "node/run_queue.hpp"
 
-#include <boost/asio/append.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/bind_allocator.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/cancel_at.hpp>
 #include <boost/asio/cancellation_type.hpp>
-#include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 /** What the timers of a connection are if it runs in a run queue.
@@ -107,7 +109,7 @@ private:
         endless_.add(redlock::detail::make_queued(
             [executor = executor_, handler = std::move(handler)]() mutable {
                 const system::error_code aborted = error::operation_aborted;
-                dispatch(executor, append(std::move(handler), aborted));
+                executor.complete(std::move(handler), aborted);
             }
         ));
     }
@@ -118,7 +120,8 @@ private:
     redlock::detail::sleepers endless_;
 };
 
-/** `cancel_at` with such a timer: no timer at all if the time never comes.
+/** `cancel_at` with such a timer: no timer at all if the time never comes. What is read so is taken
+    for a reply.
 
     For completion handlers, and tokens with which nothing is returned.
 */
@@ -131,11 +134,13 @@ struct async_result<
     static void initiate(Initiation&& initiation, RawToken&& token, Arguments&&... arguments)
     {
         if (token.expiry_ == (Clock::time_point::max)())
-            return async_initiate<Token, Signatures...>(
-                std::forward<Initiation>(initiation),
-                token.token_,
-                std::forward<Arguments>(arguments)...
+        {
+            auto untimed =
+                bind<Arguments...>(token.timer_.get_executor(), std::move(token.token_));
+            return async_initiate<decltype(untimed), Signatures...>(
+                std::forward<Initiation>(initiation), untimed, std::forward<Arguments>(arguments)...
             );
+        }
 
         auto timed = cancel_at(
             token.timer_.expiring(), token.expiry_, token.cancel_type_, std::move(token.token_)
@@ -143,6 +148,22 @@ struct async_result<
         return async_initiate<decltype(timed), Signatures...>(
             std::forward<Initiation>(initiation), timed, std::forward<Arguments>(arguments)...
         );
+    }
+
+private:
+    template <class Argument>
+    static constexpr bool reads_into = is_mutable_buffer_sequence<std::decay_t<Argument>>::value;
+
+    template <class... Arguments>
+    static auto bind(const redlock::detail::run_queue::executor_type& executor, Token token)
+    {
+        // Asio keeps the memory of two operations of a thread for reuse, and a turn has more.
+        auto bound =
+            bind_allocator(redlock::detail::recycling_allocator<void>(), std::move(token));
+        if constexpr ((reads_into<Arguments> || ...))
+            return bind_executor(executor.for_replies(), std::move(bound));
+        else
+            return bound;
     }
 };
 

@@ -1,13 +1,16 @@
 #include "node/turn.hpp"
 
+#include <redlock/detail/deliver.hpp>
+
 #include <boost/asio/dispatch.hpp>
 
+#include <memory>
 #include <utility>
 
 namespace redlock::detail {
 
 turn::turn(const asio::any_io_executor& executor, strand_type strand)
-    : post_(executor), strand_(std::move(strand)), queue_(run_queue::of(strand_))
+    : executor_(executor), strand_(std::move(strand)), queue_(run_queue::of(strand_))
 {
 }
 
@@ -50,12 +53,13 @@ void turn::schedule()
 
 void turn::post_end()
 {
-    post_([self = shared_from_this()]() {
+    auto end = [self = shared_from_this()]() {
         if (self->queue_)
             self->queue_->dispatch([&self]() { self->on_posted_end(); });
         else
             asio::dispatch(self->strand_, [self]() { self->on_posted_end(); });
-    });
+    };
+    post(executor_, std::make_unique<posted_function<decltype(end)>>(std::move(end)));
     posted_ = true;
 }
 
@@ -92,7 +96,8 @@ void turn::end()
     scheduled_ = false;
     if (!std::exchange(again_, false))
         return;
-    if (posted_)
+    // An end that is posted already is too early, or too late if these handlers follow a reply.
+    if (posted_ && !(queue_ && queue_->in_reply()))
         behind_ = true;
     else
         post_end();

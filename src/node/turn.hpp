@@ -1,10 +1,10 @@
 #ifndef REDLOCK_SRC_NODE_TURN_HPP
 #define REDLOCK_SRC_NODE_TURN_HPP
 
-#include "node/poster.hpp"
 #include "node/run_queue.hpp"
 #include "node/strand.hpp"
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/intrusive/list.hpp>
 
 #include <functional>
@@ -35,10 +35,10 @@ protected:
     Used on the strand only.
 
     What a reply puts off is done when the run queue has come to it. What user code puts off is done
-    behind all handlers that are posted already, so that their commands share a write as well: that
-    end is posted to the executor and enters the strand from there. Posted to the strand, it would
-    keep the strand busy until it runs, and what user code starts meanwhile would queue up behind
-    it, for one more turn and in a batch of its own.
+    behind all handlers that are posted already, or that follow the same reply, so that their
+    commands share a write as well: that end is posted to the executor and enters the strand from
+    there. Posted to the strand, it would keep the strand busy until it runs, and what user code
+    starts meanwhile would queue up behind it, for one more turn and in a batch of its own.
 */
 class turn : public std::enable_shared_from_this<turn>
 {
@@ -55,9 +55,9 @@ public:
     /// The same, after everything else, also after what that puts off: what can wait.
     void defer_last(turn_task& task);
 
-    /// Called by work that lets an operation go on. Should it end, its handler is posted and likely
-    /// to start another one, whose commands should not wait for one more turn: so another end comes
-    /// right behind that handler.
+    /// Called by work that lets an operation go on. Should it end, its handler is posted or follows
+    /// the reply, and is likely to start another one. The commands of that should not wait for one
+    /// more turn: so another end comes behind that handler.
     void end_again() noexcept { again_ = true; }
 
     /// Calls `first` before the work of each turn. Null: nothing.
@@ -73,7 +73,7 @@ private:
     void end();
     void work_off();
 
-    poster post_;  ///< To the executor under the strand.
+    asio::any_io_executor executor_;  ///< Under the strand.
     strand_type strand_;
     run_queue* queue_;  ///< Of the executor. Null: it has none.
     task_list tasks_;

@@ -1,5 +1,7 @@
 #include "node/run_queue_timer.hpp"
 
+#include <redlock/detail/deliver.hpp>
+
 #include "support/contains.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -55,6 +57,30 @@ struct run_queue_fixture
     auto add(const std::string& what)
     {
         return [this, what] { order += what; };
+    }
+
+    /// As the loop brings a reply.
+    template <class Function>
+    void reply(Function function)
+    {
+        asio::post(*context, [this, function = std::move(function)] {
+            asio::dispatch(executor.for_replies(), function);
+        });
+    }
+
+    /// As an operation does it with its handler.
+    template <class Function>
+    void complete(Function handler)
+    {
+        complete(std::move(handler), context->get_executor());
+    }
+
+    template <class Function>
+    void complete(Function handler, const asio::any_io_executor& where)
+    {
+        detail::post(
+            where, std::make_unique<detail::posted_function<Function>>(std::move(handler))
+        );
     }
 };
 
@@ -158,6 +184,151 @@ BOOST_AUTO_TEST_CASE(one_function_can_be_called_ahead_of_time)
     BOOST_TEST(order == "a-b");
 }
 
+BOOST_AUTO_TEST_CASE(handlers_follow_the_reply_and_what_is_queued_but_not_the_loop)
+{
+    asio::post(*context, [this] {
+        asio::dispatch(executor.for_replies(), [this] {
+            asio::post(*context, add("loop"));
+            complete(add("b"));
+            complete(add("c"));
+            asio::post(executor, add("a"));
+            order += "-";
+        });
+        order += "d";
+    });
+
+    context->run();
+
+    BOOST_TEST(order == "-abcdloop");
+}
+
+BOOST_AUTO_TEST_CASE(handlers_wait_for_the_loop_if_no_reply_is_worked_off)
+{
+    asio::post(*context, [this] {
+        asio::dispatch(executor, [this] { complete(add("a")); });
+        complete(add("b"));
+        order += "-";
+    });
+
+    context->run();
+
+    BOOST_TEST(order == "-ab");
+}
+
+BOOST_AUTO_TEST_CASE(a_handler_that_follows_a_reply_is_outside_of_the_queue)
+{
+    reply([this] {
+        complete([this] {
+            BOOST_TEST(!queue.running());
+            asio::post(executor, add("b"));
+            complete(add("c"));
+            order += "a";
+        });
+    });
+
+    context->run();
+
+    BOOST_TEST(order == "abc");
+}
+
+BOOST_AUTO_TEST_CASE(handlers_of_another_loop_do_not_follow_the_reply)
+{
+    asio::io_context other;
+    reply([&] {
+        complete(add("a"), other.get_executor());
+        complete(add("b"), asio::make_strand(*context));
+        complete(add("c"));
+    });
+
+    context->run();
+    BOOST_TEST(order == "cb");
+    other.run();
+
+    BOOST_TEST(order == "cba");
+}
+
+BOOST_AUTO_TEST_CASE(a_reply_within_a_reply_is_part_of_it)
+{
+    reply([this] {
+        complete(add("c"));
+        asio::dispatch(executor.for_replies(), [this] {
+            complete(add("d"));
+            order += "a";
+        });
+        order += "b";
+    });
+
+    context->run();
+
+    BOOST_TEST(order == "abcd");
+}
+
+BOOST_AUTO_TEST_CASE(handlers_are_called_even_if_one_or_the_queue_fails)
+{
+    reply([this] {
+        asio::post(executor, [] { throw std::runtime_error("in the queue"); });
+        complete([] { throw std::runtime_error("in a handler"); });
+        complete(add("a"));
+    });
+    BOOST_CHECK_THROW(context->run(), std::runtime_error);
+    BOOST_TEST(order.empty());
+    BOOST_CHECK_THROW(context->run(), std::runtime_error);
+    BOOST_TEST(order.empty());
+
+    context->run();
+
+    BOOST_TEST(order == "a");
+}
+
+BOOST_AUTO_TEST_CASE(a_handler_that_stops_the_loop_is_the_last_until_it_runs_again)
+{
+    reply([this] {
+        complete([this] {
+            context->stop();
+            order += "a";
+        });
+        complete(add("b"));
+    });
+    context->run();
+    BOOST_TEST(order == "a");
+
+    context->restart();
+    context->run();
+
+    BOOST_TEST(order == "ab");
+}
+
+BOOST_AUTO_TEST_CASE(a_handler_that_polls_the_loop_lets_the_others_be_called)
+{
+    reply([this] {
+        complete([this] {
+            context->poll();
+            order += "a";
+        });
+        complete(add("b"));
+    });
+
+    context->run();
+
+    BOOST_TEST(order == "ba");
+}
+
+BOOST_AUTO_TEST_CASE(what_follows_a_reply_within_a_handler_comes_behind_the_others)
+{
+    reply([this] {
+        complete([this] {
+            reply([this] { complete(add("c")); });
+            context->poll();
+            order += "a";
+        });
+        complete(add("b"));
+    });
+
+    context->run();
+
+    BOOST_TEST(order == "bca");
+}
+
 BOOST_AUTO_TEST_CASE(the_executor_can_be_erased)
 {
     const asio::any_io_executor erased = executor;
@@ -187,10 +358,12 @@ BOOST_AUTO_TEST_CASE(what_is_queued_or_waits_is_destroyed_with_the_context)
     const std::weak_ptr<queue_timer> timer = kept;
     // A wait that owns its timer, as a connection's do, and a function that does.
     kept->async_wait([kept, this](auto) { order += "never"; });
-    asio::post(*context, [this, kept = std::move(kept)]() mutable {
-        asio::post(executor, [kept = std::move(kept)] {});
+    asio::post(*context, [this, kept]() { asio::post(executor, [kept] {}); });
+    reply([this, kept = std::move(kept)]() {
+        complete([this] { context->stop(); });
+        complete([kept, this] { order += "never"; });
     });
-    context->run_one();
+    context->run();
 
     context.reset();
 

@@ -1,3 +1,5 @@
+#include <redlock/detail/deliver.hpp>
+
 #include "node/run_queue.hpp"
 #include "node/strand.hpp"
 #include "node/turn.hpp"
@@ -161,7 +163,19 @@ struct queue_fixture : turn_fixture<1>
     /// Lets the loop call a function as if a reply had come.
     void on_reply(std::function<void()> what)
     {
-        asio::post(context, [this, what = std::move(what)] { queue.dispatch(what); });
+        asio::post(context, [this, what = std::move(what)] { queue.dispatch_reply(what); });
+    }
+
+    /// Work that ends an operation, which has this handler.
+    task_of_test completing(std::function<void()> handler)
+    {
+        return task_of_test([this, handler = std::move(handler)] {
+            end_of_turn->end_again();
+            post(
+                context.get_executor(),
+                std::make_unique<posted_function<std::function<void()>>>(handler)
+            );
+        });
     }
 };
 
@@ -196,23 +210,69 @@ BOOST_AUTO_TEST_CASE(what_a_handler_puts_off_is_done_behind_the_handlers_that_ar
     BOOST_TEST(order == "handlersab");
 }
 
-BOOST_AUTO_TEST_CASE(the_handlers_of_several_replies_share_one_end)
+BOOST_AUTO_TEST_CASE(the_handlers_of_a_reply_share_one_end_before_the_next_reply)
 {
-    const auto resume = [this] {
-        end_of_turn->end_again();
-        asio::post(context, [this] {
-            order += "handler";
-            end_of_turn->defer(a);
-        });
+    const auto handler = [this] {
+        order += "handler";
+        end_of_turn->defer(a);
     };
-    task_of_test first(resume);
-    task_of_test second(resume);
+    task_of_test first = completing(handler);
+    task_of_test second = completing(handler);
+    on_reply([&] {
+        end_of_turn->defer(first);
+        end_of_turn->defer(second);
+    });
+    on_reply([this] { order += "next"; });
+
+    context.run();
+
+    BOOST_TEST(order == "handlerhandleranext");
+}
+
+BOOST_AUTO_TEST_CASE(an_end_that_is_posted_does_not_hold_up_what_follows_a_reply)
+{
+    task_of_test first = completing([this] {
+        order += "handler";
+        end_of_turn->defer(a);
+    });
+    asio::post(context, [this] { end_of_turn->defer(b); });
     on_reply([&] { end_of_turn->defer(first); });
-    on_reply([&] { end_of_turn->defer(second); });
+    asio::post(context, [this] { order += "loop"; });
+
+    context.run();
+
+    BOOST_TEST(order == "bhandleraloop");
+}
+
+BOOST_AUTO_TEST_CASE(handlers_that_follow_no_reply_share_one_end)
+{
+    const auto handler = [this] {
+        order += "handler";
+        end_of_turn->defer(a);
+    };
+    task_of_test first = completing(handler);
+    task_of_test second = completing(handler);
+    // As when a connection is lost.
+    asio::post(context, [&] { queue.dispatch([&] { end_of_turn->defer(first); }); });
+    asio::post(context, [&] { queue.dispatch([&] { end_of_turn->defer(second); }); });
 
     context.run();
 
     BOOST_TEST(order == "handlerhandlera");
+}
+
+BOOST_AUTO_TEST_CASE(what_a_handler_puts_off_is_done_while_it_polls_the_loop)
+{
+    task_of_test first = completing([this] {
+        end_of_turn->defer(a);
+        context.poll();
+        order += "handler";
+    });
+    on_reply([&] { end_of_turn->defer(first); });
+
+    context.run();
+
+    BOOST_TEST(order == "ahandler");
 }
 
 BOOST_AUTO_TEST_CASE(what_a_task_starts_goes_on_before_the_next_task)

@@ -122,7 +122,7 @@ public:
     /// Calls a function behind those that are queued.
     void post(std::unique_ptr<queued> what) noexcept;
 
-    /// As `dispatch`, for the reply to a read, which the loop brings. Then calls what follows it.
+    /// As `dispatch`, for the end of a read, which the loop brings. Then calls what follows it.
     template <class Function>
     void dispatch_reply(Function&& function)
     {
@@ -155,7 +155,7 @@ private:
     friend class sleepers;
 
     /// While a reply is worked off. At its end the loop, too, is told to call what follows, for one
-    /// of those functions may throw, stop the loop, or run it from within.
+    /// of those functions may throw, stop the loop, or poll it.
     class reply_scope
     {
     public:

@@ -35,10 +35,11 @@ protected:
     Used on the strand only.
 
     What a reply puts off is done when the run queue has come to it. What user code puts off is done
-    behind all handlers that are posted already, or that follow the same reply, so that their
-    commands share a write as well: that end is posted to the executor and enters the strand from
-    there. Posted to the strand, it would keep the strand busy until it runs, and what user code
-    starts meanwhile would queue up behind it, for one more turn and in a batch of its own.
+    behind all handlers that are posted already, or that follow the same end of a turn, so that
+    their commands share a write as well: that end is posted to the executor, or follows the reply
+    too, and enters the strand from there. Posted to the strand, it would keep the strand busy until
+    it runs, and what user code starts meanwhile would queue up behind it, for one more turn and in
+    a batch of its own.
 */
 class turn : public std::enable_shared_from_this<turn>
 {
@@ -79,7 +80,7 @@ private:
     task_list tasks_;
     task_list last_;  ///< When there are no others.
     bool scheduled_ = false;  ///< An end is in the run queue, or under way.
-    bool posted_ = false;     ///< An end is posted to the executor.
+    bool posted_ = false;     ///< An end is posted to the executor, or follows a reply.
     bool behind_ = false;     ///< Handlers were posted after it.
     bool again_ = false;
     std::function<void()> first_;

@@ -77,7 +77,7 @@ bool run_queue::follow(const asio::any_io_executor& executor, std::unique_ptr<po
     if (!of_reply)
         return false;
     const auto* bare = executor.target<loop>();
-    if (!bare || *bare != of_reply->loop_)
+    if (!bare || &bare->context() != &of_reply->loop_.context())
         return false;
     of_reply->followers_.push_back(std::move(what));
     return true;

@@ -43,7 +43,7 @@ void turn::schedule()
         return;
     if (!queue_ || !queue_->running())
     {
-        if (!posted_)
+        if (!posted_ && following_ == 0)
             post_end();
         return;
     }
@@ -53,14 +53,28 @@ void turn::schedule()
 
 void turn::post_end()
 {
-    auto end = [self = shared_from_this()]() {
-        if (self->queue_)
-            self->queue_->dispatch([&self]() { self->on_posted_end(); });
+    if (queue_ && queue_->in_reply())
+    {
+        post_to_strand(&turn::on_following_end);
+        ++following_;
+    }
+    else
+    {
+        post_to_strand(&turn::on_posted_end);
+        posted_ = true;
+    }
+}
+
+void turn::post_to_strand(void (turn::*function)())
+{
+    auto call = [self = shared_from_this(), function]() { ((*self).*function)(); };
+    auto enter = [this, call = std::move(call)]() {
+        if (queue_)
+            queue_->dispatch(call);
         else
-            asio::dispatch(self->strand_, [self]() { self->on_posted_end(); });
+            asio::dispatch(strand_, call);
     };
-    post(executor_, std::make_unique<posted_function<decltype(end)>>(std::move(end)));
-    posted_ = true;
+    post(executor_, std::make_unique<posted_function<decltype(enter)>>(std::move(enter)));
 }
 
 void turn::on_posted_end()
@@ -72,18 +86,39 @@ void turn::on_posted_end()
         end();
 }
 
+void turn::on_following_end()
+{
+    if (--following_ == 0)
+        end();
+}
+
 void turn::end()
 {
     scheduled_ = false;
-    if (tasks_.empty() && last_.empty())
-        return;
+    if (!tasks_.empty() || !last_.empty())
+        work_off();
+    if (std::exchange(again_, false))
+        end_behind_handlers();
+}
 
+void turn::end_behind_handlers()
+{
+    // An end that is in the loop already is too early, or too late if these handlers follow a
+    // reply.
+    if (posted_ && !(queue_ && queue_->in_reply()))
+        behind_ = true;
+    else
+        post_end();
+}
+
+void turn::work_off()
+{
     // A task may put off others, or itself again: a batch that a resumed coroutine adds to is still
     // written in this turn. A coroutine has to wait for a reply sooner or later, so this ends.
     scheduled_ = true;
     try
     {
-        work_off();
+        call_tasks();
     }
     catch (...)
     {
@@ -92,18 +127,10 @@ void turn::end()
         schedule();
         throw;
     }
-
     scheduled_ = false;
-    if (!std::exchange(again_, false))
-        return;
-    // An end that is posted already is too early, or too late if these handlers follow a reply.
-    if (posted_ && !(queue_ && queue_->in_reply()))
-        behind_ = true;
-    else
-        post_end();
 }
 
-void turn::work_off()
+void turn::call_tasks()
 {
     if (first_)
         first_();

@@ -70,9 +70,13 @@ private:
 
     void schedule();
     void post_end();
+    void post_to_strand(void (turn::*function)());
     void on_posted_end();
+    void on_following_end();
     void end();
+    void end_behind_handlers();
     void work_off();
+    void call_tasks();
 
     asio::any_io_executor executor_;  ///< Under the strand.
     strand_type strand_;
@@ -80,9 +84,10 @@ private:
     task_list tasks_;
     task_list last_;  ///< When there are no others.
     bool scheduled_ = false;  ///< An end is in the run queue, or under way.
-    bool posted_ = false;     ///< An end is posted to the executor, or follows a reply.
+    bool posted_ = false;     ///< An end is posted to the executor.
     bool behind_ = false;     ///< Handlers were posted after it.
     bool again_ = false;
+    int following_ = 0;  ///< So many ends follow a reply. The last one is behind all handlers.
     std::function<void()> first_;
 };
 

@@ -11,8 +11,10 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/require.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/test/unit_test.hpp>
@@ -245,6 +247,20 @@ BOOST_AUTO_TEST_CASE(handlers_of_another_loop_do_not_follow_the_reply)
     other.run();
 
     BOOST_TEST(order == "cba");
+}
+
+BOOST_AUTO_TEST_CASE(handlers_that_are_never_to_be_called_in_place_follow_the_reply_too)
+{
+    reply([this] {
+        const auto executor_of_loop = context->get_executor();
+        complete(add("b"), asio::require(executor_of_loop, asio::execution::blocking.never));
+        order += "a";
+    });
+    asio::post(*context, add("c"));
+
+    context->run();
+
+    BOOST_TEST(order == "abc");
 }
 
 BOOST_AUTO_TEST_CASE(a_reply_within_a_reply_is_part_of_it)

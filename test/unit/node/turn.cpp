@@ -229,6 +229,36 @@ BOOST_AUTO_TEST_CASE(the_handlers_of_a_reply_share_one_end_before_the_next_reply
     BOOST_TEST(order == "handlerhandleranext");
 }
 
+BOOST_AUTO_TEST_CASE(the_end_of_a_reply_needs_none_in_the_loop)
+{
+    task_of_test first = completing([this] {
+        order += "handler";
+        end_of_turn->defer(a);
+    });
+    on_reply([&] { end_of_turn->defer(first); });
+
+    // The reply, and what would have called its handlers, had one of them failed.
+    BOOST_TEST(context.run() == 2U);
+    BOOST_TEST(order == "handlera");
+
+    context.restart();
+    end_of_turn->defer(b);
+    end_of_turn->defer(a);
+    BOOST_TEST(context.run() == 1U);
+    BOOST_TEST(order == "handleraba");
+}
+
+BOOST_AUTO_TEST_CASE(an_end_without_work_does_not_begin)
+{
+    task_of_test first = completing([this] { order += "handler"; });
+    end_of_turn->begin_with([this] { order += "<"; });
+    on_reply([&] { end_of_turn->defer(first); });
+
+    context.run();
+
+    BOOST_TEST(order == "<handler");
+}
+
 BOOST_AUTO_TEST_CASE(an_end_that_is_posted_does_not_hold_up_what_follows_a_reply)
 {
     task_of_test first = completing([this] {
@@ -242,6 +272,72 @@ BOOST_AUTO_TEST_CASE(an_end_that_is_posted_does_not_hold_up_what_follows_a_reply
     context.run();
 
     BOOST_TEST(order == "bhandleraloop");
+}
+
+BOOST_AUTO_TEST_CASE(the_handlers_of_two_ends_within_a_reply_share_the_next_end)
+{
+    task_of_test first = completing([this] {
+        order += "handler";
+        end_of_turn->defer(a);
+    });
+    task_of_test second = completing([this] {
+        order += "handler";
+        end_of_turn->defer(b);
+    });
+    on_reply([&] {
+        end_of_turn->defer(first);
+        // The end of the first task takes along one step.
+        queue.post(make_queued([&] {
+            queue.post(make_queued([&] { end_of_turn->defer(second); }));
+        }));
+    });
+    end_of_turn->begin_with([this] { order += "<"; });
+
+    context.run();
+
+    BOOST_TEST(order == "<<handlerhandler<ab");
+}
+
+BOOST_AUTO_TEST_CASE(an_end_behind_handlers_in_the_loop_does_not_hold_up_what_follows_a_reply)
+{
+    task_of_test in_loop = completing([this] {
+        order += "handler";
+        end_of_turn->defer(b);
+    });
+    task_of_test first = completing([this] {
+        order += "follower";
+        end_of_turn->defer(a);
+    });
+    // An end is in the loop when an operation ends by itself, so that the loop has its handler
+    // behind that end.
+    end_of_turn->defer(b);
+    asio::post(context, [this] { order += "loop"; });
+    queue.dispatch([&] { end_of_turn->defer(in_loop); });
+    queue.dispatch_reply([&] { end_of_turn->defer(first); });
+    BOOST_TEST(order == "bfollowera");
+
+    context.run();
+
+    BOOST_TEST(order == "bfolloweraloophandlerb");
+}
+
+BOOST_AUTO_TEST_CASE(another_end_comes_right_behind_a_handler_though_other_work_failed)
+{
+    task_of_test first = completing([this] {
+        order += "handler";
+        asio::post(context, [this] { order += "later"; });
+        end_of_turn->defer(a);
+    });
+    task_of_test failing(fail);
+    on_reply([&] {
+        end_of_turn->defer(first);
+        end_of_turn->defer(failing);
+    });
+
+    BOOST_CHECK_THROW(context.run(), std::runtime_error);
+    context.run();
+
+    BOOST_TEST(order == "handleralater");
 }
 
 BOOST_AUTO_TEST_CASE(handlers_that_follow_no_reply_share_one_end)

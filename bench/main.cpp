@@ -47,7 +47,8 @@ constexpr const char* usage_text =
     "  --concurrency N  pairs of so many tasks at a time; may be repeated (default 1, 16, 256)\n"
     "  --apart          pairs with the client on the first CPU and the servers on the others\n"
     "  --pairs N        pairs per measurement (default: enough for a second or two)\n"
-    "  --rounds N       measurements of each kind; the median is printed (default 5)\n"
+    "  --rounds N       measurements of each kind; the median is printed (default 5). One is cut\n"
+    "                   into up to ten parts, in which the kinds take turns\n"
     "  --help           print this text\n"
     "\n"
     "With --concurrency or --apart the frozen and closed servers are left out, unless --only asks\n"
@@ -178,6 +179,13 @@ std::size_t choose_pairs(const options& chosen, std::size_t concurrency)
     return std::max(pairs, concurrency);
 }
 
+// Into so many parts a measurement is cut. A shorter part would consist of its beginning and end.
+std::size_t choose_parts(std::size_t pairs, std::size_t concurrency)
+{
+    const std::size_t shortest = std::max<std::size_t>(1'000, 50 * concurrency);
+    return std::clamp<std::size_t>(pairs / shortest, 1, 10);
+}
+
 std::vector<implementation> choose_implementations(const options& chosen)
 {
     std::vector<implementation> selected;
@@ -190,8 +198,8 @@ std::vector<implementation> choose_implementations(const options& chosen)
 // The results of each implementation, in the order of the rounds.
 using results = std::vector<std::vector<bench::result>>;
 
-// Interleaves the implementations, so that a disturbance of the machine meets all of them, and
-// alternates the first one, so that none profits from its place.
+// Interleaves the implementations, part by part, so that a disturbance of the machine meets all of
+// them, and alternates the first one, so that none profits from its place.
 results measure(
     const std::vector<implementation>& selected,
     std::span<const std::uint16_t> ports,
@@ -201,7 +209,7 @@ results measure(
 )
 {
     const std::size_t pairs = choose_pairs(chosen, concurrency);
-    const std::size_t warm_up_pairs = std::max(pairs / 10, concurrency);
+    const std::size_t parts = choose_parts(pairs, concurrency);
     const auto run_alone = [&](run_function run, std::size_t count) {
         return bench::run_isolated<bench::result>(time_limit, [&] {
             bench::move_to(where.client);
@@ -209,17 +217,23 @@ results measure(
         });
     };
     for (const implementation& warmed : selected)
-        (void)run_alone(warmed.run, warm_up_pairs);
+        (void)run_alone(warmed.run, pairs / parts);
 
     results found(selected.size());
     const std::size_t rounds = chosen.rounds.value_or(chosen.size == scale::quick ? 3 : 5);
     for (std::size_t round = 0; round < rounds; ++round)
     {
-        for (std::size_t turn = 0; turn < selected.size(); ++turn)
+        results of_round(selected.size());
+        for (std::size_t part = 0; part < parts; ++part)
         {
-            const std::size_t index = (round + turn) % selected.size();
-            found[index].push_back(run_alone(selected[index].run, pairs));
+            for (std::size_t turn = 0; turn < selected.size(); ++turn)
+            {
+                const std::size_t index = (round + part + turn) % selected.size();
+                of_round[index].push_back(run_alone(selected[index].run, pairs / parts));
+            }
         }
+        for (std::size_t index = 0; index < selected.size(); ++index)
+            found[index].push_back(bench::add_up(of_round[index]));
     }
     return found;
 }

@@ -89,6 +89,24 @@ double median(std::vector<double> values)
     return (values[middle - 1] + values[middle]) / 2;
 }
 
+result add_up(std::span<const result> parts)
+{
+    result sum{
+        .p50_us = median_of(parts, &result::p50_us),
+        .p99_us = median_of(parts, &result::p99_us),
+    };
+    double cpu_us = 0;
+    for (const result& part : parts)
+    {
+        sum.pairs += part.pairs;
+        sum.seconds += part.seconds;
+        sum.errors += part.errors;
+        cpu_us += part.cpu_us_per_pair * static_cast<double>(part.pairs);
+    }
+    sum.cpu_us_per_pair = cpu_us / static_cast<double>(std::max<std::size_t>(sum.pairs, 1));
+    return sum;
+}
+
 result summarize(std::span<const result> rounds)
 {
     if (rounds.empty())

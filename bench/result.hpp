@@ -61,6 +61,10 @@ private:
 /// Returns the median, zero for no values.
 [[nodiscard]] double median(std::vector<double> values);
 
+/// Returns what the parts of one measurement found together. Its percentiles are the medians of
+/// theirs.
+[[nodiscard]] result add_up(std::span<const result> parts);
+
 /// Returns the median of each column over `rounds`, and the sum of their errors.
 [[nodiscard]] result summarize(std::span<const result> rounds);
 

@@ -91,19 +91,21 @@ double median(std::vector<double> values)
 
 result add_up(std::span<const result> parts)
 {
-    result sum{
-        .p50_us = median_of(parts, &result::p50_us),
-        .p99_us = median_of(parts, &result::p99_us),
-    };
-    double cpu_us = 0;
+    result sum;
     for (const result& part : parts)
     {
+        const auto pairs = static_cast<double>(part.pairs);
         sum.pairs += part.pairs;
         sum.seconds += part.seconds;
+        sum.p50_us += part.p50_us * pairs;
+        sum.p99_us += part.p99_us * pairs;
+        sum.cpu_us_per_pair += part.cpu_us_per_pair * pairs;
         sum.errors += part.errors;
-        cpu_us += part.cpu_us_per_pair * static_cast<double>(part.pairs);
     }
-    sum.cpu_us_per_pair = cpu_us / static_cast<double>(std::max<std::size_t>(sum.pairs, 1));
+    const double divisor = static_cast<double>(std::max<std::size_t>(sum.pairs, 1));
+    sum.p50_us /= divisor;
+    sum.p99_us /= divisor;
+    sum.cpu_us_per_pair /= divisor;
     return sum;
 }
 

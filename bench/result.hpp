@@ -61,8 +61,8 @@ private:
 /// Returns the median, zero for no values.
 [[nodiscard]] double median(std::vector<double> values);
 
-/// Returns what the parts of one measurement found together. Its percentiles are the medians of
-/// theirs.
+/// Returns what the parts of one measurement found together. Its percentiles are the means of
+/// theirs, so that a part that was slow counts.
 [[nodiscard]] result add_up(std::span<const result> parts);
 
 /// Returns the median of each column over `rounds`, and the sum of their errors.

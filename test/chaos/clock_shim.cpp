@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <time.h>
 
@@ -135,12 +136,15 @@ BOOST_AUTO_TEST_CASE(
 
 BOOST_AUTO_TEST_CASE(a_process_without_the_file_of_its_clock_does_not_start)
 {
+    const std::string file = "REDLOCK_CLOCK_FILE=";
+    std::vector<std::string> environment = wall_clock().environment();
+    for (std::string& each : environment)
+        if (each.starts_with(file))
+            each = file + "/nonexistent";
+
     const temp_folder folder;
     child_process teller(
-        {REDLOCK_CLOCK_TELLER,
-         {"teller"},
-         {"LD_PRELOAD=" REDLOCK_CLOCK_SHIM, "REDLOCK_CLOCK_FILE=/nonexistent"},
-         folder.path() / "output"}
+        {REDLOCK_CLOCK_TELLER, {"teller"}, environment, folder.path() / "output"}
     );
 
     BOOST_TEST_REQUIRE(eventually([&teller] { return teller.has_ended(); }, 20s));

@@ -127,7 +127,7 @@ public:
     )
         : guarded_(std::move(guarded)),
           quorum_(static_cast<std::uint32_t>(ports.size() / 2 + 1)),
-          pairs_(pairs)
+          meter_(pairs)
     {
         assert(!ports.empty() && concurrency >= 1 && concurrency <= pairs);
         nodes_.reserve(ports.size());
@@ -147,26 +147,24 @@ public:
         tasks_.reserve(concurrency);
         for (std::size_t index = 0; index < concurrency; ++index)
             tasks_.push_back(make_task(index, script_hash));
-        latencies_us_.reserve(pairs);
         watch_sockets();
     }
 
     result run()
     {
-        const stopwatch watch;
+        meter_.start();
         const clock::time_point now = clock::now();
         for (task& each : tasks_)
             start_pair(each, now);
         flush_all();
-        while (latencies_us_.size() < pairs_)
+        while (!meter_.done())
             turn();
-        const cost spent = watch.elapsed();
 
         // The replies that no pair waited for. The keys are gone only after them.
         while (!all_answered())
             turn();
         count_remaining_keys();
-        return make_result(spent, std::move(latencies_us_), errors_);
+        return meter_.sum_up(errors_);
     }
 
 private:
@@ -306,9 +304,8 @@ private:
         }
 
         const clock::time_point now = clock::now();
-        const std::chrono::duration<float, std::micro> latency = now - asker.started;
-        latencies_us_.push_back(latency.count());
-        if (started_pairs_ < pairs_)
+        meter_.add(now - asker.started);
+        if (started_pairs_ < meter_.total())
             start_pair(asker, now);
     }
 
@@ -422,9 +419,8 @@ private:
     std::vector<task> tasks_;
     id_generator ids_;
     std::uint32_t quorum_;
-    std::size_t pairs_;
+    pair_meter meter_;
     std::size_t started_pairs_{0};
-    std::vector<float> latencies_us_;
     std::uint64_t late_replies_{0};
     std::uint64_t errors_{0};
 };

@@ -8,7 +8,6 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -37,11 +36,8 @@ namespace {
 struct run
 {
     redlock::client locks;
-    std::size_t running;
-    std::vector<float> latencies_us;
+    pair_meter meter;
     std::uint64_t errors = 0;
-    std::optional<stopwatch> watch;
-    std::optional<cost> spent;
 };
 
 asio::awaitable<void> work(run& shared, std::size_t task, std::size_t pairs)
@@ -62,20 +58,17 @@ asio::awaitable<void> work(run& shared, std::size_t task, std::size_t pairs)
             shared.errors += ec || outcome != redlock::release_outcome::released;
         }
         shared.errors += failure.failed();
-        const std::chrono::duration<float, std::micro> latency = clock::now() - started;
-        shared.latencies_us.push_back(latency.count());
+        shared.meter.add(clock::now() - started);
     }
-    if (--shared.running == 0)
-    {
-        shared.spent = shared.watch->elapsed();
+    if (shared.meter.done())
         shared.locks.cancel();
-    }
 }
 
-asio::awaitable<void> start_all(run& shared, std::size_t concurrency, std::size_t pairs)
+asio::awaitable<void> start_all(run& shared, std::size_t concurrency)
 {
     co_await shared.locks.async_wait_ready();
-    shared.watch.emplace();
+    shared.meter.start();
+    const std::size_t pairs = shared.meter.total();
     const auto executor = co_await asio::this_coro::executor;
     for (std::size_t task = 0; task < concurrency; ++task)
     {
@@ -92,12 +85,11 @@ result run_pairs(
 )
 {
     asio::io_context context{1};
-    run shared{redlock::client(context, make_config(ports, mode)), concurrency, {}, 0, {}, {}};
-    shared.latencies_us.reserve(pairs);
+    run shared{redlock::client(context, make_config(ports, mode)), pair_meter(pairs)};
     shared.locks.async_run(asio::detached);
-    asio::co_spawn(context, start_all(shared, concurrency, pairs), asio::detached);
+    asio::co_spawn(context, start_all(shared, concurrency), asio::detached);
     context.run();
-    return make_result(*shared.spent, std::move(shared.latencies_us), shared.errors);
+    return shared.meter.sum_up(shared.errors);
 }
 
 }  // namespace

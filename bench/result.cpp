@@ -63,17 +63,35 @@ cost stopwatch::elapsed() const
     return {.seconds = wall.count(), .cpu_seconds = cpu_seconds() - cpu_started_};
 }
 
-result make_result(const cost& spent, std::vector<float> latencies_us, std::uint64_t errors)
+pair_meter::pair_meter(std::size_t pairs) : warm_up_(pairs / 4), pairs_(pairs)
 {
-    std::sort(latencies_us.begin(), latencies_us.end());
-    const std::size_t pairs = latencies_us.size();
-    const double divisor = static_cast<double>(std::max<std::size_t>(pairs, 1));
+    latencies_us_.reserve(pairs);
+}
+
+void pair_meter::start()
+{
+    watch_ = stopwatch();
+}
+
+void pair_meter::add(std::chrono::duration<float, std::micro> latency)
+{
+    if (left_of_warm_up_ == 0)
+        latencies_us_.push_back(latency.count());
+    else if (--left_of_warm_up_ == 0)
+        start();
+    if (latencies_us_.size() == pairs_)
+        spent_ = watch_.elapsed();
+}
+
+result pair_meter::sum_up(std::uint64_t errors)
+{
+    std::sort(latencies_us_.begin(), latencies_us_.end());
     return {
-        .pairs = pairs,
-        .seconds = spent.seconds,
-        .p50_us = percentile(latencies_us, 50),
-        .p99_us = percentile(latencies_us, 99),
-        .cpu_us_per_pair = spent.cpu_seconds * 1e6 / divisor,
+        .pairs = pairs_,
+        .seconds = spent_->seconds,
+        .p50_us = percentile(latencies_us_, 50),
+        .p99_us = percentile(latencies_us_, 99),
+        .cpu_us_per_pair = spent_->cpu_seconds * 1e6 / static_cast<double>(pairs_),
         .errors = errors,
     };
 }

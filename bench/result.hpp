@@ -46,17 +46,40 @@ private:
     double cpu_started_;
 };
 
-/** Sums up a measurement.
+/** Counts the pairs of a measurement.
 
-    @param spent Taken at the end of the last pair, before anything is evaluated.
-    @param latencies_us One latency for each pair, in microseconds, in any order.
-    @param errors Everything that went wrong.
+    The first ones are not part of it: while its memory is fresh a client is slower, and one that
+    uses more memory more so.
 */
-[[nodiscard]] result make_result(
-    const cost& spent,
-    std::vector<float> latencies_us,
-    std::uint64_t errors
-);
+class pair_meter
+{
+public:
+    /// @param pairs To be measured, at least 1.
+    explicit pair_meter(std::size_t pairs);
+
+    /// Returns how many pairs to do, with those that come before the measurement.
+    [[nodiscard]] std::size_t total() const { return warm_up_ + pairs_; }
+
+    /// Returns whether all are done.
+    [[nodiscard]] bool done() const { return spent_.has_value(); }
+
+    /// Begins. Call it with the first command.
+    void start();
+
+    /// Adds a pair that is done.
+    void add(std::chrono::duration<float, std::micro> latency);
+
+    /// Sums up, when all are done. @param errors Everything that went wrong.
+    [[nodiscard]] result sum_up(std::uint64_t errors);
+
+private:
+    std::size_t warm_up_;
+    std::size_t pairs_;
+    std::size_t left_of_warm_up_{warm_up_};
+    std::vector<float> latencies_us_;
+    stopwatch watch_;
+    std::optional<cost> spent_;
+};
 
 /// Returns the median, zero for no values.
 [[nodiscard]] double median(std::vector<double> values);

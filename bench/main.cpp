@@ -46,9 +46,9 @@ constexpr const char* usage_text =
     "                   two minutes for each mode and is left out otherwise\n"
     "  --concurrency N  pairs of so many tasks at a time; may be repeated (default 1, 16, 256)\n"
     "  --apart          pairs with the client on the first CPU and the servers on the others\n"
-    "  --pairs N        pairs per measurement (default: enough for a second or two)\n"
+    "  --pairs N        pairs per measurement (default: enough for some seconds)\n"
     "  --rounds N       measurements of each kind; the median is printed (default 5). One is cut\n"
-    "                   into up to ten parts, in which the kinds take turns\n"
+    "                   into up to 20 parts, in which the kinds take turns\n"
     "  --help           print this text\n"
     "\n"
     "With --concurrency or --apart the frozen and closed servers are left out, unless --only asks\n"
@@ -156,11 +156,11 @@ options parse_options(int argc, char** argv)
     return chosen;
 }
 
-// A second or two of work for the bare client.
+// A second or two of work for the bare client, and more where the noise of the scheduler is worst.
 std::size_t default_pairs(std::size_t concurrency)
 {
     if (concurrency < 4)
-        return 20'000;
+        return 40'000;
     if (concurrency < 64)
         return 60'000;
     return 150'000;
@@ -184,7 +184,7 @@ std::size_t choose_pairs(const options& chosen, std::size_t concurrency)
 std::size_t choose_parts(std::size_t pairs, std::size_t concurrency)
 {
     const std::size_t shortest = std::max<std::size_t>(1'000, 100 * concurrency);
-    return std::clamp<std::size_t>(pairs / shortest, 1, 10);
+    return std::clamp<std::size_t>(pairs / shortest, 1, 20);
 }
 
 std::vector<implementation> choose_implementations(const options& chosen)

@@ -179,8 +179,8 @@ std::size_t choose_pairs(const options& chosen, std::size_t concurrency)
     return std::max(pairs, concurrency);
 }
 
-// Into so many parts a measurement is cut. In shorter ones the first pair of each task, which finds
-// everything cold, would be more than a hundredth and so decide the p99.
+// Into so many parts a measurement is cut. In shorter ones the end would count too much, when tasks
+// are done and the others go on.
 std::size_t choose_parts(std::size_t pairs, std::size_t concurrency)
 {
     const std::size_t shortest = std::max<std::size_t>(1'000, 100 * concurrency);

@@ -35,9 +35,9 @@ protected:
     Used on the strand only.
 
     What a reply puts off is done when the run queue has come to it. What user code puts off is done
-    behind all handlers that are posted already, or that follow the same end of a turn, so that
-    their commands share a write as well: that end is posted to the executor, or follows the reply
-    too, and enters the strand from there. Posted to the strand, it would keep the strand busy until
+    behind all handlers that are posted already, or that follow the same reply, so that their
+    commands share a write as well: that end is posted to the executor, or follows the reply too,
+    and enters the strand from there. Posted to the strand, it would keep the strand busy until
     it runs, and what user code starts meanwhile would queue up behind it, for one more turn and in
     a batch of its own.
 */

@@ -345,6 +345,7 @@ bool tcp_proxy::relay::deliver(const route& r)
     {
         ::shutdown(r.to, SHUT_WR);
         closed = true;
+        ++r.count.ended;
     }
     return true;
 }

@@ -72,11 +72,12 @@ public:
     /// Listens again, on the same port.
     void accept();
 
-    /// Bytes of one direction over all connections so far.
+    /// What went in one direction over all connections so far.
     struct traffic
     {
         std::size_t received{0};   ///< Came to the proxy.
         std::size_t forwarded{0};  ///< Went on to the other side.
+        std::size_t ended{0};      ///< Streams whose end went on, after all their bytes.
     };
 
     [[nodiscard]] traffic request_bytes() const;

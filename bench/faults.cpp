@@ -2,13 +2,13 @@
 
 #include <redlock.hpp>
 
+#include "one_thread.hpp"
 #include "result.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -132,7 +132,7 @@ std::vector<fault_row> measure_faults(
     std::size_t pairs
 )
 {
-    asio::io_context context{1};
+    one_thread context;
     redlock::client_config config;
     config.mode = redlock::mode::plain;
     for (const redlock::test::redis_server& server : servers)

@@ -2,12 +2,12 @@
 
 #include <redlock.hpp>
 
+#include "one_thread.hpp"
 #include "result.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -101,7 +101,7 @@ private:
 /// The state of one measurement.
 struct measurement
 {
-    asio::io_context context{1};
+    one_thread context;
     leases_plan plan;
     std::shared_ptr<stopwatch_of_extensions> watch;
     redlock::client locks;

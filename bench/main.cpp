@@ -4,6 +4,7 @@
 #include "isolated.hpp"
 #include "leases.hpp"
 #include "limit.hpp"
+#include "one_thread.hpp"
 #include "pairs.hpp"
 #include "placement.hpp"
 #include "result.hpp"
@@ -46,6 +47,8 @@ constexpr const char* usage_text =
     "                   two minutes for each mode and is left out otherwise\n"
     "  --concurrency N  pairs of so many tasks at a time; may be repeated (default 1, 16, 256)\n"
     "  --apart          pairs with the client on the first CPU and the servers on the others\n"
+    "  --hint-only      contexts of the library with the hint 1 and nothing else, see\n"
+    "                   docs/threading.md\n"
     "  --pairs N        pairs per measurement (default: enough for some seconds)\n"
     "  --rounds N       measurements of each kind; the median is printed (default 5). One is cut\n"
     "                   into up to 20 parts, in which the kinds take turns\n"
@@ -89,6 +92,7 @@ struct options
     scale size{scale::full};
     std::string only;
     bool apart{false};
+    bool hint_only{false};
     std::vector<std::size_t> concurrencies;  ///< Empty: the default ones.
     std::optional<std::size_t> rounds;
     std::optional<std::size_t> pairs;
@@ -122,10 +126,11 @@ std::string parse_name(std::string_view text)
 
 options parse_options(int argc, char** argv)
 {
-    static constexpr std::array<option, 8> known{{
+    static constexpr std::array<option, 9> known{{
         {"quick", no_argument, nullptr, 'q'},
         {"only", required_argument, nullptr, 'o'},
         {"apart", no_argument, nullptr, 'a'},
+        {"hint-only", no_argument, nullptr, 'i'},
         {"concurrency", required_argument, nullptr, 'c'},
         {"rounds", required_argument, nullptr, 'r'},
         {"pairs", required_argument, nullptr, 'p'},
@@ -141,6 +146,7 @@ options parse_options(int argc, char** argv)
         case 'q': chosen.size = scale::quick; break;
         case 'o': chosen.only = parse_name(optarg); break;
         case 'a': chosen.apart = true; break;
+        case 'i': chosen.hint_only = true; break;
         case 'c': chosen.concurrencies.push_back(parse_count(optarg)); break;
         case 'r': chosen.rounds = parse_count(optarg); break;
         case 'p': chosen.pairs = parse_count(optarg); break;
@@ -290,6 +296,7 @@ bench::report run(
 
     bench::report found;
     found.apart = chosen.apart;
+    found.hint_only = chosen.hint_only;
     for (const std::size_t concurrency : choose_concurrencies(chosen))
     {
         const results measured = measure(selected, ports, chosen, where, concurrency);
@@ -355,6 +362,8 @@ int main(int argc, char** argv)
     try
     {
         const options chosen = parse_options(argc, argv);
+        if (chosen.hint_only)
+            bench::one_thread::use_hint_only();
         const bench::placement where = chosen.apart ? bench::keep_apart() : bench::share_all();
         bench::move_to(where.servers);
         redlock::test::redis_servers servers(node_count);

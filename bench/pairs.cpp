@@ -2,6 +2,8 @@
 
 #include <redlock.hpp>
 
+#include "one_thread.hpp"
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -84,7 +86,7 @@ result run_pairs(
     std::size_t pairs
 )
 {
-    asio::io_context context{1};
+    one_thread context;
     run shared{redlock::client(context, make_config(ports, mode)), pair_meter(pairs)};
     shared.locks.async_run(asio::detached);
     asio::co_spawn(context, start_all(shared, concurrency), asio::detached);

@@ -146,6 +146,8 @@ result summarize(std::span<const result> rounds)
 std::string to_table(const report& found)
 {
     std::string table = found.apart ? "The client had a CPU for itself.\n" : "";
+    if (found.hint_only)
+        table += "Its context was io_context{1}.\n";
     table += format(
         "%11s  %-8s %-8s %10s %10s %10s %12s %7s\n",
         "concurrency",
@@ -194,13 +196,15 @@ std::string to_table(const report& found)
 
 std::string to_json_lines(const report& found)
 {
-    const char* const placement = found.apart ? R"("placement":"apart",)" : "";
+    std::string setting = found.apart ? R"("placement":"apart",)" : "";
+    if (found.hint_only)
+        setting += R"("context":"hint_only",)";
     std::string lines;
     for (const row& line : found.rows)
     {
         lines += format(
             R"({"bench":"pairs",%s"impl":"%s","mode":"%s","concurrency":%zu,"pairs_per_s":%.0f,)",
-            placement,
+            setting.c_str(),
             line.impl.c_str(),
             line.mode.c_str(),
             line.concurrency,
@@ -219,7 +223,7 @@ std::string to_json_lines(const report& found)
     {
         lines += format(
             R"({"bench":"pairs",%s"ratio_to_limit":%.3f,"mode":"%s","concurrency":%zu)",
-            placement,
+            setting.c_str(),
             line.ratio_to_limit,
             line.mode.c_str(),
             line.concurrency

@@ -112,7 +112,8 @@ struct ratio_row
 /// Everything a run has found.
 struct report
 {
-    bool apart{false};  ///< The client had a CPU for itself.
+    bool apart{false};      ///< The client had a CPU for itself.
+    bool hint_only{false};  ///< Its context was `io_context{1}`.
     std::vector<row> rows;
     std::vector<ratio_row> ratios;
 };

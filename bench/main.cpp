@@ -47,15 +47,15 @@ constexpr const char* usage_text =
     "                   two minutes for each mode and is left out otherwise\n"
     "  --concurrency N  pairs of so many tasks at a time; may be repeated (default 1, 16, 256)\n"
     "  --apart          pairs with the client on the first CPU and the servers on the others\n"
-    "  --hint-only      contexts of the library with the hint 1 and nothing else, see\n"
-    "                   docs/threading.md\n"
+    "  --hint-only      pairs with a plain `io_context{1}`: see docs/threading.md, Make one\n"
+    "                   thread fast\n"
     "  --pairs N        pairs per measurement (default: enough for some seconds)\n"
     "  --rounds N       measurements of each kind; the median is printed (default 5). One is cut\n"
     "                   into up to 20 parts, in which the kinds take turns\n"
     "  --help           print this text\n"
     "\n"
-    "With --concurrency or --apart the frozen and closed servers are left out, unless --only asks\n"
-    "for them.\n";
+    "With --concurrency, --apart or --hint-only the frozen and closed servers are left out,\n"
+    "unless --only asks for them.\n";
 
 /// Measures `pairs` pairs of `concurrency` tasks on the servers at `ports`.
 using run_function = bench::result (*)(
@@ -154,9 +154,12 @@ options parse_options(int argc, char** argv)
         default: exit_with_usage(stderr, 2);
         }
     }
-    const bool places_pairs = chosen.only != "faults" && chosen.only != "leases";
-    if (chosen.apart && !places_pairs)
-        throw std::invalid_argument("--apart goes with pairs, not with --only " + chosen.only);
+    const bool has_pairs = chosen.only != "faults" && chosen.only != "leases";
+    if ((chosen.apart || chosen.hint_only) && !has_pairs)
+    {
+        const std::string which = chosen.apart ? "--apart" : "--hint-only";
+        throw std::invalid_argument(which + " goes with pairs, not with --only " + chosen.only);
+    }
     if (optind != argc)
         exit_with_usage(stderr, 2);
     return chosen;
@@ -345,7 +348,8 @@ bool hold_leases(const options& chosen, redlock::test::redis_servers& servers)
 
 bool wants_faults(const options& chosen)
 {
-    const bool all = chosen.only.empty() && chosen.concurrencies.empty() && !chosen.apart;
+    const bool all = chosen.only.empty() && chosen.concurrencies.empty() && !chosen.apart &&
+                     !chosen.hint_only;
     return all || chosen.only == "faults";
 }
 

@@ -147,7 +147,7 @@ std::string to_table(const report& found)
 {
     std::string table = found.apart ? "The client had a CPU for itself.\n" : "";
     if (found.hint_only)
-        table += "Its context was io_context{1}.\n";
+        table += "The library had a plain io_context{1}.\n";
     table += format(
         "%11s  %-8s %-8s %10s %10s %10s %12s %7s\n",
         "concurrency",
@@ -196,15 +196,15 @@ std::string to_table(const report& found)
 
 std::string to_json_lines(const report& found)
 {
-    std::string setting = found.apart ? R"("placement":"apart",)" : "";
-    if (found.hint_only)
-        setting += R"("context":"hint_only",)";
+    const char* const placement = found.apart ? R"("placement":"apart",)" : "";
+    const char* const context = found.hint_only ? R"("context":"hint_only",)" : "";
     std::string lines;
     for (const row& line : found.rows)
     {
         lines += format(
-            R"({"bench":"pairs",%s"impl":"%s","mode":"%s","concurrency":%zu,"pairs_per_s":%.0f,)",
-            setting.c_str(),
+            R"({"bench":"pairs",%s%s"impl":"%s","mode":"%s","concurrency":%zu,"pairs_per_s":%.0f,)",
+            placement,
+            line.impl == "redlock" ? context : "",
             line.impl.c_str(),
             line.mode.c_str(),
             line.concurrency,
@@ -222,8 +222,9 @@ std::string to_json_lines(const report& found)
     for (const ratio_row& line : found.ratios)
     {
         lines += format(
-            R"({"bench":"pairs",%s"ratio_to_limit":%.3f,"mode":"%s","concurrency":%zu)",
-            setting.c_str(),
+            R"({"bench":"pairs",%s%s"ratio_to_limit":%.3f,"mode":"%s","concurrency":%zu)",
+            placement,
+            context,
             line.ratio_to_limit,
             line.mode.c_str(),
             line.concurrency

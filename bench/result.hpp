@@ -113,7 +113,7 @@ struct ratio_row
 struct report
 {
     bool apart{false};      ///< The client had a CPU for itself.
-    bool hint_only{false};  ///< Its context was `io_context{1}`.
+    bool hint_only{false};  ///< The library had a plain `io_context{1}`.
     std::vector<row> rows;
     std::vector<ratio_row> ratios;
 };

@@ -554,7 +554,7 @@ BOOST_AUTO_TEST_CASE(a_question_on_a_connection_that_breaks_fails_and_says_so)
 // A context may be configured to read what came and not the end behind it: see docs/threading.md.
 BOOST_AUTO_TEST_CASE(an_answer_with_the_end_of_its_connection_behind_it_counts)
 {
-    proxied_nodes f(1);
+    proxied_nodes f(1, 20s);
     client_runner locks(f.context, f.config);
     locks.wait_for_all_nodes();
     tcp_proxy& proxy = f.proxies[0];
@@ -594,7 +594,7 @@ BOOST_AUTO_TEST_CASE(a_connection_may_break_after_any_byte_of_a_reply)
         BOOST_TEST_REQUIRE(first_replies > 100u);
     }
 
-    constexpr std::size_t at_once = 128;
+    constexpr std::size_t at_once = 128;  // Six descriptors each.
     for (std::size_t first = 0; first <= first_replies; first += at_once)
     {
         std::deque<broken_once> trials;
@@ -611,7 +611,7 @@ BOOST_AUTO_TEST_CASE(a_connection_may_break_after_any_byte_of_a_reply)
                 // to wait for the next connection.
                 run(context, trial.held.async_release());
                 BOOST_TEST(run_until(context, [&] { return !server.client().exists(trial.name); }));
-                BOOST_TEST(run_until(context, [&] { return trial.proxy.connections() == 2; }));
+                BOOST_TEST(run_until(context, [&] { return trial.proxy.connections() >= 2; }));
             }
         }
     }

@@ -5,14 +5,18 @@
 #include <boost/asio/io_context.hpp>
 
 #include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 
 namespace redlock::test {
 
-/** The event loop of a suite that is run twice.
+/** The event loop of a suite that is run several times.
 
-    With REDLOCK_TEST_ONE_THREAD in the environment it is configured as docs/threading.md tells for
-    one thread. A client then has no strand, its connections run in a run queue, and Asio does not
-    look for more, nor for the end of a connection, after a read that did not fill its buffer.
+    REDLOCK_TEST_LOOP in the environment says how it is made. `one_thread` promises Asio that one
+    thread runs it: a client then has no strand, and its connections run in a run queue. `fast` is,
+    besides, configured as docs/threading.md tells: Asio looks neither for more bytes nor for the
+    end of a connection after a read that did not fill its buffer.
 */
 class loop : public boost::asio::io_context
 {
@@ -22,9 +26,15 @@ public:
 private:
     static const char* configuration()
     {
-        if (std::getenv("REDLOCK_TEST_ONE_THREAD") == nullptr)
+        const char* const set = std::getenv("REDLOCK_TEST_LOOP");
+        const std::string_view chosen = set ? set : "";
+        if (chosen.empty())
             return "";
-        return "scheduler.concurrency_hint=1\nreactor.reset_edge_on_partial_read=1";
+        if (chosen == "one_thread")
+            return "scheduler.concurrency_hint=1";
+        if (chosen == "fast")
+            return "scheduler.concurrency_hint=1\nreactor.reset_edge_on_partial_read=1";
+        throw std::invalid_argument("REDLOCK_TEST_LOOP: no such loop: " + std::string(chosen));
     }
 };
 

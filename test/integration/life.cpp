@@ -212,7 +212,9 @@ BOOST_AUTO_TEST_CASE(a_destroyed_client_aborts_its_operations_and_ends)
     BOOST_TEST(run_until(context, [&] {
         return !n.have_key("fresh") && !n.have_key("another") && !n.have_key("released");
     }));
-    BOOST_TEST(n.are_left_alone());
+    // A cancelled command may keep its connection for one more step of the context.
+    n.pass();
+    BOOST_TEST(run_until(context, [&] { return !n.have_connections(); }));
 }
 
 BOOST_AUTO_TEST_CASE(a_client_destroyed_before_its_operations_began_aborts_them)

@@ -363,6 +363,22 @@ std::string reason_for(node_state state, const client_config& config)
     return locks.status(0).because;
 }
 
+/** Whether an alert of the only node, which refuses our certificate, is told as the reason.
+
+    Not at each attempt: such a server ends the connection at once, and our first write may find it
+    reset before the alert is read.
+*/
+bool tells_alert(const std::string& alert, const client_config& config)
+{
+    loop context;
+    client_runner locks(context, config);
+
+    return run_until(context, [&] {
+        const node_status node = locks.status(0);
+        return node.state == node_state::down && contains(node.because, alert);
+    });
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(
@@ -466,11 +482,11 @@ BOOST_AUTO_TEST_CASE(a_server_that_asks_for_a_certificate_gets_ours)
     const tls_files stranger;
     client_config config = f.config();
 
-    BOOST_TEST(contains(reason_for(node_state::down, config), "certificate required"));
+    BOOST_TEST(tells_alert("certificate required", config));
 
     config.nodes[0].tls->cert_file = stranger.client().certificate;
     config.nodes[0].tls->key_file = stranger.client().key;
-    BOOST_TEST(contains(reason_for(node_state::down, config), "unknown ca"));
+    BOOST_TEST(tells_alert("unknown ca", config));
 
     config.nodes[0].tls->cert_file = f.files.client().certificate;
     config.nodes[0].tls->key_file = f.files.client().key;

@@ -61,6 +61,12 @@ std::string timed(const char* what, const node_vote& from)
     return line;
 }
 
+/// Without a code if the client ended the connection, because of another answer.
+std::string connection_lost(const node_vote& from)
+{
+    return from.code ? "connection lost: " + from.code.message() : "connection lost";
+}
+
 /// What one node said, without its name.
 std::string describe(const node_vote& from)
 {
@@ -81,8 +87,7 @@ std::string describe(const node_vote& from)
     case reason::clock: return clock_off(from);
     case reason::down:
         return "down: " + (from.code ? from.code.message() : on_one_line(from.text));
-    case reason::connection_lost:
-        return timed(("connection lost: " + from.code.message()).c_str(), from);
+    case reason::connection_lost: return timed(connection_lost(from).c_str(), from);
     case reason::error_reply:
     case reason::config_mismatch:
     case reason::same_server:

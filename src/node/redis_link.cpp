@@ -6,12 +6,12 @@
 #include "node/reply_reader.hpp"
 #include "node/run_queue_channel.hpp"
 #include "node/run_queue_timer.hpp"
+#include "node/stream_settings.hpp"
 #include "node/tls.hpp"
 #include "node/vetting.hpp"
 #include "scripts.hpp"
 
 #include <boost/asio/bind_allocator.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/redis/connection.hpp>
@@ -52,29 +52,6 @@ constexpr std::size_t max_batches_written = 64;
 
 /// Batches kept for reuse. A few are in flight at a time.
 constexpr std::size_t max_spare_batches = 8;
-
-#ifdef __GNUC__
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-#endif
-/// The stream under a connection. Boost.Redis is about to hide it, and has no other way yet to set
-/// TCP_NODELAY or the server name: the only two uses, both in this file.
-template <class Connection>
-auto& stream_of(Connection& connection)
-{
-    return connection.next_layer();
-}
-#ifdef __GNUC__
-#pragma GCC diagnostic pop
-#endif
-
-/// Tells a TLS server which name we called (SNI), so that it can choose its certificate.
-template <class Connection>
-void set_server_name(Connection& connection, const node_config& config)
-{
-    if (config.tls && is_host_name(config.host))
-        ::SSL_set_tlsext_host_name(stream_of(connection).native_handle(), config.host.c_str());
-}
 
 /** The link over one connection of Boost.Redis.
 
@@ -187,6 +164,12 @@ private:
         close();
     }
 
+    void give_up(error_code why)
+    {
+        end_.code = why;
+        close();
+    }
+
     void vet()
     {
         exchange(std::move(vetting_request_), [this](const texts& told) { on_vetted(told); });
@@ -194,9 +177,9 @@ private:
 
     void on_vetted(const texts& told)
     {
-        send_without_delay();
+        send_without_delay(connection_, node_);
         if (!told.error.empty())
-            return refuse(reason::rejected, told.error);
+            return refuse(reason::rejected, without_login(told.error, node_));
         server_info server;
         for (const std::string& text : told.all)
             read_info(server, text);
@@ -300,14 +283,6 @@ private:
             events_.on_ready(std::move(what));
     }
 
-    /// Boost.Redis leaves Nagle's algorithm on, which costs 40 ms whenever two small writes meet.
-    void send_without_delay()
-    {
-        error_code ignored;
-        if (config_.unix_socket.empty())
-            stream_of(connection_).next_layer().set_option(asio::ip::tcp::no_delay(true), ignored);
-    }
-
     void look_after(std::chrono::milliseconds delay)
     {
         timer_.expires_after(delay);  // Cancels the look that was planned before.
@@ -324,8 +299,7 @@ private:
             return look_after(reading_time);
         if (!heard_)
         {
-            end_.code = asio::error::timed_out;
-            return close();
+            return give_up(asio::error::timed_out);
         }
         suspected_ = false;
         heard_ = false;
@@ -409,9 +383,9 @@ private:
             asio::bind_allocator(
                 recycling_allocator<void>(),
                 // One pointer, for Boost.Redis moves this a dozen times.
-                [sent = std::move(sent)](error_code, std::size_t) mutable {
+                [sent = std::move(sent)](error_code ec, std::size_t) mutable {
                     const auto link = std::move(sent->link);
-                    link->on_batch_done(std::move(sent));
+                    link->on_batch_done(ec, std::move(sent));
                 }
             )
         );
@@ -468,15 +442,17 @@ private:
 
     void note_contact() { group_.servers->heard(index_, steady_clock::now()); }
 
-    void on_batch_done(std::unique_ptr<sent_batch> done)
+    void on_batch_done(error_code ec, std::unique_ptr<sent_batch> done)
     {
         --batches_written_;
         const auto written = done->written;
+        if (ec && !over_)
+            give_up(ec);
         fail(*done);
         done->clear();
         if (spare_batches_.size() < max_spare_batches)
             spare_batches_.push_back(std::move(done));
-        if (!over_)
+        if (!over_ && !ec)
             act_on_answers(written);
         if (open_batch_)
             turn_->defer(*this);  // There is room for it now.

@@ -50,6 +50,16 @@ redis::request make_vetting_request(const node_config& config, const guard* guar
     return request;
 }
 
+std::string without_login(const std::string& error, const node_config& config)
+{
+    // Redis quotes the arguments of a command that it does not know, and long ones in part.
+    std::string shown = error.substr(0, error.find(", with args beginning with"));
+    // What stands before a server may quote them in other ways.
+    if (!config.password.empty() && shown.find(config.password) != shown.npos)
+        return "the server's words are not shown, for they hold the password";
+    return shown;
+}
+
 redis::request make_settings_request()
 {
     redis::request request;

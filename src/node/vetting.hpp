@@ -20,6 +20,9 @@ namespace redlock::detail {
     const guard* guarded
 );
 
+/// A server's error to the first commands, as it may be shown: it may quote the login.
+[[nodiscard]] std::string without_login(const std::string& error, const node_config& config);
+
 /// Asks for what makes a server durable.
 [[nodiscard]] boost::redis::request make_settings_request();
 

@@ -551,6 +551,30 @@ BOOST_AUTO_TEST_CASE(a_question_on_a_connection_that_breaks_fails_and_says_so)
     BOOST_TEST(f.has_key(0, resource, false));
 }
 
+BOOST_AUTO_TEST_CASE(an_answer_that_cannot_be_read_ends_the_connection_and_says_so)
+{
+    proxied_nodes f(1);
+    client_runner locks(f.context, f.config);
+    locks.wait_for_all_nodes();
+    f.proxies[0].hold_replies();
+    diagnostics report;
+    std::optional<error_code> outcome;
+    locks->async_try_acquire(resource, {.ttl = 60s, .report = &report}, [&](error_code ec, lease) {
+        outcome = ec;
+    });
+    BOOST_TEST(f.has_key(0, resource));
+
+    f.proxies[0].precede_replies("not RESP\r\n");
+    f.proxies[0].pass();
+
+    BOOST_TEST(run_until(f.context, [&] { return outcome.has_value(); }));
+    BOOST_TEST(*outcome == error::quorum_unreachable);
+    BOOST_TEST(report.votes.at(0).reason == reason::connection_lost);
+    BOOST_TEST(report.votes.at(0).code.failed(), to_string(report));
+    // The attempt is undone on the next connection.
+    BOOST_TEST(f.has_key(0, resource, false));
+}
+
 // A context may be configured to read what came and not the end behind it: see docs/threading.md.
 BOOST_AUTO_TEST_CASE(an_answer_with_the_end_of_its_connection_behind_it_counts)
 {

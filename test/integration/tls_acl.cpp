@@ -302,6 +302,26 @@ BOOST_AUTO_TEST_CASE(a_password_is_never_shown)
     BOOST_TEST(!contains(words.str(), "s3cret"));
 }
 
+// It quotes the arguments of a command that it does not know, as does a server before Redis 6.
+BOOST_AUTO_TEST_CASE(a_password_is_not_shown_by_a_server_that_does_not_know_the_login)
+{
+    redis_server server({.extra = {"--rename-command", "HELLO", ""}});
+    for (const std::string& secret : {std::string("s3cret"), std::string(200, 'p')})
+    {
+        client_config config = config_for({server.url()});
+        config.nodes[0].username = "locks";
+        config.nodes[0].password = secret;
+        loop context;
+        client_runner locks(context, config);
+        BOOST_TEST(locks.reaches(0, node_state::rejected));
+
+        const std::string because = locks.status(0).because;
+        BOOST_TEST(contains(because, "unknown command"));
+        BOOST_TEST(contains(because, "HELLO"));
+        BOOST_TEST(!contains(because, secret.substr(0, 4)), because);
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 namespace {

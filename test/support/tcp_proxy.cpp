@@ -417,6 +417,17 @@ void tcp_proxy::hold_replies()
     relay_->perform([this] { relay_->replies.mode = flow::hold; });
 }
 
+void tcp_proxy::precede_replies(const std::string& bytes)
+{
+    relay_->perform([this, &bytes] {
+        for (connection& c : relay_->connections)
+        {
+            c.replies.queue.push_front({deadline_clock::now(), bytes});
+            c.replies.queued += bytes.size();
+        }
+    });
+}
+
 void tcp_proxy::drop_replies()
 {
     relay_->perform([this] { relay_->replies.mode = flow::drop; });

@@ -44,6 +44,9 @@ public:
     /// Keeps what the server sends.
     void hold_replies();
 
+    /// Puts bytes of our own before what is held of the replies of each connection.
+    void precede_replies(const std::string& bytes);
+
     /// Swallows what the server sends, and what is held of it.
     void drop_replies();
 

@@ -154,6 +154,8 @@ BOOST_AUTO_TEST_CASE(a_network_error_is_told_with_the_words_of_the_system)
     lost.code = boost::asio::error::eof;
     lost.round_trip = 3ms;
     BOOST_TEST(said(lost) == "connection lost: " + lost.code.message() + " 3.0ms");
+    lost.code = {};
+    BOOST_TEST(said(lost) == "connection lost 3.0ms");
 }
 
 BOOST_AUTO_TEST_CASE(a_refusal_is_told_with_the_words_of_the_server)

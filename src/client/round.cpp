@@ -3,6 +3,7 @@
 #include "core/quorum.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace redlock::detail {
@@ -136,30 +137,40 @@ void round::on_deadline()
     }
 }
 
-void round::count(std::size_t node, const reply& answer)
+void round::count(std::size_t node, const reply& answer) noexcept
 {
     ballot& kept = ballots_[node];
     kept.vote = answer.vote;
     kept.why = answer.why;
-    if (clock_ || answer.code || !answer.text.empty() || answer.held_for || answer.ready_in ||
-        answer.node_time)
+    try
     {
-        if (!details_)
-            details_ = std::make_unique<std::array<ballot_details, core::max_nodes>>();
-        ballot_details& more = (*details_)[node];
-        more.code = answer.code;
-        more.text = answer.text;
-        more.held_for = answer.held_for;
-        more.ready_in = answer.ready_in;
-        more.fence = answer.fence;
-        more.node_time = answer.node_time;
-        if (clock_)
-            more.round_trip = clock_->now().steady - started_.steady;
+        keep_details(node, answer);
     }
-
+    catch (const std::bad_alloc&)
+    {
+        // The vote counts all the same: details tell why, or when to ask again.
+    }
     tally_.on_vote(answer.vote);
     releases_.on_vote(answer.vote);
     --unanswered_;
+}
+
+void round::keep_details(std::size_t node, const reply& answer)
+{
+    if (!clock_ && !answer.code && answer.text.empty() && !answer.held_for && !answer.ready_in &&
+        !answer.node_time)
+        return;
+    if (!details_)
+        details_ = std::make_unique<std::array<ballot_details, core::max_nodes>>();
+    ballot_details& more = (*details_)[node];
+    more.code = answer.code;
+    more.held_for = answer.held_for;
+    more.ready_in = answer.ready_in;
+    more.fence = answer.fence;
+    more.node_time = answer.node_time;
+    if (clock_)
+        more.round_trip = clock_->now().steady - started_.steady;
+    more.text = answer.text;  // Last, for it may throw.
 }
 
 }  // namespace redlock::detail

@@ -116,7 +116,8 @@ public:
 
 private:
     void on_deadline() override;
-    void count(std::size_t node, const reply& answer);
+    void count(std::size_t node, const reply& answer) noexcept;
+    void keep_details(std::size_t node, const reply& answer);
 
     core::instant started_;
     core::tally tally_;

@@ -18,23 +18,23 @@ void turn::defer(turn_task& task)
 {
     if (task.is_linked())
         return;
+    schedule();  // First, for it may throw.
     tasks_.push_back(task);
-    schedule();
 }
 
 void turn::defer_last(turn_task& task)
 {
     if (task.is_linked())
         return;
+    schedule();  // First, for it may throw.
     last_.push_back(task);
-    schedule();
 }
 
 void turn::defer_first(turn_task& task)
 {
+    schedule();
     task.unlink();
     tasks_.push_front(task);
-    schedule();
 }
 
 void turn::schedule()

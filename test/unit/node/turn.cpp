@@ -4,12 +4,15 @@
 #include "node/strand.hpp"
 #include "node/turn.hpp"
 
+#include <boost/asio/execution/blocking.hpp>
+#include <boost/asio/execution/context.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <functional>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -44,6 +47,30 @@ void fail()
 {
     throw std::runtime_error("of the test");
 }
+
+/// That of a loop, without memory for the first function.
+struct short_of_memory
+{
+    asio::execution_context& query(asio::execution::context_t) const noexcept
+    {
+        return loop.context();
+    }
+
+    short_of_memory require(asio::execution::blocking_t::never_t) const { return *this; }
+
+    template <class Function>
+    void execute(Function&& function) const
+    {
+        if (std::exchange(*is_short, false))
+            throw std::bad_alloc();
+        asio::post(loop, std::forward<Function>(function));
+    }
+
+    friend bool operator==(const short_of_memory&, const short_of_memory&) = default;
+
+    asio::io_context::executor_type loop;
+    std::shared_ptr<bool> is_short = std::make_shared<bool>(true);
+};
 
 }  // namespace
 
@@ -150,6 +177,23 @@ BOOST_AUTO_TEST_CASE(work_goes_on_after_a_beginning_that_failed)
     context.run();
 
     BOOST_TEST(order == "a");
+}
+
+BOOST_AUTO_TEST_CASE(work_that_could_not_be_put_off_can_be_put_off_again)
+{
+    const auto all_ways = {&turn::defer, &turn::defer_first, &turn::defer_last};
+    for (const auto defer : all_ways)
+    {
+        order.clear();
+        end_of_turn = std::make_shared<turn>(short_of_memory{context.get_executor()}, strand);
+        BOOST_CHECK_THROW(((*end_of_turn).*defer)(a), std::bad_alloc);
+
+        ((*end_of_turn).*defer)(a);
+        context.restart();
+        context.run();
+
+        BOOST_TEST(order == "a");
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

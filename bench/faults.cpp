@@ -2,7 +2,7 @@
 
 #include <redlock.hpp>
 
-#include "one_thread.hpp"
+#include "loop.hpp"
 #include "result.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -132,7 +132,7 @@ std::vector<fault_row> measure_faults(
     std::size_t pairs
 )
 {
-    one_thread context;
+    loop context;
     redlock::client_config config;
     config.mode = redlock::mode::plain;
     for (const redlock::test::redis_server& server : servers)

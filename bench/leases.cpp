@@ -2,7 +2,7 @@
 
 #include <redlock.hpp>
 
-#include "one_thread.hpp"
+#include "loop.hpp"
 #include "result.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -101,7 +101,7 @@ private:
 /// The state of one measurement.
 struct measurement
 {
-    one_thread context;
+    loop context;
     leases_plan plan;
     std::shared_ptr<stopwatch_of_extensions> watch;
     redlock::client locks;

@@ -4,7 +4,7 @@
 #include "isolated.hpp"
 #include "leases.hpp"
 #include "limit.hpp"
-#include "one_thread.hpp"
+#include "loop.hpp"
 #include "pairs.hpp"
 #include "placement.hpp"
 #include "result.hpp"
@@ -47,15 +47,16 @@ constexpr const char* usage_text =
     "                   two minutes for each mode and is left out otherwise\n"
     "  --concurrency N  pairs of so many tasks at a time; may be repeated (default 1, 16, 256)\n"
     "  --apart          pairs with the client on the first CPU and the servers on the others\n"
-    "  --hint-only      pairs with a plain `io_context{1}`: see docs/threading.md, Make one\n"
-    "                   thread fast\n"
+    "  --context NAME   pairs with the library in an io_context that is `fast` (default),\n"
+    "                   `one_thread`, which is `io_context{1}`, or `plain`: see\n"
+    "                   docs/threading.md, Make one thread fast\n"
     "  --pairs N        pairs per measurement (default: enough for some seconds)\n"
     "  --rounds N       measurements of each kind; the median is printed (default 5). One is cut\n"
     "                   into up to 20 parts, in which the kinds take turns\n"
     "  --help           print this text\n"
     "\n"
-    "With --concurrency, --apart or --hint-only the frozen and closed servers are left out,\n"
-    "unless --only asks for them.\n";
+    "A p99 is the mean of those of the parts. With --concurrency, --apart or --context the\n"
+    "frozen and closed servers are left out, unless --only asks for them.\n";
 
 /// Measures `pairs` pairs of `concurrency` tasks on the servers at `ports`.
 using run_function = bench::result (*)(
@@ -92,7 +93,7 @@ struct options
     scale size{scale::full};
     std::string only;
     bool apart{false};
-    bool hint_only{false};
+    std::string context;  ///< Empty: the default one.
     std::vector<std::size_t> concurrencies;  ///< Empty: the default ones.
     std::optional<std::size_t> rounds;
     std::optional<std::size_t> pairs;
@@ -124,13 +125,34 @@ std::string parse_name(std::string_view text)
     exit_with_usage(stderr, 2);
 }
 
+/// @return Nothing for an unknown name.
+std::optional<bench::loop::kind> find_context(std::string_view name)
+{
+    using kind = bench::loop::kind;
+
+    if (name.empty() || name == "fast")
+        return kind::fast;
+    if (name == "one_thread")
+        return kind::one_thread;
+    if (name == "plain")
+        return kind::plain;
+    return std::nullopt;
+}
+
+std::string parse_context(std::string_view text)
+{
+    if (text.empty() || !find_context(text))
+        exit_with_usage(stderr, 2);
+    return std::string(text);
+}
+
 options parse_options(int argc, char** argv)
 {
     static constexpr std::array<option, 9> known{{
         {"quick", no_argument, nullptr, 'q'},
         {"only", required_argument, nullptr, 'o'},
         {"apart", no_argument, nullptr, 'a'},
-        {"hint-only", no_argument, nullptr, 'i'},
+        {"context", required_argument, nullptr, 'x'},
         {"concurrency", required_argument, nullptr, 'c'},
         {"rounds", required_argument, nullptr, 'r'},
         {"pairs", required_argument, nullptr, 'p'},
@@ -146,7 +168,7 @@ options parse_options(int argc, char** argv)
         case 'q': chosen.size = scale::quick; break;
         case 'o': chosen.only = parse_name(optarg); break;
         case 'a': chosen.apart = true; break;
-        case 'i': chosen.hint_only = true; break;
+        case 'x': chosen.context = parse_context(optarg); break;
         case 'c': chosen.concurrencies.push_back(parse_count(optarg)); break;
         case 'r': chosen.rounds = parse_count(optarg); break;
         case 'p': chosen.pairs = parse_count(optarg); break;
@@ -155,9 +177,9 @@ options parse_options(int argc, char** argv)
         }
     }
     const bool has_pairs = chosen.only != "faults" && chosen.only != "leases";
-    if ((chosen.apart || chosen.hint_only) && !has_pairs)
+    if ((chosen.apart || !chosen.context.empty()) && !has_pairs)
     {
-        const std::string which = chosen.apart ? "--apart" : "--hint-only";
+        const std::string which = chosen.apart ? "--apart" : "--context";
         throw std::invalid_argument(which + " goes with pairs, not with --only " + chosen.only);
     }
     if (optind != argc)
@@ -299,7 +321,7 @@ bench::report run(
 
     bench::report found;
     found.apart = chosen.apart;
-    found.hint_only = chosen.hint_only;
+    found.context = chosen.context;
     for (const std::size_t concurrency : choose_concurrencies(chosen))
     {
         const results measured = measure(selected, ports, chosen, where, concurrency);
@@ -349,7 +371,7 @@ bool hold_leases(const options& chosen, redlock::test::redis_servers& servers)
 bool wants_faults(const options& chosen)
 {
     const bool all = chosen.only.empty() && chosen.concurrencies.empty() && !chosen.apart &&
-                     !chosen.hint_only;
+                     chosen.context.empty();
     return all || chosen.only == "faults";
 }
 
@@ -366,8 +388,7 @@ int main(int argc, char** argv)
     try
     {
         const options chosen = parse_options(argc, argv);
-        if (chosen.hint_only)
-            bench::one_thread::use_hint_only();
+        bench::loop::use(*find_context(chosen.context));
         const bench::placement where = chosen.apart ? bench::keep_apart() : bench::share_all();
         bench::move_to(where.servers);
         redlock::test::redis_servers servers(node_count);

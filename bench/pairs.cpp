@@ -2,7 +2,7 @@
 
 #include <redlock.hpp>
 
-#include "one_thread.hpp"
+#include "loop.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -86,7 +86,7 @@ result run_pairs(
     std::size_t pairs
 )
 {
-    one_thread context;
+    loop context;
     run shared{redlock::client(context, make_config(ports, mode)), pair_meter(pairs)};
     shared.locks.async_run(asio::detached);
     asio::co_spawn(context, start_all(shared, concurrency), asio::detached);

@@ -146,8 +146,8 @@ result summarize(std::span<const result> rounds)
 std::string to_table(const report& found)
 {
     std::string table = found.apart ? "The client had a CPU for itself.\n" : "";
-    if (found.hint_only)
-        table += "The library had a plain io_context{1}.\n";
+    if (!found.context.empty())
+        table += "The library had the context '" + found.context + "'.\n";
     table += format(
         "%11s  %-8s %-8s %10s %10s %10s %12s %7s\n",
         "concurrency",
@@ -197,14 +197,15 @@ std::string to_table(const report& found)
 std::string to_json_lines(const report& found)
 {
     const char* const placement = found.apart ? R"("placement":"apart",)" : "";
-    const char* const context = found.hint_only ? R"("context":"hint_only",)" : "";
+    const std::string context =
+        found.context.empty() ? "" : R"("context":")" + found.context + R"(",)";
     std::string lines;
     for (const row& line : found.rows)
     {
         lines += format(
             R"({"bench":"pairs",%s%s"impl":"%s","mode":"%s","concurrency":%zu,"pairs_per_s":%.0f,)",
             placement,
-            line.impl == "redlock" ? context : "",
+            line.impl == "redlock" ? context.c_str() : "",
             line.impl.c_str(),
             line.mode.c_str(),
             line.concurrency,
@@ -224,7 +225,7 @@ std::string to_json_lines(const report& found)
         lines += format(
             R"({"bench":"pairs",%s%s"ratio_to_limit":%.3f,"mode":"%s","concurrency":%zu)",
             placement,
-            context,
+            context.c_str(),
             line.ratio_to_limit,
             line.mode.c_str(),
             line.concurrency

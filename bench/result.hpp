@@ -17,7 +17,7 @@ struct result
     std::size_t pairs{0};
     double seconds{0};          ///< From the first command to the quorum of the last pair.
     double p50_us{0};           ///< Median latency of a pair.
-    double p99_us{0};           ///< Latency that one pair in a hundred exceeds.
+    double p99_us{0};           ///< Latency that one pair in a hundred exceeds: see `add_up`.
     double cpu_us_per_pair{0};  ///< User and system time of the client process.
     std::uint64_t errors{0};    ///< Unexpected replies, failed operations and keys left behind.
 
@@ -112,8 +112,8 @@ struct ratio_row
 /// Everything a run has found.
 struct report
 {
-    bool apart{false};      ///< The client had a CPU for itself.
-    bool hint_only{false};  ///< The library had a plain `io_context{1}`.
+    bool apart{false};    ///< The client had a CPU for itself.
+    std::string context;  ///< Of the library. Empty: the default one.
     std::vector<row> rows;
     std::vector<ratio_row> ratios;
 };

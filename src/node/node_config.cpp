@@ -22,12 +22,13 @@ std::string_view scheme_of(std::string_view url) noexcept
     return {};
 }
 
-/// Whether a text has the form of a port, whatever its value. There may be a path behind it.
+/// Whether a text has the form of a port, perhaps with a database behind it, whatever their values.
 bool is_like_port(std::string_view text) noexcept
 {
     constexpr std::size_t most_digits = 5;
-    return text.find_first_not_of("0123456789/") == text.npos &&
-           text.substr(0, text.find('/')).size() <= most_digits;
+    const auto slash = std::min(text.find('/'), text.size());
+    return text.find_first_not_of("0123456789/") == text.npos && slash <= most_digits &&
+           text.size() - slash <= 1 + most_digits;
 }
 
 /// An address for error messages. What follows a colon may be a password whose '@' was forgotten,
@@ -38,8 +39,9 @@ std::string without_secrets(std::string_view address)
     const auto colon = address.find(':', bracket == address.npos ? 0 : bracket);
     if (colon == address.npos)
         return std::string(address);
-    return colon > 0 && is_like_port(address.substr(colon + 1)) ? std::string(address)
-                             : std::string(address.substr(0, colon)) + ":***";
+    if (colon > 0 && is_like_port(address.substr(colon + 1)))
+        return std::string(address);
+    return std::string(address.substr(0, colon)) + ":***";
 }
 
 constexpr bool is_control(char c) noexcept

@@ -166,7 +166,8 @@ private:
 
     void give_up(error_code why)
     {
-        end_.code = why;
+        if (end_.refused.why == reason::none)
+            end_.code = why;
         close();
     }
 
@@ -298,9 +299,7 @@ private:
         if (!heard_ && !std::exchange(suspected_, true))
             return look_after(reading_time);
         if (!heard_)
-        {
             return give_up(asio::error::timed_out);
-        }
         suspected_ = false;
         heard_ = false;
         if (unanswered_ == 0)

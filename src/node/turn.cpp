@@ -16,25 +16,30 @@ turn::turn(const asio::any_io_executor& executor, strand_type strand)
 
 void turn::defer(turn_task& task)
 {
-    if (task.is_linked())
-        return;
-    schedule();  // First, for it may throw.
-    tasks_.push_back(task);
+    put_off(task, tasks_);
 }
 
 void turn::defer_last(turn_task& task)
 {
-    if (task.is_linked())
-        return;
-    schedule();  // First, for it may throw.
-    last_.push_back(task);
+    put_off(task, last_);
 }
 
 void turn::defer_first(turn_task& task)
 {
-    schedule();
     task.unlink();
     tasks_.push_front(task);
+    schedule();
+}
+
+void turn::put_off(turn_task& task, task_list& to)
+{
+    const bool coming = scheduled_ || posted_ || following_ > 0;
+    // No end is coming for a task that was put off when memory was short.
+    if (task.is_linked() && coming)
+        return;
+    if (!task.is_linked())
+        to.push_back(task);
+    schedule();
 }
 
 void turn::schedule()

@@ -47,7 +47,8 @@ public:
     /// @param executor The one under `strand`.
     turn(const asio::any_io_executor& executor, strand_type strand);
 
-    /// Puts `task` off to the end of this turn. Does nothing if it is put off already.
+    /// Puts `task` off to the end of this turn. Does nothing if it is put off already. Should this
+    /// throw, for memory is short, the task is put off to the end that the next call leads to.
     void defer(turn_task& task);
 
     /// The same, before everything else that is put off: what must be known before replies are.
@@ -68,6 +69,7 @@ private:
     using task_list =
         boost::intrusive::list<turn_task, boost::intrusive::constant_time_size<false>>;
 
+    void put_off(turn_task& task, task_list& to);
     void schedule();
     void post_end();
     void post_to_strand(void (turn::*function)());

@@ -54,8 +54,10 @@ std::string without_login(const std::string& error, const node_config& config)
 {
     // Redis quotes the arguments of a command that it does not know, and long ones in part.
     std::string shown = error.substr(0, error.find(", with args beginning with"));
-    // What stands before a server may quote them in other ways.
-    if (!config.password.empty() && shown.find(config.password) != shown.npos)
+    const auto begins_with = [&shown](const char* code) { return shown.starts_with(code); };
+    // What stands before a server may quote them in other ways, but not behind these codes.
+    if (!config.password.empty() && shown.find(config.password) != shown.npos &&
+        std::ranges::none_of(std::array{"WRONGPASS ", "NOPERM ", "NOAUTH "}, begins_with))
         return "the server's words are not shown, for they hold the password";
     return shown;
 }

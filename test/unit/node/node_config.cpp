@@ -439,7 +439,7 @@ BOOST_AUTO_TEST_CASE(no_message_holds_a_password_whose_host_was_forgotten)
 {
     const std::vector<std::string> passwords = {
         "SECxRET", "SEC:RET", "SEC%RET", "SEC/RET", "SEC?RET", "SEC%40RET", "SEC,RET",
-        "82736455"};
+        "82736455", "/82736455", "0/82736455"};
 
     for (const char* const url : {"redis://:$", "redis://me:$", "rediss://me:$/0"})
         for (const std::string& password : passwords)

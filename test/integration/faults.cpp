@@ -98,6 +98,44 @@ struct proxied_nodes
     client_config config;
 };
 
+/// Of a client whose only node was asked, and whose answer has not come.
+class unanswered_attempt
+{
+public:
+    unanswered_attempt()
+    {
+        locks_.wait_for_all_nodes();
+        proxy().hold_replies();
+        locks_->async_try_acquire(
+            resource, {.ttl = 60s, .report = &report_}, [this](error_code ec, lease) {
+                outcome_ = ec;
+            }
+        );
+        BOOST_TEST(nodes_.has_key(0, resource));
+    }
+
+    [[nodiscard]] tcp_proxy& proxy() { return nodes_.proxies[0]; }
+
+    /// Checks that it fails and says why, and is undone on the next connection.
+    void check_that_its_connection_is_lost()
+    {
+        proxy().pass();
+
+        BOOST_TEST(run_until(nodes_.context, [this] { return outcome_.has_value(); }));
+        BOOST_TEST(*outcome_ == error::quorum_unreachable);
+        BOOST_TEST(report_.votes.at(0).reason == reason::connection_lost);
+        BOOST_TEST(report_.votes.at(0).code.failed(), to_string(report_));
+        BOOST_TEST(contains(to_string(report_), "connection lost: "));
+        BOOST_TEST(nodes_.has_key(0, resource, false));
+    }
+
+private:
+    proxied_nodes nodes_{1, 20s};
+    client_runner locks_{nodes_.context, nodes_.config};
+    diagnostics report_;
+    std::optional<error_code> outcome_;
+};
+
 std::size_t occurrences(std::string_view text, std::string_view part)
 {
     std::size_t count = 0;
@@ -529,50 +567,20 @@ BOOST_AUTO_TEST_CASE(a_node_that_refuses_at_first_joins_when_it_accepts)
 
 BOOST_AUTO_TEST_CASE(a_question_on_a_connection_that_breaks_fails_and_says_so)
 {
-    proxied_nodes f(1);
-    client_runner locks(f.context, f.config);
-    locks.wait_for_all_nodes();
-    f.proxies[0].hold_replies();
-    diagnostics report;
-    std::optional<error_code> outcome;
-    locks->async_try_acquire(resource, {.ttl = 60s, .report = &report}, [&](error_code ec, lease) {
-        outcome = ec;
-    });
-    BOOST_TEST(f.has_key(0, resource));
+    unanswered_attempt attempt;
 
-    f.proxies[0].reset_all();
-    f.proxies[0].pass();
+    attempt.proxy().reset_all();
 
-    BOOST_TEST(run_until(f.context, [&] { return outcome.has_value(); }));
-    BOOST_TEST(*outcome == error::quorum_unreachable);
-    BOOST_TEST(report.votes.at(0).reason == reason::connection_lost);
-    BOOST_TEST(contains(to_string(report), "connection lost: "));
-    // The attempt is undone on the next connection.
-    BOOST_TEST(f.has_key(0, resource, false));
+    attempt.check_that_its_connection_is_lost();
 }
 
 BOOST_AUTO_TEST_CASE(an_answer_that_cannot_be_read_ends_the_connection_and_says_so)
 {
-    proxied_nodes f(1);
-    client_runner locks(f.context, f.config);
-    locks.wait_for_all_nodes();
-    f.proxies[0].hold_replies();
-    diagnostics report;
-    std::optional<error_code> outcome;
-    locks->async_try_acquire(resource, {.ttl = 60s, .report = &report}, [&](error_code ec, lease) {
-        outcome = ec;
-    });
-    BOOST_TEST(f.has_key(0, resource));
+    unanswered_attempt attempt;
 
-    f.proxies[0].precede_replies("not RESP\r\n");
-    f.proxies[0].pass();
+    attempt.proxy().precede_replies("not RESP\r\n");
 
-    BOOST_TEST(run_until(f.context, [&] { return outcome.has_value(); }));
-    BOOST_TEST(*outcome == error::quorum_unreachable);
-    BOOST_TEST(report.votes.at(0).reason == reason::connection_lost);
-    BOOST_TEST(report.votes.at(0).code.failed(), to_string(report));
-    // The attempt is undone on the next connection.
-    BOOST_TEST(f.has_key(0, resource, false));
+    attempt.check_that_its_connection_is_lost();
 }
 
 // A context may be configured to read what came and not the end behind it: see docs/threading.md.

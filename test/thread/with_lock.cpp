@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "support/pool_fixture.hpp"
+#include "support/printing.hpp"
 
 using namespace redlock;
 using namespace redlock::test;
@@ -39,12 +40,24 @@ asio::awaitable<void> wander(std::size_t& steps)
     }
 }
 
-/// Runs a body under a lock that is lost soon.
-asio::awaitable<void> lose_one(client& locks, int number, std::size_t& steps)
+/** Runs a body under a lock that is lost soon. @return What that throws.
+
+    The exception stays in the coroutine: its count of references is kept inside of libstdc++, which
+    the thread sanitizer does not see.
+*/
+asio::awaitable<error_code> lose_one(client& locks, int number, std::size_t& steps)
 {
     const auto body = [&steps](lease&) { return wander(steps); };
     const std::string resource = "r" + std::to_string(number);
-    co_await with_lock(locks, resource, {.ttl = 1200ms}, body);
+    try
+    {
+        co_await with_lock(locks, resource, {.ttl = 1200ms}, body);
+    }
+    catch (const boost::system::system_error& failure)
+    {
+        co_return failure.code();
+    }
+    co_return error_code();
 }
 
 }  // namespace
@@ -60,7 +73,7 @@ BOOST_AUTO_TEST_CASE(bodies_in_a_pool_of_threads_are_cancelled_where_they_run)
     fixture.start();
 
     std::vector<std::size_t> steps(count);
-    std::vector<std::future<void>> ended;
+    std::vector<std::future<error_code>> ended;
     for (int i = 0; i < count; ++i)
     {
         ended.push_back(asio::co_spawn(
@@ -71,14 +84,7 @@ BOOST_AUTO_TEST_CASE(bodies_in_a_pool_of_threads_are_cancelled_where_they_run)
     }
 
     for (auto& each : ended)
-    {
-        BOOST_CHECK_EXCEPTION(
-            each.get(), boost::system::system_error,
-            [](const boost::system::system_error& failure) {
-                return failure.code() == error::lease_lost;
-            }
-        );
-    }
+        BOOST_TEST(each.get() == error::lease_lost);
     for (const std::size_t each : steps)
         BOOST_TEST(each > 0u);
     fixture.destroy_client();

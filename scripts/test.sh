@@ -60,7 +60,7 @@ cmake --build "$build" --parallel "$(build_jobs)"
 # What the environment says comes last and wins.
 export ASAN_OPTIONS=strict_string_checks=1:check_initialization_order=1:${ASAN_OPTIONS:-}
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:${UBSAN_OPTIONS:-}
-export TSAN_OPTIONS=second_deadlock_stack=1:${TSAN_OPTIONS:-}
+export TSAN_OPTIONS=second_deadlock_stack=1:suppressions=$root/test/tsan.supp:${TSAN_OPTIONS:-}
 
 # The thread sanitizer of GCC 12 does not start where the kernel randomises 32 bits of an address.
 run=()

@@ -82,6 +82,18 @@ constexpr std::array implementations{
     implementation{"redlock", "guarded", &bench::run_guarded},
 };
 
+struct named_context
+{
+    const char* name;
+    bench::loop::kind kind;
+};
+
+constexpr std::array contexts{
+    named_context{"fast", bench::loop::kind::fast},
+    named_context{"one_thread", bench::loop::kind::one_thread},
+    named_context{"plain", bench::loop::kind::plain},
+};
+
 enum class scale : std::uint8_t
 {
     full,
@@ -93,7 +105,7 @@ struct options
     scale size{scale::full};
     std::string only;
     bool apart{false};
-    std::string context;  ///< Empty: the default one.
+    const named_context* context{nullptr};  ///< Null: the default one.
     std::vector<std::size_t> concurrencies;  ///< Empty: the default ones.
     std::optional<std::size_t> rounds;
     std::optional<std::size_t> pairs;
@@ -125,25 +137,12 @@ std::string parse_name(std::string_view text)
     exit_with_usage(stderr, 2);
 }
 
-/// @return Nothing for an unknown name.
-std::optional<bench::loop::kind> find_context(std::string_view name)
+const named_context& parse_context(std::string_view text)
 {
-    using kind = bench::loop::kind;
-
-    if (name.empty() || name == "fast")
-        return kind::fast;
-    if (name == "one_thread")
-        return kind::one_thread;
-    if (name == "plain")
-        return kind::plain;
-    return std::nullopt;
-}
-
-std::string parse_context(std::string_view text)
-{
-    if (text.empty() || !find_context(text))
-        exit_with_usage(stderr, 2);
-    return std::string(text);
+    for (const named_context& known : contexts)
+        if (known.name == text)
+            return known;
+    exit_with_usage(stderr, 2);
 }
 
 options parse_options(int argc, char** argv)
@@ -168,7 +167,7 @@ options parse_options(int argc, char** argv)
         case 'q': chosen.size = scale::quick; break;
         case 'o': chosen.only = parse_name(optarg); break;
         case 'a': chosen.apart = true; break;
-        case 'x': chosen.context = parse_context(optarg); break;
+        case 'x': chosen.context = &parse_context(optarg); break;
         case 'c': chosen.concurrencies.push_back(parse_count(optarg)); break;
         case 'r': chosen.rounds = parse_count(optarg); break;
         case 'p': chosen.pairs = parse_count(optarg); break;
@@ -177,7 +176,7 @@ options parse_options(int argc, char** argv)
         }
     }
     const bool has_pairs = chosen.only != "faults" && chosen.only != "leases";
-    if ((chosen.apart || !chosen.context.empty()) && !has_pairs)
+    if ((chosen.apart || chosen.context) && !has_pairs)
     {
         const std::string which = chosen.apart ? "--apart" : "--context";
         throw std::invalid_argument(which + " goes with pairs, not with --only " + chosen.only);
@@ -321,7 +320,7 @@ bench::report run(
 
     bench::report found;
     found.apart = chosen.apart;
-    found.context = chosen.context;
+    found.context = chosen.context ? chosen.context->name : "";
     for (const std::size_t concurrency : choose_concurrencies(chosen))
     {
         const results measured = measure(selected, ports, chosen, where, concurrency);
@@ -371,7 +370,7 @@ bool hold_leases(const options& chosen, redlock::test::redis_servers& servers)
 bool wants_faults(const options& chosen)
 {
     const bool all = chosen.only.empty() && chosen.concurrencies.empty() && !chosen.apart &&
-                     chosen.context.empty();
+                     !chosen.context;
     return all || chosen.only == "faults";
 }
 
@@ -388,7 +387,8 @@ int main(int argc, char** argv)
     try
     {
         const options chosen = parse_options(argc, argv);
-        bench::loop::use(*find_context(chosen.context));
+        if (chosen.context)
+            bench::loop::use(chosen.context->kind);
         const bench::placement where = chosen.apart ? bench::keep_apart() : bench::share_all();
         bench::move_to(where.servers);
         redlock::test::redis_servers servers(node_count);

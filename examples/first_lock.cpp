@@ -19,7 +19,7 @@ asio::awaitable<void> ship_order(redlock::client& locks)
 
 void run(std::string_view nodes)
 {
-    asio::io_context context;
+    asio::io_context context{1};  // One thread runs it.
     redlock::client locks(context, {.nodes = redlock::parse_nodes(nodes)});
     locks.async_run(asio::detached);
     asio::co_spawn(context, ship_order(locks), [&](std::exception_ptr failure) {

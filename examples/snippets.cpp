@@ -80,7 +80,7 @@ asio::awaitable<void> extend(redlock::lease held)
     for (int order = 1; order <= 1000; ++order)
     {
         if (held.remaining() < 5s)
-            co_await held.async_extend(10s);  // Throws if the lease is lost.
+            co_await held.async_extend(10s);  // Throws if it fails.
         co_await ship(order);
     }
     // end snippet

@@ -1,9 +1,26 @@
 #!/usr/bin/env bash
-# Compares the time to compile a file that includes <redlock.hpp> with that of one that includes
-# what any user of Asio coroutines includes anyway. Prints one JSON object for each compiler.
+# Measures how long users' files compile. See --help.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+
+usage() {
+    cat <<'EOF'
+usage: scripts/compile_time.sh [COMPILER]...
+
+Compares the time to compile a file that includes <redlock.hpp> with that of one that includes what
+any user of Asio coroutines includes anyway. Prints one JSON object for each compiler, c++ if none
+is named. Installs what is missing (Debian).
+EOF
+}
+
+case ${1:-} in
+--help) usage; exit 0 ;;
+-*) fail "unknown option '$1', see --help" ;;
+esac
 setup
+for compiler in "${@:-c++}"; do
+    command -v "$compiler" >/dev/null || fail "there is no compiler '$compiler'"
+done
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -34,6 +51,6 @@ measure() {
         "$compiler" "$asio" "$redlock" "$(awk "BEGIN { printf \"%.2f\", $redlock / $asio }")"
 }
 
-for compiler in ${*:-c++}; do
+for compiler in "${@:-c++}"; do
     measure "$compiler"
 done

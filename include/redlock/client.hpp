@@ -66,8 +66,8 @@ struct node_status
 
     @par Executor
     The client works on a strand of its own over the executor it was given. Handlers are posted to
-    their associated executor, by default the one the client was given, and user code does not run
-    on the strand. An executor that runs one function at a time already is used as it is, handlers
+    their associated executor, by default the one the client was given, and no handler runs on the
+    strand. An executor that runs one function at a time already is used as it is, handlers
     included: a strand, or that of an `io_context` made with the concurrency hint 1, which promises
     Asio that one thread runs it.
 
@@ -186,7 +186,8 @@ public:
         @par Completion signature
         `void(boost::system::error_code, redlock::lease)`
 
-        @param resource What to protect, 1 to 512 bytes, any bytes. Copied.
+        @param resource What to protect, 1 to 512 bytes, any bytes; but in guarded mode the key,
+            `key_prefix` and resource, must not begin with `redlock:`. Copied.
         @param options See `acquire_options`. Copied, but for what `report` points to.
         @param token Completion token.
 

@@ -146,7 +146,9 @@ struct client_config
     /// starts it again.
     milliseconds fence_ttl{86'400'000};
 
-    /// Put before each resource to make the key, 0 to 128 bytes. All clients must use the same.
+    /// Put before each resource to make the key, 0 to 128 bytes. Guarded: must not begin with
+    /// `redlock:`, and has a hash tag, such as `{locks}:`, if a node has `accept_cluster`. All
+    /// clients must use the same.
     std::string key_prefix{};
 
     /// Receives a line when a node changes its state. Called on the client's strand; must not block

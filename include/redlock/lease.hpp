@@ -64,7 +64,8 @@ enum class release_outcome : unsigned char
     operation of the lease runs; moving, destroying and assigning may not.
 
     @par Executor
-    Handlers run on their associated executor, by default on the client's.
+    Handlers run on their associated executor, by default on the client's. Those of an empty lease,
+    which has no client, run on the system executor by default.
 
     @par Lifetime
     May outlive its client, and then expires by itself. The execution context must outlive it.

@@ -62,8 +62,9 @@ struct acquire_options
     fencing_token fence_at_least{};
 
     /// Where to write what each node answered. Null: nowhere. Must live until the operation has
-    /// completed. With a report, a denied operation in plain mode asks the denying nodes how long
-    /// the holder has left before it fails, which costs one round trip, at most one `node_timeout`.
+    /// completed. In plain mode a report makes a denied operation that does not wait ask the
+    /// denying nodes how long the holder has left, as one that waits does anyway. That costs one
+    /// round trip, at most one `node_timeout`.
     diagnostics* report = nullptr;
 };
 

@@ -35,13 +35,13 @@ asio::awaitable<void> keep_the_till(redlock::client& locks)
     // What ends first cancels the other. Not `||`: that waits for a success, and a loss is none.
     const auto executor = co_await asio::this_coro::executor;
     auto race = asio::experimental::make_parallel_group(
-        asio::co_spawn(executor, take_orders(held), asio::deferred),
-        held.async_wait_lost(asio::deferred)
+        held.async_wait_lost(asio::deferred),
+        asio::co_spawn(executor, take_orders(held), asio::deferred)
     );
     const asio::experimental::wait_for_one first;
     const auto outcome = co_await race.async_wait(first, asio::deferred);
-    const auto& [order, failure, lost] = outcome;
-    if (order[0] == 0)  // The orders ended first, which they do by an exception only.
+    const auto& [order, lost, failure] = outcome;
+    if (order[0] == 1)  // The orders ended first, which they do by an exception only.
         std::rethrow_exception(failure);
     // end snippet
 

@@ -17,9 +17,15 @@
 
 namespace redlock {
 
+class lease;
+
 namespace detail {
 
 class share;
+
+/// Why the lease was lost before its owner ended it. Empty: it was not.
+/// @param waited How a wait for the loss ended.
+[[nodiscard]] error_code loss_of(const lease& held, error_code waited);
 
 }  // namespace detail
 
@@ -246,6 +252,7 @@ public:
 
 private:
     friend class detail::share;
+    friend error_code detail::loss_of(const lease& held, error_code waited);
 
     explicit lease(std::shared_ptr<detail::share> share) noexcept;
 

@@ -90,6 +90,9 @@ public:
 template <class Body, class T, class Executor>
 boost::asio::awaitable<void, Executor> run_body(Body& body, lease& held, body_result<T>& result)
 {
+    // The client may have closed since the grant.
+    if (held.expired())
+        throw boost::system::system_error(boost::asio::error::operation_aborted);
     if constexpr (std::is_void_v<T>)
         co_await std::invoke(body, held);
     else
@@ -127,16 +130,6 @@ struct body_ended_or_lease_lost
     }
 }
 
-/// Why the lease was lost before the body had ended. Empty: it was not.
-/// @param waited How the wait for a loss ended.
-[[nodiscard]] inline error_code loss_of(const lease& held, error_code waited)
-{
-    if (waited != boost::asio::error::operation_aborted && waited != error::not_running)
-        return waited;
-    // Nobody has told, for the body or the client ended first. The clock knows.
-    return held && held.expired() ? error_code(error::lease_lost) : error_code();
-}
-
 /// What `with_lock` throws after the body has ended, or null.
 [[nodiscard]] inline std::exception_ptr choose_failure(std::exception_ptr body, error_code lost)
 {
@@ -172,18 +165,20 @@ boost::asio::awaitable<void, Executor> hold_lock(
     lease held = co_await locks.async_acquire(resource, options, asio::deferred);
 
     const auto executor = co_await asio::this_coro::executor;
+    // The wait comes first: a client that closes takes no lease away to which somebody attends. The
+    // body begins at once.
     auto race = asio::experimental::make_parallel_group(
+        held.async_wait_lost(asio::bind_executor(executor, asio::deferred)),
         asio::co_spawn(
             executor,
             run_body<Body, T, Executor>(body, held, result),
             asio::bind_executor(executor, asio::deferred)
-        ),
-        held.async_wait_lost(asio::bind_executor(executor, asio::deferred))
+        )
     );
     // Completes when both have. What comes second is cancelled, and a cancelled body still runs to
     // its end.
     auto outcome = co_await race.async_wait(body_ended_or_lease_lost(), asio::deferred);
-    const auto& [order, failure, waited] = outcome;
+    const auto& [order, waited, failure] = outcome;
     const error_code lost = loss_of(held, waited);
 
     // This coroutine may have been cancelled, which must not cut the release short.

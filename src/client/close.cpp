@@ -58,17 +58,14 @@ holds end_all(client_impl& client)
     holds ended;
     for (const auto& each : client.held().all())
     {
-        if (!each->lost_waiting.empty())
-        {
-            for (suspension& waiting : each->lost_waiting)
-                waiting.wake(asio::error::operation_aborted);
-        }
-        else if (each->end() && each->begin_release())
+        if (each->end_unattended() && each->begin_release())
         {
             client.events().given_back();
             client.held().remove(*each);
             ended.push_back(each);
         }
+        for (suspension& waiting : each->lost_waiting)
+            waiting.wake(asio::error::operation_aborted);
     }
     return ended;
 }

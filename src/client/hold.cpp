@@ -52,6 +52,12 @@ error_code hold::loss() const noexcept
     return loss_;
 }
 
+bool hold::lost_at(core::instant now) const noexcept
+{
+    const std::lock_guard lock(mutex_);
+    return loss_ || core::reached(now, valid_until_);
+}
+
 error_code hold::last_extension() const noexcept
 {
     const std::lock_guard lock(mutex_);
@@ -67,13 +73,30 @@ bool hold::join(core::instant now) noexcept
     return true;
 }
 
-bool hold::leave() noexcept
+bool hold::leave(std::size_t& attention) noexcept
 {
     const std::lock_guard lock(mutex_);
+    attention_ -= std::exchange(attention, 0);
     if (--leases_ > 0)
         return false;
     ended_ = true;
     return true;
+}
+
+void hold::begin_attention(std::size_t& of_lease) noexcept
+{
+    const std::lock_guard lock(mutex_);
+    ++of_lease;
+    ++attention_;
+}
+
+void hold::end_attention(std::size_t& of_lease) noexcept
+{
+    const std::lock_guard lock(mutex_);
+    if (of_lease == 0)
+        return;  // The lease has left.
+    --of_lease;
+    --attention_;
 }
 
 void hold::begin_extension(milliseconds ttl) noexcept
@@ -107,6 +130,12 @@ bool hold::end(error_code loss) noexcept
     return true;
 }
 
+bool hold::end_unattended() noexcept
+{
+    const std::lock_guard lock(mutex_);
+    return attention_ == 0 && !std::exchange(ended_, true);
+}
+
 std::shared_ptr<share> share::join(
     std::shared_ptr<hold> held,
     milliseconds ttl,
@@ -127,7 +156,7 @@ share::end_of share::end() noexcept
 {
     if (ended_.exchange(true))
         return end_of::nothing;
-    return hold_->leave() ? end_of::hold : end_of::lease;
+    return hold_->leave(attention_) ? end_of::hold : end_of::lease;
 }
 
 }  // namespace redlock::detail

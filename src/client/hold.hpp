@@ -77,13 +77,21 @@ public:
 
     /// Why the hold ended. Empty: it lives, or was given back.
     [[nodiscard]] error_code loss() const noexcept;
+
+    /// Whether it was lost, and not given back before.
+    [[nodiscard]] bool lost_at(core::instant now) const noexcept;
     [[nodiscard]] error_code last_extension() const noexcept;
 
     /// Adds a lease. @return False if the hold is over.
     [[nodiscard]] bool join(core::instant now) noexcept;
 
     /// Takes a lease away, and ends the hold with the last one. @return Whether it was that.
-    bool leave() noexcept;
+    /// @param attention How often somebody attends to the lease.
+    bool leave(std::size_t& attention) noexcept;
+
+    /// Somebody attends to one more lease, or to one less: waits for its loss.
+    void begin_attention(std::size_t& of_lease) noexcept;
+    void end_attention(std::size_t& of_lease) noexcept;
 
     // Strand only.
 
@@ -108,6 +116,9 @@ public:
     /// @param loss Why. Empty: it is given back.
     bool end(error_code loss = {}) noexcept;
 
+    /// Gives the hold back, unless somebody attends to it. @return Whether it was that.
+    bool end_unattended() noexcept;
+
     /// Whether nobody has begun to release the keys. From now on somebody has.
     [[nodiscard]] bool begin_release() noexcept { return !std::exchange(release_begun_, true); }
 
@@ -127,6 +138,7 @@ private:
     mutable std::mutex mutex_;
     core::instant valid_until_;
     std::size_t leases_ = 0;
+    std::size_t attention_ = 0;  ///< Waits for the loss of its leases.
     mutable bool expired_ = false;  ///< Somebody has seen the deadline pass.
     bool ended_ = false;
     error_code loss_;
@@ -175,9 +187,37 @@ public:
     end_of end() noexcept;
 
 private:
+    friend class attention;
+
     std::shared_ptr<hold> hold_;
     milliseconds ttl_;
     std::atomic<bool> ended_ = false;
+    std::size_t attention_ = 0;  ///< Guarded by the hold.
+};
+
+/// Somebody waits for the loss of a lease: from the call on, not only when the strand has come to
+/// it. The end of the client takes nothing away from whom it can tell. Any thread.
+class attention
+{
+public:
+    explicit attention(std::shared_ptr<share> to) noexcept : to_(std::move(to))
+    {
+        to_->hold_->begin_attention(to_->attention_);
+    }
+
+    attention(attention&&) noexcept = default;
+    attention& operator=(attention&&) = delete;
+
+    ~attention()
+    {
+        if (to_)
+            to_->hold_->end_attention(to_->attention_);
+    }
+
+    [[nodiscard]] const share& lease() const noexcept { return *to_; }
+
+private:
+    std::shared_ptr<share> to_;
 };
 
 }  // namespace redlock::detail

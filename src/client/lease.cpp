@@ -3,6 +3,7 @@
 #include "client/operations.hpp"
 #include "client/spawn_op.hpp"
 
+#include <boost/asio/error.hpp>
 #include <boost/asio/system_executor.hpp>
 
 #include <utility>
@@ -19,6 +20,17 @@ const char* to_string(release_outcome value) noexcept
     case release_outcome::still_held: return "still held";
     }
     return "unknown";
+}
+
+error_code detail::loss_of(const lease& held, error_code waited)
+{
+    if (waited != boost::asio::error::operation_aborted && waited != error::not_running)
+        return waited;
+    // Nobody has told, for the owner or the client ended first. The clock knows.
+    const auto& left = held.share_;
+    if (!left || left->ended() || !left->held()->lost_at(left->held()->client()->now()))
+        return {};
+    return error::lease_lost;
 }
 
 lease::lease(std::shared_ptr<detail::share> share) noexcept : share_(std::move(share)) {}
@@ -120,7 +132,9 @@ void lease::start_wait_lost(
 {
     if (!share)
         return std::move(handler)(error::invalid_argument);
-    detail::spawn_op(*share->held()->client(), detail::wait_lost(share), std::move(handler));
+    const detail::client_impl& client = *share->held()->client();  // Kept by the initiation.
+    detail::attention given(std::move(share));
+    detail::spawn_op(client, detail::wait_lost(std::move(given)), std::move(handler));
 }
 
 }  // namespace redlock

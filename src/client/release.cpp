@@ -12,12 +12,6 @@ release_outcome outcome_of(const core::release_count& count) noexcept
     return count.any_deleted() ? release_outcome::released : release_outcome::already_gone;
 }
 
-/// Whether others have lost it, and not given it back since this lease left.
-bool was_lost(const hold& held, core::instant now) noexcept
-{
-    return held.loss() || core::reached(now, held.valid_until());
-}
-
 }  // namespace
 
 task<result<release_outcome>> release(std::shared_ptr<share> left, share::end_of ended)
@@ -29,7 +23,7 @@ task<result<release_outcome>> release(std::shared_ptr<share> left, share::end_of
     case share::end_of::nothing: co_return release_outcome::already_gone;
     case share::end_of::lease:
         client.wake_waiters(held);
-        co_return was_lost(held, client.now()) ? release_outcome::already_gone
+        co_return held.lost_at(client.now()) ? release_outcome::already_gone
                                                : release_outcome::still_held;
     case share::end_of::hold: break;
     }

@@ -77,6 +77,7 @@ bool client_impl::begin_close()
         return false;
     state_ = state::closing;
     wake_all(waiting_, asio::error::operation_aborted);
+    wake_all(ready_waiting_, asio::error::operation_aborted);
     return true;
 }
 

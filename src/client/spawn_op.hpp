@@ -54,19 +54,19 @@ void complete(asio::any_completion_handler<void(error_code, T)> handler, result<
 }
 
 /// Lets the slot cancel an operation from any thread. @return Null if the slot is not connected.
-inline std::shared_ptr<canceller> connect(
-    const strand_type& strand,
-    asio::cancellation_slot slot
-)
+inline std::shared_ptr<canceller> connect(const client_impl& client, asio::cancellation_slot slot)
 {
     if (!slot.is_connected())
         return nullptr;
     auto connected = std::make_shared<canceller>();
-    slot.assign([strand, connected](asio::cancellation_type type) {
+    // Weak, for a signal may outlive the client and even its execution context, and with that the
+    // strand.
+    slot.assign([to = client.weak_from_this(), connected](asio::cancellation_type type) {
         using asio::cancellation_type;
         const auto wanted = cancellation_type::terminal | cancellation_type::partial;
-        if ((type & wanted) != cancellation_type::none)
-            asio::dispatch(strand, [connected]() { connected->cancel(); });
+        const auto alive = to.lock();
+        if (alive && (type & wanted) != cancellation_type::none)
+            asio::dispatch(alive->strand(), [connected]() { connected->cancel(); });
     });
     return connected;
 }
@@ -97,7 +97,7 @@ template <class Outcome, class Handler>
 void spawn_op(const client_impl& client, task<Outcome> body, Handler handler)
 {
     const strand_type& strand = client.strand();
-    auto cancelled_by = connect(strand, asio::get_associated_cancellation_slot(handler));
+    auto cancelled_by = connect(client, asio::get_associated_cancellation_slot(handler));
     auto work = carry_out(std::move(body), std::move(handler), std::move(cancelled_by));
     asio::dispatch(strand, [work = std::move(work)]() mutable { work.start(); });
 }

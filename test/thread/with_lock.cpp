@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <future>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/pool_fixture.hpp"
@@ -63,6 +64,27 @@ asio::awaitable<error_code> lose_one(client& locks, int number, std::size_t& ste
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(test_with_lock)
+
+BOOST_AUTO_TEST_CASE(a_body_that_has_not_waited_yet_keeps_its_lease_when_the_client_closes)
+{
+    pool_fixture fixture;
+    fixture.start();
+    std::future<void> closed;
+    bool kept = false;
+    const auto body = [&](lease& held) -> asio::awaitable<void> {
+        // Blocks the thread, as a long computation would.
+        closed = fixture.locks().async_close(asio::use_future);
+        kept = closed.wait_for(100ms) == std::future_status::timeout && !held.expired();
+        co_return;
+    };
+
+    auto work = with_lock(fixture.locks(), "orders:42", {.ttl = 20s}, body);
+    asio::co_spawn(fixture.pool(), std::move(work), asio::use_future).get();
+
+    BOOST_TEST(kept);
+    closed.get();
+    fixture.destroy_client();
+}
 
 BOOST_AUTO_TEST_CASE(bodies_in_a_pool_of_threads_are_cancelled_where_they_run)
 {

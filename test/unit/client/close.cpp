@@ -1,3 +1,4 @@
+#include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -32,6 +33,59 @@ BOOST_AUTO_TEST_CASE(closing_releases_what_is_held_and_ends_the_run)
     BOOST_TEST(fixture.run().code() == error_code());
     for (const lease& each : held)
         BOOST_TEST(each.expired());
+}
+
+BOOST_AUTO_TEST_CASE(closing_leaves_a_lease_to_a_wait_for_its_loss_that_began_before)
+{
+    // Began means: the call was made, whatever the client had to do first.
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 10s});
+
+    const auto closed = launch(fixture.locks().async_close());
+    const auto lost = launch(held.async_wait_lost());
+    fixture.advance(100ms);
+
+    BOOST_TEST_REQUIRE(lost->done());
+    BOOST_TEST((lost->code() == operation_aborted || lost->code() == error::not_running));
+    BOOST_TEST(!held.expired());
+    fixture.complete(held.async_release());
+    fixture.advance(100ms);
+    BOOST_TEST(closed->done());
+}
+
+BOOST_AUTO_TEST_CASE(closing_releases_a_lease_whose_owner_has_given_another_one_back)
+{
+    running_client fixture;
+    const acquire_options options{.ttl = 10s, .owner = owner{7}};
+    lease watched = fixture.acquire("orders:42", options);
+    lease other = fixture.acquire("orders:42", options);
+    const auto lost = launch(watched.async_wait_lost());
+    fixture.run_until_idle();
+
+    watched.async_release(asio::detached);
+    const auto closed = launch(fixture.locks().async_close());
+    fixture.advance(100ms);
+
+    BOOST_TEST(lost->done());
+    BOOST_TEST(closed->done());
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(closing_ends_the_wait_for_ready_nodes)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+    const auto lost = launch(held.async_wait_lost());
+    fixture.each_node([](fake_node& node) { node.becomes(node_state::down); });
+    const auto ready = launch(fixture.locks().async_wait_ready());
+    fixture.run_until_idle();
+
+    const auto closed = launch(fixture.locks().async_close());
+    fixture.run_until_idle();
+
+    BOOST_TEST(!closed->done());
+    BOOST_TEST_REQUIRE(ready->done());
+    BOOST_TEST(ready->code() == operation_aborted);
 }
 
 BOOST_AUTO_TEST_CASE(closing_takes_no_time_if_nothing_is_held)
@@ -118,6 +172,7 @@ BOOST_AUTO_TEST_CASE(who_waits_for_a_loss_too_late_is_told_that_the_client_has_s
     fixture.each_node([](fake_node& node) { node.on(verb::release).after(20ms); });
 
     const auto closed = launch(fixture.locks().async_close());
+    fixture.run_until_idle();
     const auto during = launch(held.async_wait_lost());
     fixture.advance(100ms);
     const auto after = launch(held.async_wait_lost());

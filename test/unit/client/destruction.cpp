@@ -1,4 +1,7 @@
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/test/unit_test.hpp>
@@ -268,6 +271,26 @@ BOOST_AUTO_TEST_CASE(an_execution_context_can_be_destroyed_with_an_operation_tha
     fixture.destroy_context();
 
     BOOST_TEST(fixture.client_is_gone());
+}
+
+BOOST_AUTO_TEST_CASE(a_cancellation_signal_may_outlive_the_execution_context_of_its_operation)
+{
+    asio::cancellation_signal stop;
+    bool completed = false;
+    {
+        client_fixture fixture;
+        fixture.locks().async_acquire(
+            "orders:42",
+            {.wait = forever},
+            asio::bind_cancellation_slot(stop.slot(), [&](error_code, lease) { completed = true; })
+        );
+        fixture.run_until_idle();
+        fixture.destroy_context();
+    }
+
+    stop.emit(asio::cancellation_type::terminal);
+
+    BOOST_TEST(!completed);
 }
 
 BOOST_AUTO_TEST_CASE(an_execution_context_can_be_destroyed_while_the_client_stops)

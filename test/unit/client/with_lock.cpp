@@ -1,7 +1,9 @@
 #include <redlock/with_lock.hpp>
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/system/system_error.hpp>
@@ -309,6 +311,59 @@ BOOST_AUTO_TEST_CASE(the_end_of_the_client_cancels_the_body)
             BOOST_TEST(user->code() == operation_aborted);
             BOOST_TEST(fixture.holders("orders:42", "") == 5u);
         }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_close_that_the_body_starts_before_its_first_wait_leaves_it_the_lease)
+{
+    locked_world fixture;
+    std::shared_ptr<pending<>> closed;
+    const auto body = [&](lease& held) -> asio::awaitable<void> {
+        closed = launch(fixture.locks().async_close());
+        co_await fixture.other.async_wait_lost(asio::as_tuple(asio::deferred));
+        BOOST_TEST(!held.expired());
+        BOOST_TEST(fixture.holders("orders:42", "") == 0u);
+    };
+    const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", three_seconds, body));
+    fixture.advance(100ms);
+
+    BOOST_TEST_REQUIRE(user->done());
+    BOOST_TEST_REQUIRE(closed->done());
+    BOOST_TEST(fixture.holders("orders:42", "") == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(a_cancelled_body_that_releases_the_lease_itself_has_not_lost_it)
+{
+    using interruption = void (*)(locked_world&, spawned&);
+    const interruption interruptions[] = {
+        [](locked_world&, spawned& user) {
+            user.signal.emit(asio::cancellation_type::terminal);
+        },
+        [](locked_world& fixture, spawned&) { fixture.locks().async_close(asio::detached); },
+        [](locked_world& fixture, spawned&) { fixture.locks().cancel(); },
+    };
+    for (const interruption interrupt : interruptions)
+    {
+        locked_world fixture;
+        const auto body = [&](lease& held) -> asio::awaitable<int> {
+            co_await asio::this_coro::throw_if_cancelled(false);
+            co_await fixture.other.async_wait_lost(asio::as_tuple(asio::deferred));
+            co_await asio::this_coro::reset_cancellation_state();
+            co_await held.async_release(asio::as_tuple(asio::deferred));
+            co_return 42;
+        };
+        std::optional<int> result;
+        const auto work = [&]() -> asio::awaitable<void> {
+            result = co_await with_lock(fixture.locks(), "orders:42", three_seconds, body);
+        };
+        const auto user = spawn(fixture, work());
+
+        interrupt(fixture, *user);
+        fixture.advance(100ms);
+
+        BOOST_TEST_REQUIRE(user->done());
+        BOOST_TEST(user->code() == error_code());
+        BOOST_TEST(result.value_or(0) == 42);
     }
 }
 

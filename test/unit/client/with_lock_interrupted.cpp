@@ -271,6 +271,35 @@ void check_success_is_protected(const std::function<void(client_fixture&)>& inte
 
 }  // namespace
 
+BOOST_AUTO_TEST_CASE(a_close_at_any_time_leaves_a_body_its_lease_until_it_has_ended)
+{
+    at_every_step([](std::size_t steps) {
+        running_client fixture;
+        bool always_protected = true;
+        const auto work = [&](lease& held) -> asio::awaitable<void> {
+            for (int i = 0; i < 10; ++i)
+            {
+                always_protected &= !held.expired();
+                co_await asio::post(asio::deferred);
+            }
+        };
+        const auto user =
+            start_coroutine(fixture, with_lock(fixture.locks(), "orders:42", {}, work));
+        const bool in_time = take_steps(fixture, steps, [&] { return user->done(); });
+
+        const auto closed = launch(fixture.locks().async_close());
+        fixture.advance(settling_time);
+
+        BOOST_TEST(always_protected);
+        BOOST_TEST(user->completions == 1u);
+        BOOST_TEST((user->code() == error_code() || user->code() == operation_aborted ||
+                    user->code() == error::not_running), user->code().message());
+        BOOST_TEST(closed->completions == 1u);
+        BOOST_TEST(fixture.keys_left() == 0u);
+        return in_time;
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_body_that_succeeds_has_held_its_lease_to_the_end)
 {
     check_success_is_protected([](client_fixture& fixture) {

@@ -1,5 +1,7 @@
 #include <redlock/diagnostics.hpp>
 
+#include "core/one_line.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -33,6 +35,8 @@ std::string quarantined(const node_vote& from)
 {
     if (!from.ready_in)
         return "quarantined";
+    if (*from.ready_in == forever)
+        return "quarantined without an end";
     return "quarantined, ready in " + readable(static_cast<double>(from.ready_in->count()));
 }
 
@@ -43,13 +47,6 @@ std::string clock_off(const node_vote& from)
         return "clock";
     const double ms = static_cast<double>(from.clock_ahead->count()) / 1000;
     return "clock " + readable(std::abs(ms)) + (ms < 0 ? " behind" : " ahead");
-}
-
-/// A server's words on one line.
-std::string on_one_line(std::string text)
-{
-    std::ranges::replace_if(text, [](unsigned char c) { return c < 0x20; }, ' ');
-    return text;
 }
 
 /// "granted 0.4ms", "timeout 50.0ms".
@@ -86,7 +83,7 @@ std::string describe(const node_vote& from)
     case reason::quarantined: return quarantined(from);
     case reason::clock: return clock_off(from);
     case reason::down:
-        return "down: " + (from.code ? from.code.message() : on_one_line(from.text));
+        return "down: " + (from.code ? from.code.message() : core::on_one_line(from.text));
     case reason::connection_lost: return timed(connection_lost(from).c_str(), from);
     case reason::error_reply:
     case reason::config_mismatch:
@@ -95,7 +92,7 @@ std::string describe(const node_vote& from)
     case reason::replica:
     case reason::cluster:
     case reason::eviction:
-    case reason::rejected: return "refused: " + on_one_line(from.text);
+    case reason::rejected: return "refused: " + core::on_one_line(from.text);
     }
     return to_string(from.reason);
 }

@@ -1,5 +1,6 @@
 #include "node/redis_link.hpp"
 
+#include "core/one_line.hpp"
 #include "node/batch.hpp"
 #include "node/commands.hpp"
 #include "node/redis_config.hpp"
@@ -160,7 +161,7 @@ private:
 
     void refuse(reason why, std::string text)
     {
-        end_.refused = {why, std::move(text)};
+        end_.refused = {why, core::on_one_line(std::move(text))};
         close();
     }
 
@@ -251,9 +252,10 @@ private:
 
     std::string mismatch(const texts& told) const
     {
-        const std::string found = told.all.empty() ? "nothing" : told.all.front();
-        return "the node is marked '" + found.substr(0, found.rfind(';')) +
-               "', this client has '" + group_.guarded->fingerprint + "'";
+        // The run id behind the last semicolon tells nobody anything.
+        const std::string found = told.all.empty() ? "marked '" : told.all.front();
+        return "the node is " + found.substr(0, found.rfind(';')) + "', this client has '" +
+               group_.guarded->fingerprint + "'";
     }
 
     void look_for_marker()

@@ -165,6 +165,8 @@ private:
     /// The node must not vote for so long. Until then it is not asked.
     void enter_quarantine(milliseconds left)
     {
+        if (stopping_)
+            return;  // An answer that was on its way. No timer must outlive the session.
         // One without an end was made by hand. It is asked again after a day.
         left = std::min(left, core::max_ttl);
         // Its own count may be a millisecond behind ours. Should it be more, it says so itself.
@@ -220,7 +222,7 @@ private:
         for (const auto& asked : std::exchange(waiting_, {}))
             asked->on_reply(index_, answer);
         if (stopping_)
-            return stopped();
+            return stop_behind_completions();
 
         pause_.expires_after(pauses_.next(jitter_()));
         pause_.async_wait([self = shared_from_this()](error_code) {
@@ -237,6 +239,13 @@ private:
             link_->ask(std::move(lost));
         else
             keep(std::move(lost));
+    }
+
+    /// The completions of what the link was asked are posted, and some use the client's clock: so
+    /// the client must not end before them.
+    void stop_behind_completions()
+    {
+        asio::post(strand_, [self = shared_from_this()]() { self->stopped(); });
     }
 
     void stopped()
@@ -280,7 +289,6 @@ private:
     reply absent() const
     {
         reply answer;
-        answer.code = end_code_;
         answer.text = status_.because;
         switch (status_.state)
         {
@@ -298,7 +306,10 @@ private:
             break;
         case node_state::connecting:
         case node_state::ready:
-        case node_state::down: answer.why = reason::down; break;
+        case node_state::down:
+            answer.why = reason::down;
+            answer.code = end_code_;
+            break;
         }
         return answer;
     }

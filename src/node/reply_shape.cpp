@@ -1,5 +1,7 @@
 #include "node/reply_shape.hpp"
 
+#include "core/token_clock.hpp"
+
 #include <algorithm>
 
 namespace redlock::detail {
@@ -89,13 +91,20 @@ reply interpret_code(verb asked, std::int64_t code, std::int64_t number) noexcep
     }
 }
 
+/// A time that a server's clock can show: microseconds since the epoch.
+bool is_time(std::int64_t from) noexcept
+{
+    return from > 0 && static_cast<std::uint64_t>(from) < core::token_end;
+}
+
 /// The stamp for a grant, else {code, stamp, number, the node's time}.
 reply interpret_guarded(verb asked, std::uint64_t stamp, const reply_shape& from) noexcept
 {
     const auto echo = static_cast<std::int64_t>(stamp);
     if (from.what == kind::number && from.number == echo)
         return granted();
-    if (from.what != kind::numbers || from.count != 4 || from.numbers[1] != echo)
+    if (from.what != kind::numbers || from.count != 4 || from.numbers[1] != echo ||
+        !is_time(from.numbers[3]))
         return unexpected();
 
     reply result = interpret_code(asked, from.numbers[0], from.numbers[2]);

@@ -308,7 +308,8 @@ const std::vector<scenario> scenarios{
      [](stage& on) {
          const std::string other = "redlock 1;nodes=5;life 1";
          on.command({"SET", marker, other});
-         return on.admit("life 1") == other && on.command({"GET", marker}) == other &&
+         return on.admit("life 1") == "marked '" + other &&
+                on.command({"GET", marker}) == other &&
                 on.command({"EXISTS", quarantine}) == "(integer) 0";
      }},
     {"a durable server may vote at once after a restart",

@@ -175,6 +175,8 @@ BOOST_AUTO_TEST_CASE(a_quarantine_tells_how_long_it_lasts)
     BOOST_TEST(said(vote) == "quarantined");
     vote.ready_in = 21'300ms;
     BOOST_TEST(said(vote) == "quarantined, ready in 21.3s");
+    vote.ready_in = forever;
+    BOOST_TEST(said(vote) == "quarantined without an end");
 }
 
 BOOST_AUTO_TEST_CASE(a_clock_that_is_off_tells_by_how_much)

@@ -7,8 +7,8 @@
 -- ARGV[2]  the run id, which is new whenever the server starts
 -- ARGV[3]  how long a quarantine lasts, in milliseconds
 -- ARGV[4]  1 if the server keeps its data over a restart, else 0
--- returns  the milliseconds until the node may vote, 0 for at once, -1 for never; or the marker, if
---          it has another fingerprint
+-- returns  the milliseconds until the node may vote, 0 for at once, -1 for never; or "marked '"
+--          and the marker, if it has another fingerprint: one that is a number is no number here
 --
 -- No marker means that the node is new or has lost its data; a new run id, that it was restarted
 -- and may have lost some. Either way it may have forgotten locks. Only a server that was durable
@@ -22,7 +22,7 @@ local durable = ARGV[4] == '1'
 local wanted = server .. (durable and ' durable' or '')
 
 if marker and string.sub(marker, 1, #ARGV[1]) ~= ARGV[1] then
-    return marker
+    return "marked '" .. marker
 end
 if marker ~= wanted then
     local same_life = marker and string.sub(marker, 1, #server) == server

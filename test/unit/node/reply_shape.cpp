@@ -207,4 +207,16 @@ BOOST_AUTO_TEST_CASE(a_guarded_answer_of_another_shape_is_a_failure)
     BOOST_TEST(fails(numbers({smallest, echo, smallest, smallest})));
 }
 
+BOOST_AUTO_TEST_CASE(a_time_that_no_clock_shows_is_not_computed_with)
+{
+    constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+    constexpr std::int64_t end = std::int64_t{1} << 53;
+    for (const std::int64_t time : {std::int64_t{0}, std::int64_t{-1}, end, largest})
+    {
+        const reply said = interpret(verb::acquire, stamp, numbers({-2, echo, 0, time}));
+        BOOST_TEST(said.vote == vote::failed);
+        BOOST_TEST(!said.node_time.has_value());
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

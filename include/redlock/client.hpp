@@ -160,6 +160,7 @@ public:
 
         @par Errors
         @li `error::not_running`: the client has stopped.
+        @li `operation_aborted`, also when the client is cancelled or closes.
 
         @par Cancellation
         Terminal and partial.

@@ -23,9 +23,13 @@ namespace detail {
 
 class share;
 
-/// Why the lease was lost before its owner ended it. Empty: it was not.
+/// Why the lease was lost before its owner ended it. Empty: it was not. To be asked while somebody
+/// attends to it.
 /// @param waited How a wait for the loss ended.
 [[nodiscard]] error_code loss_of(const lease& held, error_code waited);
+
+/// A client that closes leaves the lease to its owner as long as the result lives.
+[[nodiscard]] std::shared_ptr<const void> attend(const lease& held);
 
 }  // namespace detail
 
@@ -253,6 +257,7 @@ public:
 private:
     friend class detail::share;
     friend error_code detail::loss_of(const lease& held, error_code waited);
+    friend std::shared_ptr<const void> detail::attend(const lease& held);
 
     explicit lease(std::shared_ptr<detail::share> share) noexcept;
 

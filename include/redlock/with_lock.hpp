@@ -24,6 +24,7 @@
 #include <concepts>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -90,7 +91,7 @@ public:
 template <class Body, class T, class Executor>
 boost::asio::awaitable<void, Executor> run_body(Body& body, lease& held, body_result<T>& result)
 {
-    // The client may have closed since the grant.
+    // The client may have closed since the grant, or this process may have stood still.
     if (held.expired())
         throw boost::system::system_error(boost::asio::error::operation_aborted);
     if constexpr (std::is_void_v<T>)
@@ -165,20 +166,21 @@ boost::asio::awaitable<void, Executor> hold_lock(
     lease held = co_await locks.async_acquire(resource, options, asio::deferred);
 
     const auto executor = co_await asio::this_coro::executor;
-    // The wait comes first: a client that closes takes no lease away to which somebody attends. The
-    // body begins at once.
+    // A client that closes must not take away the lease of a body that runs: also not before that
+    // waits for the first time, or while it winds up.
+    const std::shared_ptr<const void> attended = attend(held);
     auto race = asio::experimental::make_parallel_group(
-        held.async_wait_lost(asio::bind_executor(executor, asio::deferred)),
         asio::co_spawn(
             executor,
             run_body<Body, T, Executor>(body, held, result),
             asio::bind_executor(executor, asio::deferred)
-        )
+        ),
+        held.async_wait_lost(asio::bind_executor(executor, asio::deferred))
     );
     // Completes when both have. What comes second is cancelled, and a cancelled body still runs to
     // its end.
     auto outcome = co_await race.async_wait(body_ended_or_lease_lost(), asio::deferred);
-    const auto& [order, waited, failure] = outcome;
+    const auto& [order, failure, waited] = outcome;
     const error_code lost = loss_of(held, waited);
 
     // This coroutine may have been cancelled, which must not cut the release short.
@@ -253,6 +255,8 @@ auto with_lock(client& locks, std::string resource, acquire_options options, Bod
     @par Errors
     Thrown as `boost::system::system_error`, in this order:
     @li what `async_acquire` fails with, `error::not_running` among it; the body is not called then.
+    @li `error::lease_lost`, or `operation_aborted` if the client was closed: the lease was over
+    before the body began, which is not called then.
     @li what the body throws, unless it is the `operation_aborted` of a lease that was lost.
     @li `error::lease_lost` or `error::hold_limit_reached`: the lease was lost before the body had
     ended. The result of the body, if there is one, is dropped.

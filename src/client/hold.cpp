@@ -1,5 +1,7 @@
 #include "client/hold.hpp"
 
+#include "client/client_impl.hpp"
+
 #include <redlock/detail/recycling.hpp>
 
 #include <algorithm>
@@ -55,6 +57,17 @@ error_code hold::loss() const noexcept
 bool hold::lost_at(core::instant now) const noexcept
 {
     const std::lock_guard lock(mutex_);
+    return is_lost(now);
+}
+
+bool hold::lost_at(core::instant now, const membership& its) const noexcept
+{
+    const std::lock_guard lock(mutex_);
+    return its.left ? its.was_lost : is_lost(now);
+}
+
+bool hold::is_lost(core::instant now) const noexcept
+{
     return loss_ || core::reached(now, valid_until_);
 }
 
@@ -73,29 +86,34 @@ bool hold::join(core::instant now) noexcept
     return true;
 }
 
-bool hold::leave(std::size_t& attention) noexcept
+bool hold::leave(membership& its) noexcept
 {
     const std::lock_guard lock(mutex_);
-    attention_ -= std::exchange(attention, 0);
+    // Nobody else asks, and reading the clock takes time.
+    its.was_lost = its.attention > 0 && is_lost(client_->now());
+    its.left = true;
+    attention_ -= std::exchange(its.attention, 0);
     if (--leases_ > 0)
         return false;
     ended_ = true;
     return true;
 }
 
-void hold::begin_attention(std::size_t& of_lease) noexcept
+void hold::begin_attention(membership& its) noexcept
 {
     const std::lock_guard lock(mutex_);
-    ++of_lease;
+    if (its.left)
+        return;
+    ++its.attention;
     ++attention_;
 }
 
-void hold::end_attention(std::size_t& of_lease) noexcept
+void hold::end_attention(membership& its) noexcept
 {
     const std::lock_guard lock(mutex_);
-    if (of_lease == 0)
-        return;  // The lease has left.
-    --of_lease;
+    if (its.left)
+        return;
+    --its.attention;
     --attention_;
 }
 
@@ -156,7 +174,7 @@ share::end_of share::end() noexcept
 {
     if (ended_.exchange(true))
         return end_of::nothing;
-    return hold_->leave(attention_) ? end_of::hold : end_of::lease;
+    return hold_->leave(its_) ? end_of::hold : end_of::lease;
 }
 
 }  // namespace redlock::detail

@@ -36,6 +36,14 @@ struct watched : boost::intrusive::set_base_hook<>
     suspension::list lost_waiting;  ///< Operations that wait for its loss.
 };
 
+/// What a hold knows of one of its leases. Guarded by the mutex of the hold.
+struct membership
+{
+    std::size_t attention = 0;  ///< So many attend to it.
+    bool left = false;
+    bool was_lost = false;  ///< When it left. Known only if somebody attended to it then.
+};
+
 /** A resource that a quorum granted to one owner, until a deadline.
 
     The deadline, the end and the number of leases are published under a mutex, for a lease may be
@@ -78,20 +86,23 @@ public:
     /// Why the hold ended. Empty: it lives, or was given back.
     [[nodiscard]] error_code loss() const noexcept;
 
-    /// Whether it was lost, and not given back before.
+    /// Whether its deadline has passed, or it was lost before.
     [[nodiscard]] bool lost_at(core::instant now) const noexcept;
+
+    /// The same for one lease: whether that was so before its owner ended it.
+    /// @param its Somebody has attended to it to its end.
+    [[nodiscard]] bool lost_at(core::instant now, const membership& its) const noexcept;
     [[nodiscard]] error_code last_extension() const noexcept;
 
     /// Adds a lease. @return False if the hold is over.
     [[nodiscard]] bool join(core::instant now) noexcept;
 
     /// Takes a lease away, and ends the hold with the last one. @return Whether it was that.
-    /// @param attention How often somebody attends to the lease.
-    bool leave(std::size_t& attention) noexcept;
+    bool leave(membership& its) noexcept;
 
-    /// Somebody attends to one more lease, or to one less: waits for its loss.
-    void begin_attention(std::size_t& of_lease) noexcept;
-    void end_attention(std::size_t& of_lease) noexcept;
+    /// Somebody more, or less, attends to a lease.
+    void begin_attention(membership& its) noexcept;
+    void end_attention(membership& its) noexcept;
 
     // Strand only.
 
@@ -123,8 +134,9 @@ public:
     [[nodiscard]] bool begin_release() noexcept { return !std::exchange(release_begun_, true); }
 
 private:
-    /// The same as `over_at`, with the mutex locked.
+    // The same as `over_at` and `lost_at`, with the mutex locked.
     bool is_over(core::instant now) const noexcept;
+    bool is_lost(core::instant now) const noexcept;
 
     std::shared_ptr<client_impl> client_;
     redlock::owner owner_;
@@ -138,7 +150,7 @@ private:
     mutable std::mutex mutex_;
     core::instant valid_until_;
     std::size_t leases_ = 0;
-    std::size_t attention_ = 0;  ///< Waits for the loss of its leases.
+    std::size_t attention_ = 0;  ///< Of all its leases.
     mutable bool expired_ = false;  ///< Somebody has seen the deadline pass.
     bool ended_ = false;
     error_code loss_;
@@ -174,6 +186,10 @@ public:
     {
         return ended_ || hold_->over_at(now);
     }
+    [[nodiscard]] bool lost_at(core::instant now) const noexcept
+    {
+        return hold_->lost_at(now, its_);
+    }
 
     /// How a lease was ended by its owner.
     enum class end_of
@@ -192,17 +208,20 @@ private:
     std::shared_ptr<hold> hold_;
     milliseconds ttl_;
     std::atomic<bool> ended_ = false;
-    std::size_t attention_ = 0;  ///< Guarded by the hold.
+    membership its_;
 };
 
-/// Somebody waits for the loss of a lease: from the call on, not only when the strand has come to
-/// it. The end of the client takes nothing away from whom it can tell. Any thread.
+/** Somebody attends to a lease: waits for its loss, from the call on and not only when the strand
+    has come to it, or works under it. A client that closes takes nothing away from them.
+
+    Any thread.
+*/
 class attention
 {
 public:
     explicit attention(std::shared_ptr<share> to) noexcept : to_(std::move(to))
     {
-        to_->hold_->begin_attention(to_->attention_);
+        to_->hold_->begin_attention(to_->its_);
     }
 
     attention(attention&&) noexcept = default;
@@ -211,7 +230,7 @@ public:
     ~attention()
     {
         if (to_)
-            to_->hold_->end_attention(to_->attention_);
+            to_->hold_->end_attention(to_->its_);
     }
 
     [[nodiscard]] const share& lease() const noexcept { return *to_; }

@@ -27,10 +27,15 @@ error_code detail::loss_of(const lease& held, error_code waited)
     if (waited != boost::asio::error::operation_aborted && waited != error::not_running)
         return waited;
     // Nobody has told, for the owner or the client ended first. The clock knows.
-    const auto& left = held.share_;
-    if (!left || left->ended() || !left->held()->lost_at(left->held()->client()->now()))
+    const auto& share = held.share_;
+    if (!share || !share->lost_at(share->held()->client()->now()))
         return {};
     return error::lease_lost;
+}
+
+std::shared_ptr<const void> detail::attend(const lease& held)
+{
+    return held.share_ ? std::make_shared<attention>(held.share_) : nullptr;
 }
 
 lease::lease(std::shared_ptr<detail::share> share) noexcept : share_(std::move(share)) {}

@@ -547,6 +547,18 @@ BOOST_AUTO_TEST_CASE(nodes_are_initialized_once)
     BOOST_TEST(report.votes[0].text.starts_with("was in use before"));
 }
 
+BOOST_AUTO_TEST_CASE(an_empty_marker_is_one)
+{
+    redis_servers servers(1);
+    servers[0].command({"SET", "redlock:marker:", ""});
+    asio::io_context context{1};
+
+    const client_config config = guarded_config(servers);
+    const auto [ec] = outcome_of(context, async_initialize_nodes(context, config));
+
+    BOOST_TEST(ec == error::already_initialized);
+}
+
 BOOST_AUTO_TEST_CASE(nodes_are_initialized_all_or_none)
 {
     redis_servers servers(3);

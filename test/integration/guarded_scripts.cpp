@@ -340,7 +340,8 @@ const std::vector<scenario> scenarios{
      [](stage& on) {
          const std::string other = "redlock 1;nodes=5;life 1";
          on.command({"SET", marker, other});
-         return on.initialize("mark") == other && on.command({"GET", marker}) == other;
+         return on.initialize("mark") == "marked '" + other + "'" &&
+                on.command({"GET", marker}) == other;
      }},
     {"looking at a fresh server changes nothing",
      [](stage& on) {

@@ -71,6 +71,23 @@ BOOST_AUTO_TEST_CASE(closing_releases_a_lease_whose_owner_has_given_another_one_
     BOOST_TEST(fixture.keys_left() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(closing_releases_a_lease_although_somebody_waits_for_one_that_has_left)
+{
+    running_client fixture;
+    const acquire_options options{.ttl = 10s, .owner = owner{7}};
+    lease released = fixture.acquire("orders:42", options);
+    lease other = fixture.acquire("orders:42", options);
+    fixture.complete(released.async_release());
+
+    const auto closed = launch(fixture.locks().async_close());
+    const auto lost = launch(released.async_wait_lost());
+    fixture.advance(100ms);
+
+    BOOST_TEST(lost->done());
+    BOOST_TEST(closed->done());
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(closing_ends_the_wait_for_ready_nodes)
 {
     running_client fixture;

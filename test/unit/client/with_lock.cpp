@@ -5,6 +5,7 @@
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/system/system_error.hpp>
 #include <boost/test/unit_test.hpp>
@@ -365,6 +366,57 @@ BOOST_AUTO_TEST_CASE(a_cancelled_body_that_releases_the_lease_itself_has_not_los
         BOOST_TEST(user->code() == error_code());
         BOOST_TEST(result.value_or(0) == 42);
     }
+}
+
+BOOST_AUTO_TEST_CASE(a_cancelled_body_that_winds_up_keeps_its_lease_when_the_client_closes)
+{
+    locked_world fixture;
+    std::shared_ptr<pending<>> closed;
+    bool kept = false;
+    const auto body = [&](lease& held) -> asio::awaitable<void> {
+        co_await asio::this_coro::throw_if_cancelled(false);
+        co_await fixture.other.async_wait_lost(asio::as_tuple(asio::deferred));
+        co_await asio::this_coro::reset_cancellation_state();
+        for (int i = 0; i < 10; ++i)
+            co_await asio::post(asio::deferred);
+        closed = launch(fixture.locks().async_close());
+        for (int i = 0; i < 10; ++i)
+            co_await asio::post(asio::deferred);
+        kept = !held.expired() && !closed->done() && fixture.holders("orders:42", "") == 0u;
+    };
+    const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", three_seconds, body));
+
+    user->signal.emit(asio::cancellation_type::terminal);
+    fixture.advance(100ms);
+
+    BOOST_TEST(kept);
+    BOOST_TEST_REQUIRE(user->done());
+    BOOST_TEST(user->code() == error_code());
+    BOOST_TEST_REQUIRE(closed->done());
+    BOOST_TEST(fixture.holders("orders:42", "") == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(a_cancelled_body_that_releases_what_it_has_lost_is_told)
+{
+    locked_world fixture;
+    const auto body = [&](lease& held) -> asio::awaitable<int> {
+        co_await asio::this_coro::throw_if_cancelled(false);
+        co_await fixture.other.async_wait_lost(asio::as_tuple(asio::deferred));
+        co_await asio::this_coro::reset_cancellation_state();
+        fixture.time().advance(1h);  // Others may have had it since.
+        co_await held.async_release(asio::as_tuple(asio::deferred));
+        co_return 42;
+    };
+    const auto work = [&]() -> asio::awaitable<void> {
+        co_await with_lock(fixture.locks(), "orders:42", three_seconds, body);
+    };
+    const auto user = spawn(fixture, work());
+
+    user->signal.emit(asio::cancellation_type::terminal);
+    fixture.advance(100ms);
+
+    BOOST_TEST_REQUIRE(user->done());
+    BOOST_TEST(user->code() == error::lease_lost);
 }
 
 BOOST_AUTO_TEST_CASE(a_body_may_release_the_lease_itself_and_go_on)

@@ -14,9 +14,17 @@ task<error_code> wait_lost(attention given)
         // over on the clock.
         if (!watched.ended() && held.over_at(client.now()))
             client.lose(held, held.at_limit ? error::hold_limit_reached : error::lease_lost);
-        const bool over = held.over_at(client.now());
-        if (watched.ended() || (over && held.loss()))
-            co_return held.loss();
+        const core::instant now = client.now();
+        // Its own end counts, and not what became of a hold that others share. Who releases a lease
+        // too late has lost it, although nobody was told.
+        if (watched.ended() && !watched.lost_at(now))
+            co_return error_code();
+        const error_code loss = held.loss();
+        if (watched.ended())
+            co_return loss ? loss : error::lease_lost;
+        const bool over = held.over_at(now);
+        if (over && loss)
+            co_return loss;
         // If it is over and neither given back nor lost, the client has closed.
         if (over || !client.running())
             co_return error::not_running;

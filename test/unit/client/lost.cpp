@@ -1,3 +1,4 @@
+#include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/test/unit_test.hpp>
@@ -358,6 +359,39 @@ BOOST_AUTO_TEST_CASE(a_context_may_go_while_somebody_waits_for_a_loss)
     fixture.destroy_context();
 
     BOOST_TEST(fixture.client_is_gone());
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_was_released_in_time_was_not_lost_whatever_became_of_others)
+{
+    running_client fixture;
+    const acquire_options options{.ttl = 10s, .owner = owner{7}};
+    lease released = fixture.acquire("orders:42", options);
+    const lease other = fixture.acquire("orders:42", options);
+    const auto lost = launch(released.async_wait_lost());
+    fixture.run_until_idle();
+
+    released.async_release(asio::detached);
+    fixture.time().advance(1h);
+    fixture.advance(10ms);
+
+    BOOST_TEST_REQUIRE(lost->done());
+    BOOST_TEST(lost->code() == error_code());
+    BOOST_TEST(other.expired());
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_is_released_too_late_was_lost)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 10s});
+    const auto lost = launch(held.async_wait_lost());
+    fixture.run_until_idle();
+
+    fixture.time().advance(1h);
+    held.async_release(asio::detached);
+    fixture.advance(10ms);
+
+    BOOST_TEST_REQUIRE(lost->done());
+    BOOST_TEST(lost->code() == error::lease_lost);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

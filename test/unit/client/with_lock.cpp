@@ -396,6 +396,24 @@ BOOST_AUTO_TEST_CASE(a_cancelled_body_that_winds_up_keeps_its_lease_when_the_cli
     BOOST_TEST(fixture.holders("orders:42", "") == 5u);
 }
 
+BOOST_AUTO_TEST_CASE(a_body_that_releases_what_it_has_lost_is_told)
+{
+    running_client fixture;
+    const auto body = [&](lease& held) -> asio::awaitable<int> {
+        fixture.time().advance(1h);  // Others may have had it since.
+        co_await held.async_release(asio::as_tuple(asio::deferred));
+        co_return 42;
+    };
+    const auto work = [&]() -> asio::awaitable<void> {
+        co_await with_lock(fixture.locks(), "orders:42", three_seconds, body);
+    };
+
+    const auto user = spawn(fixture, work());
+
+    BOOST_TEST_REQUIRE(user->done());
+    BOOST_TEST(user->code() == error::lease_lost);
+}
+
 BOOST_AUTO_TEST_CASE(a_cancelled_body_that_releases_what_it_has_lost_is_told)
 {
     locked_world fixture;

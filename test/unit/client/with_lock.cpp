@@ -398,43 +398,32 @@ BOOST_AUTO_TEST_CASE(a_cancelled_body_that_winds_up_keeps_its_lease_when_the_cli
 
 BOOST_AUTO_TEST_CASE(a_body_that_releases_what_it_has_lost_is_told)
 {
-    running_client fixture;
-    const auto body = [&](lease& held) -> asio::awaitable<int> {
-        fixture.time().advance(1h);  // Others may have had it since.
-        co_await held.async_release(asio::as_tuple(asio::deferred));
-        co_return 42;
-    };
-    const auto work = [&]() -> asio::awaitable<void> {
-        co_await with_lock(fixture.locks(), "orders:42", three_seconds, body);
-    };
+    for (const bool cancelled : {false, true})
+    {
+        BOOST_TEST_CONTEXT((cancelled ? "cancelled" : "not cancelled"))
+        {
+            locked_world fixture;
+            const auto body = [&](lease& held) -> asio::awaitable<int> {
+                co_await asio::this_coro::throw_if_cancelled(false);
+                if (cancelled)
+                    co_await fixture.other.async_wait_lost(asio::as_tuple(asio::deferred));
+                co_await asio::this_coro::reset_cancellation_state();
+                fixture.time().advance(1h);  // Others may have had it since.
+                co_await held.async_release(asio::as_tuple(asio::deferred));
+                co_return 42;
+            };
+            const auto work = [&]() -> asio::awaitable<void> {
+                co_await with_lock(fixture.locks(), "orders:42", three_seconds, body);
+            };
+            const auto user = spawn(fixture, work());
 
-    const auto user = spawn(fixture, work());
+            user->signal.emit(asio::cancellation_type::terminal);  // Nothing, if it has ended.
+            fixture.advance(100ms);
 
-    BOOST_TEST_REQUIRE(user->done());
-    BOOST_TEST(user->code() == error::lease_lost);
-}
-
-BOOST_AUTO_TEST_CASE(a_cancelled_body_that_releases_what_it_has_lost_is_told)
-{
-    locked_world fixture;
-    const auto body = [&](lease& held) -> asio::awaitable<int> {
-        co_await asio::this_coro::throw_if_cancelled(false);
-        co_await fixture.other.async_wait_lost(asio::as_tuple(asio::deferred));
-        co_await asio::this_coro::reset_cancellation_state();
-        fixture.time().advance(1h);  // Others may have had it since.
-        co_await held.async_release(asio::as_tuple(asio::deferred));
-        co_return 42;
-    };
-    const auto work = [&]() -> asio::awaitable<void> {
-        co_await with_lock(fixture.locks(), "orders:42", three_seconds, body);
-    };
-    const auto user = spawn(fixture, work());
-
-    user->signal.emit(asio::cancellation_type::terminal);
-    fixture.advance(100ms);
-
-    BOOST_TEST_REQUIRE(user->done());
-    BOOST_TEST(user->code() == error::lease_lost);
+            BOOST_TEST_REQUIRE(user->done());
+            BOOST_TEST(user->code() == error::lease_lost);
+        }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_body_may_release_the_lease_itself_and_go_on)

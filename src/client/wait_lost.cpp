@@ -10,21 +10,22 @@ task<error_code> wait_lost(attention given)
     client_impl& client = *held.client();
     for (;;)
     {
+        // In this order: the owner may end the lease meanwhile in another thread, and the hold with
+        // it.
+        const bool over = held.over_at(client.now());
+        const bool ended = watched.ended();
         // The watch may not have looked yet: nobody learns from here that a lease lives which is
         // over on the clock.
-        if (!watched.ended() && held.over_at(client.now()))
+        if (over && !ended)
             client.lose(held, held.at_limit ? error::hold_limit_reached : error::lease_lost);
-        const core::instant now = client.now();
         // Its own end counts, and not what became of a hold that others share. Who releases a lease
         // too late has lost it, although nobody was told.
-        if (watched.ended() && !watched.lost_at(now))
+        if (ended && !watched.lost_at(client.now()))
             co_return error_code();
-        const error_code loss = held.loss();
-        if (watched.ended())
-            co_return loss ? loss : error::lease_lost;
-        const bool over = held.over_at(now);
-        if (over && loss)
+        if (const error_code loss = held.loss())
             co_return loss;
+        if (ended)
+            co_return error::lease_lost;
         // If it is over and neither given back nor lost, the client has closed.
         if (over || !client.running())
             co_return error::not_running;

@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(a_wait_for_loss_ends_once_while_its_lease_ends_in_another_t
     std::atomic<int> told = 0;
 
     in_threads(4, [&](int thread) {
-        for (int repetition = 0; repetition < 100; ++repetition)
+        for (int repetition = 0; repetition < 500; ++repetition)
         {
             const acquire_options options{.ttl = 10min, .owner = owner(repetition % 2)};
             const std::string resource = std::to_string(thread) + ":" + std::to_string(repetition);
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(a_wait_for_loss_ends_once_while_its_lease_ends_in_another_t
     });
     fixture.join();
 
-    BOOST_TEST(told == 400);
+    BOOST_TEST(told == 2000);
 }
 
 BOOST_AUTO_TEST_CASE(counters_and_nodes_are_read_while_threads_work)

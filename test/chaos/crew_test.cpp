@@ -10,6 +10,7 @@
 #include "chaos/claim.hpp"
 #include "chaos/crew.hpp"
 #include "chaos/worker_options.hpp"
+#include "support/eventually.hpp"
 #include "support/needs.hpp"
 #include "support/redis_server.hpp"
 
@@ -23,7 +24,7 @@ BOOST_AUTO_TEST_CASE(a_worker_ends_after_its_acquisitions_and_has_logged_each)
 {
     redis_server node;
     crew workers;
-    workers.hire({.nodes = node.url(), .acquisitions = 20});
+    workers.hire({.nodes = node.url(), .acquisitions = 20, .node_timeout = 1s});
 
     BOOST_TEST(workers.end_within(20s));
 
@@ -65,9 +66,12 @@ BOOST_AUTO_TEST_CASE(a_worker_tells_why_it_was_not_granted)
     redis_server node;
     node.command({"SET", resource_name(0), "somebody", "PX", "60000"});
     crew workers;
-    workers.hire({.nodes = node.url(), .acquisitions = 1, .resources = 1});
+    workers.hire(
+        {.nodes = node.url(), .acquisitions = 1, .resources = 1, .node_timeout = 1s}
+    );
 
-    BOOST_TEST(!workers.end_within(300ms));
+    BOOST_TEST(eventually([&] { return !workers.read().notes.empty(); }, 20s));
+    BOOST_TEST(!workers.end_within(0ms));
 
     const history all = workers.read();
     BOOST_TEST(all.claims.empty());

@@ -622,6 +622,7 @@ BOOST_AUTO_TEST_CASE(unix_sockets_work_like_ports)
         urls.push_back("unix://" + server.unix_socket_path().native());
     loop context;
     client_runner locks(context, config_for(urls));
+    locks.wait_for_all_nodes();
 
     lease held = run(context, locks->async_acquire(resource, 10s));
     run(context, held.async_extend(20s));

@@ -12,6 +12,7 @@
 #include <boost/system/system_error.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <optional>
@@ -122,9 +123,14 @@ BOOST_AUTO_TEST_CASE(with_all_nodes_frozen_the_loss_is_told_at_the_deadline_and_
     world on;
     std::optional<clock_type::time_point> deadline;
     std::optional<clock_type::time_point> cancelled;
+    std::optional<clock_type::time_point> rang;
+    asio::steady_timer bell(on.context);
     bool future_deadline = false;
     const auto body = [&](lease& held) -> asio::awaitable<void> {
         on.pause(0, 5);
+        // A busy machine is late with every timer, and so with this one.
+        bell.expires_at(held.valid_until());
+        bell.async_wait([&rang](error_code) { rang = clock_type::now(); });
         asio::steady_timer work(on.context, 1min);
         try
         {
@@ -145,10 +151,10 @@ BOOST_AUTO_TEST_CASE(with_all_nodes_frozen_the_loss_is_told_at_the_deadline_and_
     BOOST_TEST_REQUIRE(cancelled.has_value());
     BOOST_TEST(user->code == error::lease_lost);
     BOOST_TEST(!future_deadline);
-    const auto late = std::chrono::duration_cast<std::chrono::microseconds>(*cancelled - *deadline);
-    BOOST_TEST_MESSAGE("told " << late.count() << " us after the deadline");
-    BOOST_TEST(late >= 0us);
-    BOOST_TEST(late <= 10ms);
+    BOOST_TEST((*cancelled >= *deadline));
+    // The bell may be the later of the two.
+    const auto possible = rang.value_or(*cancelled);
+    BOOST_TEST((*cancelled <= possible + 10ms));
 }
 
 BOOST_AUTO_TEST_CASE(a_majority_that_is_frozen_for_half_a_ttl_loses_nothing)
@@ -159,6 +165,8 @@ BOOST_AUTO_TEST_CASE(a_majority_that_is_frozen_for_half_a_ttl_loses_nothing)
 
     for (int round = 0; round < 3; ++round)
     {
+        const auto until = held.valid_until();
+        BOOST_TEST_REQUIRE(run_until(on.context, [&] { return held.valid_until() > until; }));
         on.pause(0, 3);
         on.context.run_for(1s);
         on.resume(0, 3);
@@ -266,15 +274,19 @@ BOOST_AUTO_TEST_CASE(closing_gives_everything_back_to_the_next_client_at_once)
 BOOST_AUTO_TEST_CASE(the_state_of_nodes_comes_with_their_round_trip)
 {
     world on;
+    const auto before = clock_type::now();
     std::vector<lease> held;
     for (int i = 0; i < 10; ++i)
         held.push_back(on.acquire("r" + std::to_string(i), {.ttl = 1s}));
 
+    // A quorum has answered, and the others will.
+    const auto is_measured = [](const node_status& each) { return each.round_trip > 0us; };
+    BOOST_TEST(run_until(on.context, [&] {
+        return std::ranges::all_of((*on).nodes(), is_measured);
+    }));
+    const auto elapsed = clock_type::now() - before;
     for (const node_status& each : (*on).nodes())
-    {
-        BOOST_TEST(each.round_trip > 0us);
-        BOOST_TEST(each.round_trip < 100ms);
-    }
+        BOOST_TEST((each.round_trip <= elapsed));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -136,6 +136,8 @@ void watch::clear()
             waiting.wake(asio::error::operation_aborted);
         remove(*each);
     }
+    // The client may be destroyed in any thread now, and its timer must not find this.
+    deadline::forget();
 }
 
 void watch::shut_down() noexcept

@@ -87,4 +87,11 @@ task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl)
     co_return outcome;
 }
 
+task<error_code> extend(std::shared_ptr<share> asked_by, milliseconds ttl)
+{
+    const error_code outcome = co_await extend(asked_by->held(), ttl);
+    // What others share may live on without it.
+    co_return !outcome && asked_by->ended() ? error_code(error::lease_lost) : outcome;
+}
+
 }  // namespace redlock::detail

@@ -89,8 +89,8 @@ bool hold::join(core::instant now) noexcept
 bool hold::leave(membership& its) noexcept
 {
     const std::lock_guard lock(mutex_);
-    // Nobody else asks, and reading the clock takes time.
-    its.was_lost = its.attention > 0 && is_lost(client_->now());
+    // The clock is read for those who attend to it, for that takes time.
+    its.was_lost = loss_ || expired_ || (its.attention > 0 && is_lost(client_->now()));
     its.left = true;
     attention_ -= std::exchange(its.attention, 0);
     if (--leases_ > 0)

@@ -41,7 +41,8 @@ struct membership
 {
     std::size_t attention = 0;  ///< So many attend to it.
     bool left = false;
-    bool was_lost = false;  ///< When it left. Known only if somebody attended to it then.
+    /// When it left. If nobody attended to it then, a loss that nobody has seen is not known.
+    bool was_lost = false;
 };
 
 /** A resource that a quorum granted to one owner, until a deadline.

@@ -113,8 +113,8 @@ void lease::start_extend(
     if (share->ended())
         return std::move(handler)(error::lease_lost);
     const milliseconds wanted = ttl.value_or(share->ttl());
-    const auto& held = share->held();
-    detail::spawn_op(*held->client(), detail::extend(held, wanted), std::move(handler));
+    const detail::client_impl& client = *share->held()->client();  // Kept by the initiation.
+    detail::spawn_op(client, detail::extend(std::move(share), wanted), std::move(handler));
 }
 
 void lease::start_release(

@@ -38,6 +38,9 @@ namespace redlock::detail {
 /// Prolongs `held` to `ttl` from now.
 [[nodiscard]] task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl);
 
+/// The same for one lease. Fails if that is ended meanwhile.
+[[nodiscard]] task<error_code> extend(std::shared_ptr<share> asked_by, milliseconds ttl);
+
 /// Releases what `left` had, which the caller has ended like that.
 [[nodiscard]] task<result<release_outcome>> release(
     std::shared_ptr<share> left,

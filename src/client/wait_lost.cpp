@@ -10,14 +10,15 @@ task<error_code> wait_lost(attention given)
     client_impl& client = *held.client();
     for (;;)
     {
-        // In this order: the owner may end the lease meanwhile in another thread, and the hold with
-        // it.
+        const error why = held.at_limit ? error::hold_limit_reached : error::lease_lost;
         const bool over = held.over_at(client.now());
-        const bool ended = watched.ended();
         // The watch may not have looked yet: nobody learns from here that a lease lives which is
         // over on the clock.
-        if (over && !ended)
-            client.lose(held, held.at_limit ? error::hold_limit_reached : error::lease_lost);
+        if (over && !watched.ended())
+            client.lose(held, why);
+        // Asked last, for the owner may end the lease meanwhile in another thread, and with it the
+        // hold.
+        const bool ended = watched.ended();
         // Its own end counts, and not what became of a hold that others share. Who releases a lease
         // too late has lost it, although nobody was told.
         if (ended && !watched.lost_at(client.now()))
@@ -25,7 +26,7 @@ task<error_code> wait_lost(attention given)
         if (const error_code loss = held.loss())
             co_return loss;
         if (ended)
-            co_return error::lease_lost;
+            co_return why;
         // If it is over and neither given back nor lost, the client has closed.
         if (over || !client.running())
             co_return error::not_running;

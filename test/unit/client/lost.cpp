@@ -118,6 +118,20 @@ BOOST_AUTO_TEST_CASE(who_asks_late_is_told_at_once)
     BOOST_TEST(lost->code() == error::lease_lost);
 }
 
+BOOST_AUTO_TEST_CASE(who_asks_after_the_release_of_a_lease_that_was_lost_is_told)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 3s});
+    fixture.each_node(0, 3, [](fake_node& node) { node.store().clear(); });
+    const auto [refused] = fixture.complete(held.async_extend());
+    BOOST_TEST_REQUIRE(refused == error::lease_lost);
+    fixture.complete(held.async_release());
+
+    const auto [ec] = fixture.complete(held.async_wait_lost());
+
+    BOOST_TEST(ec == error::lease_lost);
+}
+
 BOOST_AUTO_TEST_CASE(everybody_who_waits_is_told)
 {
     running_client fixture;

@@ -231,6 +231,20 @@ BOOST_AUTO_TEST_CASE(an_extension_of_a_released_lease_fails_though_another_one_l
     BOOST_TEST(other == error_code());
 }
 
+BOOST_AUTO_TEST_CASE(an_extension_fails_whose_lease_is_released_meanwhile_though_another_one_lives)
+{
+    running_client fixture;
+    lease first = try_as(fixture, ada);
+    lease second = try_as(fixture, ada);
+
+    const auto extended = launch(first.async_extend());
+    fixture.complete(first.async_release());
+
+    BOOST_TEST_REQUIRE(extended->done());
+    BOOST_TEST(extended->code() == error::lease_lost);
+    BOOST_TEST(!second.expired());
+}
+
 BOOST_AUTO_TEST_CASE(a_wait_for_loss_ends_with_the_lease_and_not_with_the_hold)
 {
     running_client fixture;

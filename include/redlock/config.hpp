@@ -1,6 +1,7 @@
 #ifndef REDLOCK_CONFIG_HPP
 #define REDLOCK_CONFIG_HPP
 
+#include <redlock/detail/birthplace.hpp>
 #include <redlock/time.hpp>
 
 #include <cstdint>
@@ -25,6 +26,11 @@ struct tls_config
     /// Whether the certificate must be valid and name `node_config::host`. Leave it on: without it
     /// anybody on the path can grant locks.
     bool verify = true;
+
+    detail::birthplace born{};  ///< Not for you: see there.
+#if REDLOCK_COPIES_BITS
+    ~tls_config() { born.start_anew_if_left(*this); }
+#endif
 };
 
 /** Where one node is and how to log in.
@@ -60,6 +66,11 @@ struct node_config
 
     /// Address without credentials, as shown in diagnostics and logs.
     [[nodiscard]] std::string name() const;
+
+    detail::birthplace born{};  ///< Not for you: see there.
+#if REDLOCK_COPIES_BITS
+    ~node_config() { born.start_anew_if_left(*this); }
+#endif
 };
 
 /** Reads one node from a URL.
@@ -157,6 +168,11 @@ struct client_config
 
     /// Is told of rounds, leases and nodes. Null: nobody is.
     std::shared_ptr<redlock::observer> observer{};
+
+    detail::birthplace born{};  ///< Not for you: see there.
+#if REDLOCK_COPIES_BITS
+    ~client_config() { born.start_anew_if_left(*this); }
+#endif
 };
 
 }  // namespace redlock

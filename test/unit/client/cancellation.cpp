@@ -1,10 +1,12 @@
 #include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "support/at_every_step.hpp"
 
@@ -72,6 +74,47 @@ const start_acquisition try_to_acquire = [](client_fixture& fixture) {
     return launch(fixture.locks().async_try_acquire("orders:42", long_ttl));
 };
 
+/// An acquisition whose replies and cancellation queue up, as in a loop that stood still.
+struct almost_granted
+{
+    almost_granted()
+    {
+        fixture.each_node([](fake_node& node) { node.on(verb::acquire).after(5ms); });
+        operation = acquire_patiently(fixture);
+        fixture.advance(5ms - 1ns);
+    }
+
+    void let_replies_come() { fixture.time().advance(1ns); }
+
+    void check_that_nothing_is_left()
+    {
+        fixture.run_until_idle();
+        BOOST_TEST(operation->completions == 1u);
+        BOOST_TEST(operation->code() == operation_aborted);
+        BOOST_TEST(!operation->value());
+        fixture.advance(settling_time);
+        BOOST_TEST(fixture.keys_left() == 0u);
+        // Nothing was held, so nothing was given back.
+        BOOST_TEST(fixture.locks().metrics().released == 0u);
+    }
+
+    running_client fixture;
+    acquisition operation;
+};
+
+using named_way = std::pair<const char*, std::function<void(almost_granted&)>>;
+
+const named_way ways_to_end_the_client[] = {
+    {"client::cancel", [](auto& of) { of.fixture.locks().cancel(); }},
+    {"client::async_close", [](auto& of) { of.fixture.locks().async_close(asio::detached); }},
+};
+
+const named_way ways_to_cancel[] = {
+    {"the operation", [](auto& of) { of.operation->cancel(); }},
+    ways_to_end_the_client[0],
+    ways_to_end_the_client[1],
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(test_cancellation)
@@ -79,6 +122,35 @@ BOOST_AUTO_TEST_SUITE(test_cancellation)
 BOOST_AUTO_TEST_CASE(a_cancelled_acquisition_ends_at_once_and_leaves_nothing)
 {
     cancel_acquisition_everywhere(acquire_patiently);
+}
+
+BOOST_AUTO_TEST_CASE(an_acquisition_that_is_cancelled_just_before_a_quorum_grants_leaves_nothing)
+{
+    for (const auto& [name, cancel] : ways_to_cancel)
+    {
+        BOOST_TEST_CONTEXT(name)
+        {
+            almost_granted acquiring;
+            cancel(acquiring);
+            acquiring.let_replies_come();
+            acquiring.check_that_nothing_is_left();
+        }
+    }
+}
+
+// For the operation alone this is too late.
+BOOST_AUTO_TEST_CASE(an_acquisition_whose_client_ends_just_after_a_quorum_granted_leaves_nothing)
+{
+    for (const auto& [name, cancel] : ways_to_end_the_client)
+    {
+        BOOST_TEST_CONTEXT(name)
+        {
+            almost_granted acquiring;
+            acquiring.let_replies_come();
+            cancel(acquiring);
+            acquiring.check_that_nothing_is_left();
+        }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(partial_cancellation_is_as_good_as_terminal)

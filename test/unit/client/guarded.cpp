@@ -189,6 +189,20 @@ BOOST_AUTO_TEST_CASE(a_node_that_said_no_is_not_asked_to_release)
     BOOST_TEST(fixture.sent_to(verb::release) == (node_list{2, 3, 4}));
 }
 
+// Nobody knows who sent the error, and what became of the command behind it.
+BOOST_AUTO_TEST_CASE(a_node_that_answered_with_an_error_is_asked_to_release)
+{
+    guarded_client fixture(3);
+    fixture.node(2).on(verb::acquire).error("ERR upstream failure");
+    lease held = fixture.acquire("orders:42", one_round);
+    const std::uint64_t token = held.fence().value();
+
+    fixture.complete(held.async_release());
+
+    BOOST_TEST(fixture.sent_to(verb::release) == (node_list{0, 1, 2}));
+    BOOST_TEST(fixture.node(2).guard().fences["orders:42"] == token);
+}
+
 BOOST_AUTO_TEST_CASE(a_denial_tells_how_long_the_holder_has_left_without_asking)
 {
     guarded_client fixture;
@@ -273,6 +287,64 @@ BOOST_AUTO_TEST_CASE(an_extension_that_quarantines_hold_up_leaves_the_lease_as_i
     BOOST_TEST(ec == error::quarantined);
     BOOST_TEST(held.valid_until() == before);
     BOOST_TEST(!held.expired());
+}
+
+BOOST_AUTO_TEST_CASE(a_round_that_no_better_token_can_win_is_not_repeated)
+{
+    guarded_client fixture;
+    fixture.hold_elsewhere("orders:42", 5s, 0, 3);
+    fixture.each_node(3, 5, [](fake_node& node) { node.guard().clock_offset = 1h; });
+
+    const auto [ec, held] =
+        fixture.complete(fixture.locks().async_acquire("orders:42", one_round));
+
+    BOOST_TEST(ec == error::contended);
+    BOOST_TEST(fixture.rounds() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(an_extension_that_no_better_time_can_save_is_not_repeated)
+{
+    guarded_client fixture;
+    lease held = fixture.acquire("orders:42", one_round);
+    fixture.each_node(0, 3, [](fake_node& node) { node.store().clear(); });
+    fixture.each_node(3, 5, [](fake_node& node) { node.guard().clock_offset = 1h; });
+
+    const auto [ec] = fixture.complete(held.async_extend(20s));
+
+    BOOST_TEST(ec == error::lease_lost);
+    BOOST_TEST(fixture.rounds(verb::extend) == 1u);
+}
+
+// A higher token would be granted by nodes 0 and 1. Above the fence of node 2 none would.
+BOOST_AUTO_TEST_CASE(a_corrected_round_does_not_follow_a_fence_from_the_future)
+{
+    guarded_client fixture(3);
+    const auto now = static_cast<std::uint64_t>(fixture.time().wall().count());
+    fixture.node(1).guard().fences["orders:42"] = now + 400'000;
+    fixture.node(2).guard().fences["orders:42"] = now + 3'600'000'000;
+
+    const lease held = fixture.acquire("orders:42", one_round);
+
+    BOOST_TEST(held.fence().value() == now + 400'001);
+    BOOST_TEST(fixture.rounds() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_minority_of_the_clocks_is_not_believed)
+{
+    guarded_client fixture;
+    fixture.each_node(0, 2, [](fake_node& node) { node.guard().clock_offset = 1h; });
+    fixture.each_node(2, 5, [](fake_node& node) { node.on(verb::acquire).never(); });
+    const auto [ec, none] =
+        fixture.complete(fixture.locks().async_acquire("orders:1", one_round));
+    BOOST_TEST_REQUIRE(ec == condition::nodes_unavailable);
+    fixture.each_node([](fake_node& node) { node.be_honest(); });
+    fixture.log().clear();
+
+    const lease held = fixture.acquire("orders:42", one_round);
+
+    const auto now = static_cast<std::uint64_t>(fixture.time().wall().count());
+    BOOST_TEST(held.fence().value() == now);
+    BOOST_TEST(fixture.rounds() == 1u);
 }
 
 // A node whose clock was ahead for a while has left a fence that no other node lets through.

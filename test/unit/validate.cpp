@@ -116,6 +116,41 @@ BOOST_AUTO_TEST_CASE(a_node_answers_before_the_longest_lease_ends)
     BOOST_TEST(complaint(set(mode::plain, 30s)) == "");
 }
 
+BOOST_AUTO_TEST_CASE(durations_of_guarded_mode_are_within_their_limits)
+{
+    const auto ttl_max = [](client_config& c) -> milliseconds& {
+        c.node_timeout = 1ms;
+        c.fence_ttl = 25h;
+        return c.ttl_max;
+    };
+    check_limits("ttl_max", ttl_max, 10ms, 24h);
+    check_limits(
+        "clock_window", [](auto& c) -> auto& { return c.clock_window; }, 1ms, 1min
+    );
+    check_limits("fence_ttl", [](auto& c) -> auto& { return c.fence_ttl; }, 1min, 24'000h);
+}
+
+// A fence that expires earlier lets a token in that is lower than one it has forgotten.
+BOOST_AUTO_TEST_CASE(a_fence_outlives_the_longest_lease_by_two_windows)
+{
+    const auto set = [](mode how, milliseconds fence_ttl) {
+        return [=](client_config& config) {
+            config.mode = how;
+            config.ttl_max = 10min;
+            config.clock_window = 1s;
+            config.fence_ttl = fence_ttl;
+        };
+    };
+    const milliseconds too_short = 10min + 2s;
+
+    BOOST_TEST(complaint(set(mode::guarded, too_short + 1ms)) == "");
+    check_rejected(
+        set(mode::guarded, too_short), {"fence_ttl is 602000 ms", "ttl_max", "clock_window"}
+    );
+    check_rejected(set(mode::guarded, 1min), {"fence_ttl is 60000 ms"});
+    BOOST_TEST(complaint(set(mode::plain, too_short)) == "");
+}
+
 // The keys of a script must be on one node of the cluster.
 BOOST_AUTO_TEST_CASE(a_cluster_node_needs_a_hash_tag_in_guarded_mode)
 {

@@ -265,6 +265,27 @@ BOOST_AUTO_TEST_CASE(a_loop_that_stood_still_past_the_deadline_tells_the_loss_be
     BOOST_TEST(order == expected, boost::test_tools::per_element());
 }
 
+// The timer comes behind the sockets, so the turn itself has to look.
+BOOST_AUTO_TEST_CASE(replies_that_are_read_after_the_deadline_are_acted_on_after_the_loss)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 1s});
+    std::vector<std::string> order;
+    held.async_wait_lost([&](error_code) { order.push_back("lost"); });
+    fixture.each_node([](fake_node& node) { node.on(verb::acquire).after(40ms); });
+    fixture.advance(time_left(fixture, held) - 50ms);
+    fixture.locks().async_acquire("orders:43", 10s, [&](error_code, lease) {
+        order.push_back("acquired");
+    });
+    fixture.advance(40ms - 1ns);
+
+    fixture.time().pass_with_each_look(20ms);  // No timer is told.
+    fixture.advance(1ns);
+
+    const std::vector<std::string> expected{"lost", "acquired"};
+    BOOST_TEST(order == expected, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(a_process_that_is_slow_gets_a_lease_or_an_error)
 {
     for (milliseconds per_look = 1ms; per_look <= 60ms; ++per_look)

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstddef>
 #include <future>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "support/client_runner.hpp"
+#include "support/contains.hpp"
 #include "support/needs.hpp"
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
@@ -62,6 +64,35 @@ struct guarded_fixture
 
 /// A quarantine is a little longer than twice the window and the step of a clock that it assumes.
 constexpr auto quarantine = 2100ms;
+
+constexpr const char* marker_key = "redlock:marker:";
+
+/// Two nodes that are being initialized: one was looked at, and the other has not answered yet.
+struct half_looked_at_nodes
+{
+    half_looked_at_nodes()
+    {
+        to_second.hold_replies();
+        const client_config config = guarded_config({to_first.url(), to_second.url()});
+        async_initialize_nodes(context, config, &report)([this](error_code ec) { ended = ec; });
+        BOOST_TEST_REQUIRE(run_until(context, [this] {
+            return contains(servers[0].command({"INFO", "commandstats"}), "cmdstat_get:");
+        }));
+    }
+
+    [[nodiscard]] error_code outcome()
+    {
+        BOOST_TEST_REQUIRE(run_until(context, [this] { return ended.has_value(); }));
+        return *ended;
+    }
+
+    redis_servers servers{2};
+    tcp_proxy to_first{servers[0].port()};
+    tcp_proxy to_second{servers[1].port()};
+    asio::io_context context{1};
+    diagnostics report;
+    std::optional<error_code> ended;
+};
 
 /// What a node is once it was looked at: a quarantine ends soon, and then it is ready.
 node_state judgement_of(asio::io_context& context, const client_runner& locks, std::size_t node)
@@ -572,6 +603,58 @@ BOOST_AUTO_TEST_CASE(nodes_are_initialized_all_or_none)
     BOOST_TEST(report.votes[1].reason == reason::down);
     BOOST_TEST(servers[0].command({"DBSIZE"}) == "(integer) 0");
     BOOST_TEST(servers[2].command({"DBSIZE"}) == "(integer) 0");
+}
+
+BOOST_AUTO_TEST_CASE(no_node_is_marked_if_one_carries_a_marker)
+{
+    redis_servers servers(3);
+    servers[1].command({"SET", marker_key, "of another client"});
+    asio::io_context context{1};
+
+    const client_config config = guarded_config(servers);
+    const auto [ec] = outcome_of(context, async_initialize_nodes(context, config));
+
+    BOOST_TEST(ec == error::already_initialized);
+    BOOST_TEST(servers[0].command({"DBSIZE"}) == "(integer) 0");
+    BOOST_TEST(servers[1].command({"GET", marker_key}) == "of another client");
+    BOOST_TEST(servers[2].command({"DBSIZE"}) == "(integer) 0");
+}
+
+BOOST_AUTO_TEST_CASE(no_node_is_marked_if_one_is_silent)
+{
+    redis_servers servers(3);
+    servers[1].pause();
+    asio::io_context context{1};
+
+    const client_config config = guarded_config(servers);
+    const auto [ec] = outcome_of(context, async_initialize_nodes(context, config));
+
+    BOOST_TEST(ec == error::quorum_unreachable);
+    BOOST_TEST(servers[0].command({"DBSIZE"}) == "(integer) 0");
+    BOOST_TEST(servers[2].command({"DBSIZE"}) == "(integer) 0");
+}
+
+BOOST_AUTO_TEST_CASE(a_marker_that_a_client_writes_during_the_initialization_stays)
+{
+    half_looked_at_nodes nodes;
+
+    nodes.servers[0].command({"SET", marker_key, "of another client"});
+    nodes.to_second.pass();
+
+    BOOST_TEST(nodes.outcome() == error::already_initialized);
+    BOOST_TEST(nodes.servers[0].command({"GET", marker_key}) == "of another client");
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_is_lost_after_it_was_looked_at_is_not_initialized)
+{
+    half_looked_at_nodes nodes;
+
+    nodes.to_first.reset_all();
+    BOOST_TEST(run_until(nodes.context, [&] { return nodes.to_first.open_connections() == 0; }));
+    nodes.to_second.pass();
+
+    BOOST_TEST(nodes.outcome() == error::quorum_unreachable);
+    BOOST_TEST(nodes.report.votes.at(0).reason == reason::down);
 }
 
 BOOST_AUTO_TEST_CASE(a_node_that_cannot_be_marked_was_not_in_use_before)

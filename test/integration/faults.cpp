@@ -837,6 +837,29 @@ BOOST_AUTO_TEST_CASE(a_release_reaches_a_node_that_was_cut_off)
     BOOST_TEST(f.has_key(2, resource, false));
 }
 
+BOOST_AUTO_TEST_CASE(a_release_that_was_kept_for_longer_than_its_ttl_is_not_sent)
+{
+    proxied_nodes f(3, 200ms);
+    client_runner locks(f.context, f.config);
+    locks.wait_for_all_nodes();
+    lease is_long = run(f.context, locks->async_acquire("orders:long", 600s));
+    lease is_short = run(f.context, locks->async_acquire("orders:short", 300ms));
+    BOOST_TEST(f.has_key(2, "orders:long"));
+    f.proxies[2].refuse();
+    f.proxies[2].reset_all();
+    BOOST_TEST(locks.reaches(2, node_state::down));
+    run(f.context, is_long.async_release());
+    run(f.context, is_short.async_release());
+
+    f.context.run_for(310ms);
+    f.proxies[2].accept();
+
+    BOOST_TEST(f.has_key(2, "orders:long", false));
+    const std::string sent = f.proxies[2].requests().at(1);
+    BOOST_TEST(contains(sent, "orders:long"));
+    BOOST_TEST(!contains(sent, "orders:short"));
+}
+
 BOOST_AUTO_TEST_CASE(an_attempt_that_a_cut_off_node_granted_is_undone_there_later)
 {
     proxied_nodes f(1, 200ms);

@@ -1,6 +1,6 @@
 #include "client/client_impl.hpp"
 
-#include <boost/asio/post.hpp>
+#include <boost/asio/dispatch.hpp>
 
 #include <utility>
 
@@ -8,7 +8,8 @@ namespace redlock::detail {
 
 namespace {
 
-/// Ends `left` at once, and lets `then` finish that on the strand of its client.
+/// Ends `left` at once, and lets `then` finish that on the strand of its client: in place if this
+/// is there, or what the program starts next would overtake it.
 template <class Then>
 void end_in_background(std::shared_ptr<share> left, Then then) noexcept
 {
@@ -21,7 +22,7 @@ void end_in_background(std::shared_ptr<share> left, Then then) noexcept
         return;
     try
     {
-        asio::post(client.strand(), [left = std::move(left), ended, then]() {
+        asio::dispatch(client.strand(), [left = std::move(left), ended, then]() {
             hold& held = *left->held();
             if (ended == share::end_of::hold)
                 then(held);

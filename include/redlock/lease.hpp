@@ -2,6 +2,7 @@
 #define REDLOCK_LEASE_HPP
 
 #include <redlock/detail/deliver.hpp>
+#include <redlock/detail/lender.hpp>
 #include <redlock/error.hpp>
 #include <redlock/fencing.hpp>
 #include <redlock/time.hpp>
@@ -41,6 +42,7 @@ enum class release_outcome : unsigned char
 
     /// Too few nodes answered for a quorum. The nodes that did not answer get the release once more
     /// when they are connected again, until the ttl ends. One that answered with an error does not.
+    /// Goes with every error of the operation, too.
     unconfirmed,
 
     /// Another lease of the same owner still holds the resource. Its key stays.
@@ -74,8 +76,8 @@ enum class release_outcome : unsigned char
     operation of the lease runs; moving, destroying and assigning may not.
 
     @par Executor
-    Handlers run on their associated executor, by default on the client's. Those of an empty lease,
-    which has no client, run on the system executor by default.
+    Handlers run on their associated executor, by default on the client's. An empty lease has no
+    client and lends no executor: handlers that have none of their own run on the system executor.
 
     @par Lifetime
     May outlive its client, and then expires by itself. The execution context must outlive it.
@@ -148,11 +150,12 @@ public:
         Token&& token = Token()
     )
     {
+        const detail::lender by = lender_of(share_);
         return boost::asio::async_initiate<Token, void(error_code)>(
             detail::initiation(
-                executor_of(share_),
-                [share = share_](auto handler, milliseconds wanted) {
-                    auto erased = deliver<void(error_code)>(std::move(handler), share);
+                by.get_executor(),
+                [share = share_, by](auto handler, milliseconds wanted) {
+                    auto erased = by.template deliver<void(error_code)>(std::move(handler));
                     start_extend(share, wanted, std::move(erased));
                 }
             ),
@@ -165,11 +168,12 @@ public:
     template <boost::asio::completion_token_for<void(error_code)> Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_extend(Token&& token = Token())
     {
+        const detail::lender by = lender_of(share_);
         return boost::asio::async_initiate<Token, void(error_code)>(
             detail::initiation(
-                executor_of(share_),
-                [share = share_](auto handler) {
-                    auto erased = deliver<void(error_code)>(std::move(handler), share);
+                by.get_executor(),
+                [share = share_, by](auto handler) {
+                    auto erased = by.template deliver<void(error_code)>(std::move(handler));
                     start_extend(share, std::nullopt, std::move(erased));
                 }
             ),
@@ -199,12 +203,13 @@ public:
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_release(Token&& token = Token())
     {
+        const detail::lender by = lender_of(share_);
         return boost::asio::async_initiate<Token, void(error_code, release_outcome)>(
             detail::initiation(
-                executor_of(share_),
-                [share = share_](auto handler) {
+                by.get_executor(),
+                [share = share_, by](auto handler) {
                     using signature = void(error_code, release_outcome);
-                    start_release(share, deliver<signature>(std::move(handler), share));
+                    start_release(share, by.template deliver<signature>(std::move(handler)));
                 }
             ),
             token
@@ -239,11 +244,13 @@ public:
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_wait_lost(Token&& token = Token())
     {
+        const detail::lender by = lender_of(share_);
         return boost::asio::async_initiate<Token, void(error_code)>(
             detail::initiation(
-                executor_of(share_),
-                [share = share_](auto handler) {
-                    start_wait_lost(share, deliver<void(error_code)>(std::move(handler), share));
+                by.get_executor(),
+                [share = share_, by](auto handler) {
+                    auto erased = by.template deliver<void(error_code)>(std::move(handler));
+                    start_wait_lost(share, std::move(erased));
                 }
             ),
             token
@@ -261,14 +268,7 @@ private:
 
     explicit lease(std::shared_ptr<detail::share> share) noexcept;
 
-    /// The executor of the client. Of an empty lease, which has none, the system executor.
-    static boost::asio::any_io_executor executor_of(const std::shared_ptr<detail::share>& share);
-
-    template <class Signature, class Handler>
-    static auto deliver(Handler handler, const std::shared_ptr<detail::share>& share)
-    {
-        return detail::deliver<Signature>(std::move(handler), executor_of(share));
-    }
+    static detail::lender lender_of(const std::shared_ptr<detail::share>& share);
 
     static void start_extend(
         std::shared_ptr<detail::share> share,

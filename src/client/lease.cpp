@@ -4,7 +4,6 @@
 #include "client/spawn_op.hpp"
 
 #include <boost/asio/error.hpp>
-#include <boost/asio/system_executor.hpp>
 
 #include <utility>
 
@@ -94,11 +93,9 @@ void lease::abandon() noexcept
         detail::client_impl::abandon(std::move(share_));
 }
 
-boost::asio::any_io_executor lease::executor_of(const std::shared_ptr<detail::share>& share)
+detail::lender lease::lender_of(const std::shared_ptr<detail::share>& share)
 {
-    if (share)
-        return share->held()->client()->executor();
-    return boost::asio::system_executor();
+    return share ? detail::lender(share->held()->client()->executor()) : detail::lender();
 }
 
 void lease::start_extend(
@@ -123,7 +120,7 @@ void lease::start_release(
 )
 {
     if (!share)
-        return std::move(handler)(error::invalid_argument, release_outcome());
+        return std::move(handler)(error::invalid_argument, release_outcome::unconfirmed);
     // From here on the lease is over, whatever becomes of the release.
     const auto ended = share->end();
     const detail::client_impl& client = *share->held()->client();  // Kept by the initiation.

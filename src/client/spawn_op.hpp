@@ -2,6 +2,7 @@
 #define REDLOCK_SRC_CLIENT_SPAWN_OP_HPP
 
 #include <redlock/error.hpp>
+#include <redlock/lease.hpp>
 
 #include "client/client_impl.hpp"
 #include "client/task.hpp"
@@ -44,13 +45,26 @@ inline void complete(asio::any_completion_handler<void(error_code)> handler, err
     std::move(handler)(outcome);
 }
 
+/// What a handler gets beside an error.
+template <class T>
+[[nodiscard]] T beside_error()
+{
+    return T();
+}
+
+template <>
+[[nodiscard]] inline release_outcome beside_error()
+{
+    return release_outcome::unconfirmed;
+}
+
 template <class T>
 void complete(asio::any_completion_handler<void(error_code, T)> handler, result<T> outcome)
 {
     if (outcome)
         std::move(handler)(error_code(), std::move(*outcome));
     else
-        std::move(handler)(outcome.error(), T());
+        std::move(handler)(outcome.error(), beside_error<T>());
 }
 
 /// Lets the slot cancel an operation from any thread. @return Null if the slot is not connected.

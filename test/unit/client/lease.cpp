@@ -1,9 +1,11 @@
 #include <redlock/lease.hpp>
 
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancel_after.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -38,14 +40,52 @@ BOOST_AUTO_TEST_CASE(an_empty_lease_can_be_neither_extended_nor_released)
     lease empty;
     std::vector<error_code> outcomes;
     const auto note = [&](error_code ec, auto...) { outcomes.push_back(ec); };
+    const auto released = [&](error_code ec, release_outcome outcome) {
+        outcomes.push_back(ec);
+        BOOST_TEST(outcome == release_outcome::unconfirmed);
+    };
 
     empty.async_extend(asio::bind_executor(context, note));
     empty.async_extend(10s, asio::bind_executor(context, note));
-    empty.async_release(asio::bind_executor(context, note));
+    empty.async_release(asio::bind_executor(context, released));
     BOOST_TEST(outcomes.empty());
     context.run();
 
     BOOST_TEST_REQUIRE(outcomes.size() == 3u);
+    for (const error_code& ec : outcomes)
+        BOOST_TEST(ec == error::invalid_argument);
+}
+
+// A timer of another context would keep the handler, and fire into freed memory.
+BOOST_AUTO_TEST_CASE(an_operation_of_an_empty_lease_ends_with_the_context_of_its_handler)
+{
+    auto context = std::make_unique<asio::io_context>();
+    const auto kept = std::make_shared<int>();
+    const auto note = [kept](error_code, auto...) {};
+    lease empty;
+
+    empty.async_extend(asio::cancel_after(1h, asio::bind_executor(*context, note)));
+    empty.async_extend(10s, asio::cancel_after(1h, asio::bind_executor(*context, note)));
+    empty.async_release(asio::cancel_after(1h, asio::bind_executor(*context, note)));
+    empty.async_wait_lost(asio::cancel_after(1h, asio::bind_executor(*context, note)));
+    context.reset();
+
+    BOOST_TEST(kept.use_count() == 2);  // Here, and in `note`.
+}
+
+BOOST_AUTO_TEST_CASE(an_operation_of_an_empty_lease_completes_once_with_a_limit_of_time)
+{
+    asio::io_context context;
+    std::vector<error_code> outcomes;
+    const auto note = [&](error_code ec, auto...) { outcomes.push_back(ec); };
+    lease empty;
+
+    empty.async_release(asio::cancel_after(1h, asio::bind_executor(context, note)));
+    empty.async_wait_lost(asio::cancel_after(0s, asio::bind_executor(context, note)));
+    BOOST_TEST(outcomes.empty());
+    context.run();
+
+    BOOST_TEST_REQUIRE(outcomes.size() == 2u);
     for (const error_code& ec : outcomes)
         BOOST_TEST(ec == error::invalid_argument);
 }

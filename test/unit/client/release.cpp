@@ -35,6 +35,19 @@ BOOST_AUTO_TEST_CASE(a_release_deletes_the_key_on_every_node)
     BOOST_TEST(fixture.keys_left() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(a_release_that_fails_is_unconfirmed)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+    fixture.locks().cancel();
+    fixture.run_until_idle();
+
+    const auto [ec, outcome] = fixture.complete(held.async_release());
+
+    BOOST_TEST(ec == error::not_running);
+    BOOST_TEST(outcome == release_outcome::unconfirmed);
+}
+
 BOOST_AUTO_TEST_CASE(a_release_does_not_wait_for_more_than_a_quorum)
 {
     running_client fixture;

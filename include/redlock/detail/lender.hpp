@@ -1,0 +1,69 @@
+#ifndef REDLOCK_DETAIL_LENDER_HPP
+#define REDLOCK_DETAIL_LENDER_HPP
+
+#include <redlock/detail/deliver.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/execution/blocking.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/prefer.hpp>
+#include <boost/asio/require.hpp>
+#include <boost/asio/system_executor.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace redlock::detail {
+
+/** Where an operation of a lease gets an executor from, if its token or its handler asks for one.
+
+    A lease has that of its client. An empty lease has none, but `cancel_after` wants one for its
+    timer. It gets one of a context that belongs to the operation: the timer of a longer-lived
+    context could fire when that of the handler is gone.
+*/
+class lender
+{
+public:
+    /// Lends the executor of a client.
+    explicit lender(boost::asio::any_io_executor client) : executor_(std::move(client)) {}
+
+    /// Lends an executor of a context of its own.
+    lender();
+
+    [[nodiscard]] boost::asio::any_io_executor get_executor() const noexcept { return executor_; }
+
+    /// Erases a handler: see `detail::deliver`.
+    template <class Signature, class Handler>
+    boost::asio::any_completion_handler<Signature> deliver(Handler handler) const
+    {
+        if (!own_)
+            return detail::deliver<Signature>(std::move(handler), executor_);
+
+        namespace asio = boost::asio;
+        auto executor = asio::prefer(
+            asio::get_associated_executor(handler, asio::system_executor()),
+            asio::execution::outstanding_work.tracked
+        );
+        return [executor, own = own_, handler = std::move(handler)](auto... args) mutable {
+            auto call = [own, handler = std::move(handler), ... args = std::move(args)]() mutable {
+                std::move(handler)(std::move(args)...);
+                run(*own);
+            };
+            asio::require(executor, asio::execution::blocking.never).execute(std::move(call));
+        };
+    }
+
+private:
+    /// Runs what the end of an operation has left in the context: the end of a timer.
+    static void run(boost::asio::execution_context& own);
+
+    std::shared_ptr<boost::asio::execution_context> own_;
+    boost::asio::any_io_executor executor_;
+};
+
+}  // namespace redlock::detail
+
+#endif

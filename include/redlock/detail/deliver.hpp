@@ -16,6 +16,11 @@
 #include <type_traits>
 #include <utility>
 
+// Without it the executor types of Asio cannot be told apart in here, and the library has it.
+#ifndef __cpp_rtti
+#error "redlock needs RTTI: compile without -fno-rtti"
+#endif
+
 namespace redlock::detail {
 
 /// A function that is called once, or destroyed.

@@ -93,6 +93,7 @@ std::string describe(const node_vote& from)
     case reason::cluster:
     case reason::eviction:
     case reason::rejected: return "refused: " + core::on_one_line(from.text);
+    case reason::in_use: return core::on_one_line(from.text);
     }
     return to_string(from.reason);
 }
@@ -124,6 +125,7 @@ const char* to_string(reason value) noexcept
     case reason::replica: return "replica";
     case reason::cluster: return "cluster";
     case reason::eviction: return "eviction";
+    case reason::in_use: return "in use";
     }
     return "unknown";
 }
@@ -131,7 +133,7 @@ const char* to_string(reason value) noexcept
 std::string to_string(const diagnostics& report)
 {
     if (report.quorum == 0)
-        return "no round was started";
+        return "no round was started" + (report.problem.empty() ? "" : ": " + report.problem);
 
     std::string line = "need " + std::to_string(report.quorum) + " of " +
                        std::to_string(report.votes.size()) + ":";

@@ -38,6 +38,7 @@ enum class reason : std::uint8_t
     replica,           ///< The node is a replica of another server.
     cluster,           ///< The node belongs to a Redis Cluster.
     eviction,          ///< The node may evict keys when its memory is full.
+    in_use,            ///< The node was in use before: of `async_initialize_nodes`.
 };
 
 /// Lower-case name, for logs and diagnostics.
@@ -69,6 +70,10 @@ struct diagnostics
     std::size_t quorum = 0;        ///< Grants needed. Zero: no round was started.
     std::size_t rounds = 0;        ///< Rounds made by the operation, the reported one included.
     std::vector<node_vote> votes;  ///< One for each node, in the order of the configuration.
+
+    /// Why no round was started: the argument that is out of its limits, by name, value and limit,
+    /// or that `async_run` was not called. Empty otherwise.
+    std::string problem{};
 };
 
 /// One readable line. Holds no passwords.

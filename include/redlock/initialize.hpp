@@ -55,13 +55,15 @@ boost::asio::any_io_executor to_executor(ExecutionContext& context)
     Never call it whenever a service starts: after a power cut it would admit nodes that have just
     forgotten what they granted.
 
-    Looks at all nodes first, and marks them only if every one answers and none carries a marker.
+    Looks at all nodes first, and marks them only if every one answers and none carries a marker. A
+    node that changes between the look and the mark, or has waited for 10 s, is not marked.
 
     @par Completion signature
     `void(boost::system::error_code)`
 
     @param where An executor, or an execution context such as `boost::asio::io_context`.
-    @param config That of the clients: nodes, `key_prefix`, `ttl_max`, `clock_window`.
+    @param config That of the clients: nodes, `ttl_max`, `clock_window`; `key_prefix` with
+    `accept_cluster`.
     @param report Where to write what each node said; null: nowhere. Must live until the operation
     has completed.
     @param token Completion token.

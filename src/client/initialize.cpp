@@ -1,5 +1,6 @@
 #include <redlock/initialize.hpp>
 
+#include "client/attempt_ids.hpp"
 #include "client/validate.hpp"
 #include "node/redis_link.hpp"
 
@@ -43,7 +44,8 @@ public:
             return finish(error::invalid_argument);
 
         link_group group = make_link_group(config_);
-        group.only_look = true;
+        const attempt_id note = attempt_ids().next();
+        group.look_note.assign(note.begin(), note.end());
         const auto encoder = make_command_encoder(group);
         open_ = votes_.size();
         for (std::size_t node = 0; node < votes_.size(); ++node)
@@ -78,7 +80,7 @@ private:
     void on_look(std::size_t node, const std::string& marker)
     {
         if (!marker.empty())
-            return note(node, vote::denied, reason::rejected, "was in use before: " + marker);
+            return note(node, vote::denied, reason::in_use, "was in use before: " + marker);
         note(node, vote::granted, reason::none, {});
     }
 

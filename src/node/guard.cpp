@@ -6,9 +6,11 @@
 #include <boost/algorithm/hex.hpp>
 #include <openssl/sha.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <iterator>
+#include <set>
 
 namespace redlock::detail {
 
@@ -17,12 +19,36 @@ namespace {
 /// Counts changes of the scripts after which old and new clients must not meet.
 constexpr int protocol_version = 1;
 
+/// The databases in use: keys that were made in another one are not ours, should two be swapped.
+std::string databases_of(const client_config& config)
+{
+    std::set<unsigned> used;
+    for (const node_config& each : config.nodes)
+        used.insert(each.database);
+    std::string list;
+    for (const unsigned each : used)
+        list += (list.empty() ? "" : ",") + std::to_string(each);
+    return list;
+}
+
 std::string make_fingerprint(const client_config& config)
 {
     return "redlock " + std::to_string(protocol_version) +
+           ";databases=" + databases_of(config) +
            ";nodes=" + std::to_string(config.nodes.size()) +
            ";ttl_max=" + std::to_string(config.ttl_max.count()) +
            ";clock_window=" + std::to_string(config.clock_window.count()) + ";";
+}
+
+/// A key for what a node remembers. A cluster has all keys of a script in one slot, and puts them
+/// there by the hash tag that the prefix has then: all prefixes of one lock key have the same.
+std::string own_key(const std::string& name, const client_config& config)
+{
+    if (std::ranges::none_of(config.nodes, &node_config::accept_cluster))
+        return name;
+    const std::string& prefix = config.key_prefix;
+    const auto open = prefix.find('{');
+    return name + ":" + prefix.substr(open, prefix.find('}', open) + 1 - open);
 }
 
 /// A string of Lua. Bytes that mean something there, or nothing anywhere, are escaped.
@@ -49,6 +75,7 @@ std::string make_constants(const client_config& config, const guard& made)
     const std::chrono::microseconds window = config.clock_window;
     return "local marker_key = " + quote(made.marker_key) +
            "\nlocal quarantine_key = " + quote(made.quarantine_key) +
+           "\nlocal quarantine_length = " + std::to_string(made.quarantine.count()) +
            "\nlocal fingerprint = " + quote(made.fingerprint) +
            "\nlocal window = " + std::to_string(window.count()) +
            "\nlocal fence_prefix = " + quote(fence_key_prefix) +
@@ -73,8 +100,9 @@ std::optional<guard> make_guard(const client_config& config)
     if (config.mode == mode::plain)
         return std::nullopt;
     guard made;
-    made.marker_key = "redlock:marker:" + config.key_prefix;
-    made.quarantine_key = "redlock:quarantine:" + config.key_prefix;
+    made.marker_key = own_key("redlock:marker", config);
+    made.quarantine_key = own_key("redlock:quarantine", config);
+    made.look_key = own_key("redlock:look", config);
     made.fingerprint = make_fingerprint(config);
     made.quarantine = core::quarantine_for(config.ttl_max, config.clock_window);
     const std::string constants = make_constants(config, made);

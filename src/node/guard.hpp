@@ -19,11 +19,14 @@ struct guarded_script
 /// What guarded mode adds to the commands, the same for all nodes of a client.
 struct guard
 {
+    // What a node remembers belongs to its database, and not to a prefix: the same lock key can be
+    // made of several prefixes.
     std::string marker_key;
     std::string quarantine_key;
+    std::string look_key;  ///< The note of an initialization.
 
-    /// The settings that all clients must share, as kept in the marker. No fingerprint is the
-    /// beginning of another one.
+    /// The settings that all clients of a database must share, as kept in the marker. No
+    /// fingerprint is the beginning of another one.
     std::string fingerprint;
 
     milliseconds quarantine;

@@ -46,6 +46,10 @@ constexpr auto probe_interval = 1s;
 /// still, the replies are there and unread.
 constexpr auto reading_time = 200ms;
 
+/// How long a node remembers that an initialization has looked at it. The others have to be looked
+/// at meanwhile.
+constexpr milliseconds look_note_life = 10s;
+
 /// Batches that are written and not answered. Boost.Redis walks through all of them at each write,
 /// so a silent node must not gather more. Where many are under way at a time, a further one waits a
 /// 64th of the way at most.
@@ -194,7 +198,7 @@ private:
 
         if (!group_.guarded)
             return on_admitted({});
-        if (group_.only_look)
+        if (!group_.look_note.empty())
             return look_for_marker();
         if (node_.durable && !node_.trust_durable)
             return ask_for_settings();
@@ -255,7 +259,10 @@ private:
         // The run id behind the last semicolon tells nobody anything.
         const std::string found = told.all.empty() ? "marked '" : told.all.front();
         return "the node is " + found.substr(0, found.rfind(';')) + "', this client has '" +
-               group_.guarded->fingerprint + "'";
+               group_.guarded->fingerprint +
+               "'; give all clients of the database the same settings, or stop them and delete "
+               "the key '" +
+               group_.guarded->marker_key + "'";
     }
 
     void look_for_marker()
@@ -272,8 +279,9 @@ private:
     {
         redis::request request;
         request.push(
-            "EVAL", initialize_script.text, 1, group_.guarded->marker_key,
-            group_.guarded->fingerprint, run_id_, what
+            "EVAL", initialize_script.text, 2, group_.guarded->marker_key,
+            group_.guarded->look_key, group_.guarded->fingerprint, run_id_, what,
+            group_.look_note, look_note_life.count()
         );
         exchange(std::move(request), std::move(next));
     }
@@ -433,7 +441,12 @@ private:
         const auto now = steady_clock::now();
         group_.servers->heard(index_, now);
         if (unmarked_)
-            return refuse(reason::unmarked, "the node has lost its data");
+        {
+            return refuse(
+                reason::unmarked,
+                "the node has lost its data since it was admitted, and is vetted again"
+            );
+        }
         const auto quarantine = std::exchange(quarantined_for_, std::nullopt);
         if (quarantine && events_.on_quarantined)
             events_.on_quarantined(*quarantine);

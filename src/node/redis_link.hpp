@@ -42,8 +42,9 @@ struct link_group
     /// plain mode puts them into any.
     bool single_keys = false;
 
-    /// Only look whether the nodes are marked, and admit none. For `async_initialize_nodes`.
-    bool only_look = false;
+    /// Not empty: only look whether the nodes are marked, leave this note on them, and admit none.
+    /// For `async_initialize_nodes`.
+    std::string look_note{};
 };
 
 /// Why a node was not marked. Both empty: it is.

@@ -111,7 +111,7 @@ public:
     }
 
 private:
-    static constexpr const char* marker_key = "redlock:marker:";
+    static constexpr const char* marker_key = "redlock:marker";
 
     void restart(redis_server& node)
     {
@@ -125,7 +125,7 @@ private:
         if (guard_ == restart_guard::on)
             return;
         node.command({"SET", marker_key, fingerprint_ + info_field(node, "run_id")});
-        node.command({"DEL", "redlock:quarantine:"});
+        node.command({"DEL", "redlock:quarantine"});
     }
 
     redis_servers& nodes_;

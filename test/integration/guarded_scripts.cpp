@@ -24,8 +24,9 @@ namespace {
 
 constexpr const char* lock = "orders:42";
 constexpr const char* fence = "redlock:fence:orders:42";
-constexpr const char* marker = "redlock:marker:";
-constexpr const char* quarantine = "redlock:quarantine:";
+constexpr const char* marker = "redlock:marker";
+constexpr const char* quarantine = "redlock:quarantine";
+constexpr const char* look = "redlock:look";
 constexpr std::int64_t window = 500'000;
 
 /// The scripts of a client, as they are or with a change.
@@ -118,9 +119,19 @@ public:
                std::stoll(answer.substr(std::string("(integer) ").size())) > 50'000;
     }
 
-    std::string initialize(const char* what)
+    std::string initialize(const char* what, const char* note = "note 1")
     {
-        return command({"EVAL", from_.initialize, "1", marker, fingerprint(), "life 1", what});
+        return command(
+            {"EVAL", from_.initialize, "2", marker, look, fingerprint(), "life 1", what, note,
+             "60000"}
+        );
+    }
+
+    /// Looks at a server that carries no marker, and then marks it.
+    std::string look_and_mark()
+    {
+        command({"DEL", marker});
+        return initialize("look") + initialize("mark");
     }
 
     bool acquires(const std::string& id, std::int64_t token)
@@ -333,8 +344,30 @@ const std::vector<scenario> scenarios{
      }},
     {"a fresh server that is initialized may vote at once",
      [](stage& on) {
+         return on.look_and_mark() == "(nil)(nil)" && on.marked("life 1") &&
+                on.admits("life 1") && on.command({"EXISTS", look}) == "(integer) 0";
+     }},
+    {"a server that was emptied since it was looked at is not initialized",
+     [](stage& on) {
          on.command({"DEL", marker});
-         return on.initialize("mark") == "(nil)" && on.marked("life 1") && on.admits("life 1");
+         on.initialize("look");
+         on.command({"FLUSHALL"});
+         return on.initialize("mark").starts_with("CHANGED") &&
+                on.command({"EXISTS", marker}) == "(integer) 0";
+     }},
+    {"a server at which somebody else has looked since is not initialized",
+     [](stage& on) {
+         on.command({"DEL", marker});
+         on.initialize("look");
+         on.initialize("look", "note 2");
+         return on.initialize("mark").starts_with("CHANGED") &&
+                on.initialize("mark", "note 2") == "(nil)";
+     }},
+    {"a look is forgotten after a while",
+     [](stage& on) {
+         on.command({"DEL", marker});
+         on.initialize("look");
+         return on.pttl(look) > 50'000 && on.pttl(look) <= 60'000;
      }},
     {"a server that carries a marker is not initialized",
      [](stage& on) {
@@ -343,11 +376,36 @@ const std::vector<scenario> scenarios{
          return on.initialize("mark") == "marked '" + other + "'" &&
                 on.command({"GET", marker}) == other;
      }},
-    {"looking at a fresh server changes nothing",
+    {"looking at a fresh server does not mark it",
      [](stage& on) {
          on.command({"DEL", marker});
          return on.initialize("look") == "(nil)" &&
                 on.command({"EXISTS", marker}) == "(integer) 0";
+     }},
+    {"a quarantine that is longer than one lasts is cut when a client connects",
+     [](stage& on) {
+         on.command({"SET", quarantine, "1", "PX", "3600000"});
+         return on.admit("life 1") == "(integer) 60000" && on.pttl(quarantine) <= 60'000;
+     }},
+    {"a quarantine that is shorter than one lasts is left as it is",
+     [](stage& on) {
+         on.command({"SET", quarantine, "1", "PX", "10000"});
+         on.admit("life 1");
+         on.acquire("a", on.now());
+         return on.pttl(quarantine) <= 10'000;
+     }},
+    {"a quarantine that is longer than one lasts is cut by an acquisition",
+     [](stage& on) {
+         on.command({"SET", quarantine, "1", "PX", "3600000"});
+         const std::string answer = on.acquire("a", on.now());
+         return answer.starts_with("(integer) -4\n") && on.pttl(quarantine) <= 30'100 &&
+                answer.find("(integer) 30100\n") != answer.npos;
+     }},
+    {"a quarantine that is longer than one lasts is cut by an extension",
+     [](stage& on) {
+         on.command({"SET", quarantine, "1", "PX", "3600000"});
+         on.extend("a", on.now());
+         return on.pttl(quarantine) <= 30'100;
      }},
 };
 
@@ -414,8 +472,26 @@ const std::vector<mutant> mutants{
     {"admit: durable not noted", &scripts::admit, "(durable and ' durable' or '')", "''"},
     {"admit: marker not written", &scripts::admit, "redis.call('SET', KEYS[1], wanted)", ""},
     {"admit: quarantine not told", &scripts::admit, "left == -2 and 0 or left", "0"},
-    {"initialize: overwrites", &scripts::initialize, "not marker and ", ""},
-    {"initialize: marks when it looks", &scripts::initialize, " and ARGV[3] == 'mark'", ""},
+    {"admit: quarantine not cut", &scripts::admit, "if left > tonumber(ARGV[3])", "if false"},
+    {"admit: cut quarantine not told", &scripts::admit, "    left = tonumber(ARGV[3])", ""},
+    {"admit: any quarantine is set", &scripts::admit, "if left > tonumber(ARGV[3])", "if left > 0"},
+    {"acquire: quarantine not cut", &scripts::acquire, "if quarantine > quarantine_length",
+     "if false"},
+    {"acquire: any quarantine is set", &scripts::acquire, "if quarantine > quarantine_length",
+     "if quarantine > 0"},
+    {"acquire: cut quarantine not told", &scripts::acquire,
+     "        quarantine = quarantine_length", ""},
+    {"extend: quarantine not cut", &scripts::extend, "if quarantine > quarantine_length",
+     "if false"},
+    {"initialize: overwrites", &scripts::initialize, "if marker then", "if false then"},
+    {"initialize: marks when it looks", &scripts::initialize, "if ARGV[3] == 'look'", "if false"},
+    {"initialize: leaves no note", &scripts::initialize,
+     "redis.call('SET', KEYS[2], ARGV[4], 'PX', ARGV[5])", ""},
+    {"initialize: a note for ever", &scripts::initialize, ", 'PX', ARGV[5]", ""},
+    {"initialize: asks for no note", &scripts::initialize,
+     "if redis.call('GET', KEYS[2]) ~= ARGV[4]", "if false"},
+    {"initialize: any note will do", &scripts::initialize, "~= ARGV[4]", "== false"},
+    {"initialize: the note stays", &scripts::initialize, "redis.call('DEL', KEYS[2])", ""},
     {"initialize: does not mark", &scripts::initialize,
      "redis.call('SET', KEYS[1], ARGV[1] .. ARGV[2])", ""},
 };

@@ -34,4 +34,9 @@ if marker ~= wanted then
     redis.call('SET', KEYS[1], wanted)
 end
 local left = redis.call('PTTL', KEYS[2])
+-- The clock was set back: a whole quarantine from now is enough, whatever it said before.
+if left > tonumber(ARGV[3]) then
+    redis.call('PEXPIRE', KEYS[2], ARGV[3])
+    left = tonumber(ARGV[3])
+end
 return left == -2 and 0 or left

@@ -1,8 +1,8 @@
 -- Sets lock keys to attempt ids, if the node may vote, the resource is free and the token new.
 --
 -- One question or several, as in release.lua. Constants of the client are in front, made by
--- src/node/guard.cpp: marker_key, quarantine_key, fingerprint, window, fence_prefix, fence_ttl.
--- Arguments cost time, constants do not.
+-- src/node/guard.cpp: marker_key, quarantine_key, quarantine_length, fingerprint, window,
+-- fence_prefix, fence_ttl. Arguments cost time, constants do not.
 --
 -- KEYS     the lock keys; the fence keys are made of them
 -- ARGV     for each key: the attempt id, the token, the ttl in milliseconds

@@ -13,6 +13,11 @@ local quarantine = redis.call('PTTL', quarantine_key)
 if not marker or string.sub(marker, 1, #fingerprint) ~= fingerprint then
     refusal = -3
 elseif quarantine ~= -2 then
+    -- The clock was set back: a whole quarantine from now is enough, whatever it said before.
+    if quarantine > quarantine_length then
+        redis.call('PEXPIRE', quarantine_key, quarantine_length)
+        quarantine = quarantine_length
+    end
     refusal, wait = -4, quarantine
 end
 

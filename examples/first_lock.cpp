@@ -17,10 +17,16 @@ asio::awaitable<void> ship_order(redlock::client& locks)
     co_await held.async_release();
 }
 
+/// Shows what it waits for: a node that is down, or a fresh one that does not vote yet.
+void print(redlock::log_level, std::string_view line)
+{
+    std::clog << line << '\n';
+}
+
 void run(std::string_view nodes)
 {
     asio::io_context context{1};  // One thread runs it.
-    redlock::client locks(context, {.nodes = redlock::parse_nodes(nodes)});
+    redlock::client locks(context, {.nodes = redlock::parse_nodes(nodes), .log = print});
     locks.async_run(asio::detached);
     asio::co_spawn(context, ship_order(locks), [&](std::exception_ptr failure) {
         locks.cancel();

@@ -160,7 +160,8 @@ public:
 
         @par Errors
         @li `error::not_running`: the client has stopped.
-        @li `operation_aborted`, also when the client is cancelled or closes.
+        @li `operation_aborted`, also when the client is cancelled or closes. A line of the log says
+        then which nodes are not ready, and why. `nodes()` says so at any time.
 
         @par Cancellation
         Terminal and partial.
@@ -201,7 +202,8 @@ public:
         @li `error::hold_limit_reached`: the owner holds the resource already, and `hold_max` of
         that hold does not allow for `ttl` more.
         @li `error::not_running`: the client did not run within `wait`, or had stopped before.
-        @li `error::invalid_argument`: resource or options out of range. Nothing was sent.
+        @li `error::invalid_argument`: resource or options out of range. Nothing was sent. The
+        report and the log name the field, its value and the limit.
 
         @par Cancellation
         Terminal and partial. Nothing is held afterwards: every node that may have our key gets a

@@ -61,7 +61,7 @@ struct node_config
     bool accept_eviction = false;
 
     /// Accept a node of a Redis Cluster. It has to serve all slots itself, or it refuses keys, and
-    /// a failover to its replica makes it forget locks.
+    /// a failover to its replica makes it forget locks. All clients must accept it, or none.
     bool accept_cluster = false;
 
     /// Address without credentials, as shown in diagnostics and logs.
@@ -78,6 +78,7 @@ struct node_config
     @li `redis://[[user]:password@]host[:port][/database]`
     @li `rediss://...`, the same over TLS, verified against the system's authorities
     @li `unix://[[user]:password@]/path/to/socket`
+    @li `valkey://` and `valkeys://`, which mean `redis://` and `rediss://`
 
     User, password, host and path may be percent-encoded.
 
@@ -118,7 +119,7 @@ enum class log_level : std::uint8_t
 {
     info,     ///< A node became ready.
     warning,  ///< A node was lost, could not be reached, or is in quarantine.
-    error,    ///< A node refuses us until somebody changes something.
+    error,    ///< A node refuses us, or a call is wrong, until somebody changes something.
 };
 
 /** What a client is made of.
@@ -158,12 +159,13 @@ struct client_config
     milliseconds fence_ttl{86'400'000};
 
     /// Put before each resource to make the key, 0 to 128 bytes. Guarded: must not begin with
-    /// `redlock:`, and has a hash tag, such as `{locks}:`, if a node has `accept_cluster`. All
-    /// clients must use the same.
+    /// `redlock:`, and has a hash tag, such as `{locks}:`, if a node has `accept_cluster`. Clients
+    /// exclude each other where prefix and resource make the same key.
     std::string key_prefix{};
 
-    /// Receives a line when a node changes its state. Called on the client's strand; must not block
-    /// or throw. Contention is never logged. Empty: no log.
+    /// Receives a line when a node changes its state, when an operation ends for a mistake in its
+    /// call, and when a wait for ready nodes is cut off. Called on the client's strand; must not
+    /// block or throw. Contention is never logged. Empty: no log.
     std::function<void(log_level, std::string_view)> log{};
 
     /// Is told of rounds, leases and nodes. Null: nobody is.

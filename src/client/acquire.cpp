@@ -1,6 +1,7 @@
 #include <redlock/detail/recycling.hpp>
 
 #include "client/operations.hpp"
+#include "client/validate.hpp"
 #include "core/holder_estimate.hpp"
 #include "core/limits.hpp"
 #include "core/quorum.hpp"
@@ -88,6 +89,20 @@ bool is_valid(const acquisition& wanted)
         return false;
     return core::valid_resource(wanted.resource) &&
            core::valid_options(wanted.options, config.node_timeout, client.highest_ttl());
+}
+
+/// Says why nothing was sent, in the report and in the log.
+void explain(const acquisition& wanted, std::string problem)
+{
+    wanted.client->log_problem("acquire", wanted.resource, problem);
+    if (wanted.options.report)
+        wanted.options.report->problem = std::move(problem);
+}
+
+std::string too_low_a_token(const hold& held, fencing_token wanted)
+{
+    return "fence_at_least is " + to_string(wanted) +
+           ", must be below the token of the owner's hold, which is " + to_string(held.fence());
 }
 
 /// What a round is worth.
@@ -181,7 +196,10 @@ task<error_code> join(acquisition& acquiring, std::shared_ptr<hold> held)
     client_impl& client = *acquiring.client;
     const acquire_options& options = acquiring.options;
     if (client.guarded() && held->fence() <= options.fence_at_least)
+    {
+        explain(acquiring, too_low_a_token(*held, options.fence_at_least));
         co_return error::invalid_argument;
+    }
 
     acquiring.corrected = false;  // That was about another round.
     const core::instant now = client.now();
@@ -283,13 +301,20 @@ task<result<lease>> run_acquisition(
     const time_point give_up = core::shifted(started, options.wait).steady;
     acquisition acquiring{std::move(self), std::move(resource), options, once, give_up};
 
+    if (options.report)
+        *options.report = {};
     error_code ec;
     if (!is_valid(acquiring))
+    {
+        explain(acquiring, problem_of_acquisition(client.config(), acquiring.resource, options));
         ec = error::invalid_argument;
-    else if (options.report)
-        *options.report = {};
-    if (!ec && !client.running())
+    }
+    else if (!client.running())
+    {
         ec = co_await client.until_running(give_up);
+        if (ec == error::not_running)
+            explain(acquiring, client.why_not_running());
+    }
     if (!ec)
     {
         ec = co_await try_once(acquiring);

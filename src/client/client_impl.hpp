@@ -29,6 +29,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace redlock::detail {
@@ -103,6 +104,16 @@ public:
     /// Refuses new operations. @return False if the client does not run.
     [[nodiscard]] bool begin_close();
     void begin_stop();
+
+    /// In words, for an operation that found it so.
+    [[nodiscard]] std::string why_not_running() const;
+
+    /// Tells the log why an operation ends at once: somebody has to change the program.
+    void log_problem(
+        std::string_view operation,
+        std::string_view resource,
+        std::string_view problem
+    ) const;
 
     /// Lets `at` pass. Fails with operation_aborted.
     [[nodiscard]] task<error_code> sleep_until(time_point at);
@@ -214,6 +225,7 @@ private:
     static void wake_all(suspension::list& waiting, error_code outcome);
     void on_node_change();
     [[nodiscard]] std::size_t ready_nodes() const;
+    void log_not_ready() const;
 
     asio::any_io_executor executor_;
     strand_type strand_;

@@ -1,4 +1,5 @@
 #include "client/operations.hpp"
+#include "client/validate.hpp"
 #include "core/limits.hpp"
 #include "core/validity.hpp"
 
@@ -65,7 +66,10 @@ task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl)
 {
     client_impl& client = *held->client();
     if (!core::valid_ttl(ttl, client.config().node_timeout, client.highest_ttl()))
+    {
+        client.log_problem("extend", held->resource(), problem_of_ttl(client.config(), ttl));
         co_return error::invalid_argument;
+    }
     if (!client.running())
         co_return error::not_running;
 

@@ -1,6 +1,7 @@
 #include "client/client_service.hpp"
 #include "client/operations.hpp"
 #include "client/pause.hpp"
+#include "core/one_line.hpp"
 #include "core/quorum.hpp"
 
 #include <boost/asio/post.hpp>
@@ -111,6 +112,48 @@ std::size_t client_impl::ready_nodes() const
     ));
 }
 
+std::string client_impl::why_not_running() const
+{
+    if (!at_home())
+        return "the client belongs to the parent of this process";
+    return state_ == state::idle ? "async_run was not called in time" : "the client has ended";
+}
+
+void client_impl::log_problem(
+    std::string_view operation,
+    std::string_view resource,
+    std::string_view problem
+) const
+{
+    if (!config_.log)
+        return;
+    std::string line(operation);
+    line.append(" of '").append(resource).append("': ").append(problem);
+    config_.log(log_level::error, core::on_one_line(std::move(line)));
+}
+
+/// Who gives up waiting for ready nodes learns no more than that from the error.
+void client_impl::log_not_ready() const
+{
+    if (!config_.log)
+        return;
+    const std::size_t quorum = core::quorum_size(nodes_.size());
+    std::string line = "gave up waiting for ready nodes: " + std::to_string(ready_nodes()) +
+                       " of " + std::to_string(quorum) + " needed";
+    if (state_ == state::idle)
+        line += ", async_run was not called";
+    for (const auto& node : nodes_)
+    {
+        const node_status status = node->status();
+        if (status.state == node_state::ready)
+            continue;
+        line += ", " + status.node + " " + to_string(status.state);
+        if (!status.because.empty())
+            line += " (" + status.because + ")";
+    }
+    config_.log(log_level::warning, core::on_one_line(std::move(line)));
+}
+
 task<error_code> client_impl::until_running(time_point limit)
 {
     pause start(*turn_);
@@ -145,7 +188,10 @@ task<error_code> client_impl::wait_ready()
         pause change(*turn_);
         const error_code ec = co_await change.wait(ready_waiting_);
         if (ec)
+        {
+            log_not_ready();
             co_return ec;
+        }
     }
     co_return error::not_running;
 }

@@ -20,6 +20,24 @@ namespace {
     throw std::invalid_argument("redlock: " + what);
 }
 
+std::string in_ms(milliseconds value)
+{
+    return std::to_string(value.count()) + " ms";
+}
+
+std::string out_of_range(
+    const char* field,
+    milliseconds value,
+    milliseconds lowest,
+    milliseconds highest
+)
+{
+    const std::string limits = highest == forever
+                                   ? in_ms(lowest) + " or more"
+                                   : std::to_string(lowest.count()) + " to " + in_ms(highest);
+    return std::string(field) + " is " + in_ms(value) + ", must be " + limits;
+}
+
 void check_range(
     const char* field,
     milliseconds value,
@@ -27,12 +45,8 @@ void check_range(
     milliseconds highest
 )
 {
-    if (value >= lowest && value <= highest)
-        return;
-    reject(
-        std::string(field) + " is " + std::to_string(value.count()) + " ms, must be " +
-        std::to_string(lowest.count()) + " to " + std::to_string(highest.count()) + " ms"
-    );
+    if (value < lowest || value > highest)
+        reject(out_of_range(field, value, lowest, highest));
 }
 
 /// What the operating system takes, without the final zero.
@@ -161,6 +175,49 @@ void validate(const client_config& config)
             " bytes, must have at most " + std::to_string(core::max_prefix_size)
         );
     }
+}
+
+std::string problem_of_ttl(const client_config& config, milliseconds ttl)
+{
+    const bool guarded = config.mode == mode::guarded;
+    const milliseconds highest = guarded ? config.ttl_max : core::max_ttl;
+    if (ttl < core::min_ttl || ttl > highest)
+    {
+        return out_of_range("ttl", ttl, core::min_ttl, highest) +
+               (guarded && ttl > highest ? ", which is ttl_max of the client" : "");
+    }
+    if (ttl <= config.node_timeout)
+    {
+        return "ttl is " + in_ms(ttl) +
+               ", must be longer than node_timeout of the client, which is " +
+               in_ms(config.node_timeout);
+    }
+    return {};
+}
+
+std::string problem_of_acquisition(
+    const client_config& config,
+    std::string_view resource,
+    const acquire_options& options
+)
+{
+    using namespace std::chrono_literals;
+
+    if (!core::valid_resource(resource))
+    {
+        return "resource has " + std::to_string(resource.size()) + " bytes, must have 1 to " +
+               std::to_string(core::max_resource_size);
+    }
+    if (config.mode == mode::guarded && !core::valid_guarded_key(config.key_prefix, resource))
+    {
+        return "key_prefix and resource make a key that begins with '" +
+               std::string(core::reserved_prefix) + "', which is kept for guarded mode itself";
+    }
+    if (options.wait < 0ms)
+        return out_of_range("wait", options.wait, 0ms, forever);
+    if (options.hold_max < 1ms)
+        return out_of_range("hold_max", options.hold_max, 1ms, forever);
+    return problem_of_ttl(config, options.ttl);
 }
 
 }  // namespace redlock::detail

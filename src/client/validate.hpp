@@ -2,12 +2,25 @@
 #define REDLOCK_SRC_CLIENT_VALIDATE_HPP
 
 #include <redlock/config.hpp>
+#include <redlock/options.hpp>
+
+#include <string>
+#include <string_view>
 
 namespace redlock::detail {
 
 /// Checks every field against its limits.
 /// @throws std::invalid_argument naming the field and the value, passwords left out.
 void validate(const client_config& config);
+
+// What is wrong with an argument: its name, its value and the limit. Empty: nothing.
+
+[[nodiscard]] std::string problem_of_ttl(const client_config& config, milliseconds ttl);
+[[nodiscard]] std::string problem_of_acquisition(
+    const client_config& config,
+    std::string_view resource,
+    const acquire_options& options
+);
 
 }  // namespace redlock::detail
 

@@ -11,14 +11,30 @@ namespace redlock {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> schemes{"redis://", "rediss://", "unix://"};
-
-/// The scheme at the start of a URL with its "://", or nothing.
-std::string_view scheme_of(std::string_view url) noexcept
+/// How a URL may begin. Valkey has names of its own for what is the same.
+struct scheme
 {
-    for (const std::string_view scheme : schemes)
-        if (url.starts_with(scheme))
-            return scheme;
+    std::string_view name;
+    bool tls = false;
+    bool unix_socket = false;
+};
+
+constexpr std::array schemes{
+    scheme{"redis://"},
+    scheme{"rediss://", true},
+    scheme{"valkey://"},
+    scheme{"valkeys://", true},
+    scheme{"unix://", false, true},
+};
+
+constexpr const char* known_schemes = "redis://, rediss://, valkey://, valkeys:// or unix://";
+
+/// The scheme at the start of a URL, or one without a name.
+scheme scheme_of(std::string_view url) noexcept
+{
+    for (const scheme& each : schemes)
+        if (url.starts_with(each.name))
+            return each;
     return {};
 }
 
@@ -52,7 +68,7 @@ constexpr bool is_control(char c) noexcept
 /// Everything but the credentials, for error messages.
 std::string redacted(std::string_view url)
 {
-    const std::string_view scheme = scheme_of(url);
+    const std::string_view scheme = scheme_of(url).name;
     const std::string_view rest = url.substr(scheme.size());
     // The last '@' and not the first: a password that was not percent-encoded may contain one.
     const auto at = rest.rfind('@');
@@ -63,7 +79,7 @@ std::string redacted(std::string_view url)
 }
 
 /// @param why Says what is wrong without quoting the URL: which part is the password is not sure.
-[[noreturn]] void reject(std::string_view url, const char* why)
+[[noreturn]] void reject(std::string_view url, const std::string& why)
 {
     throw std::invalid_argument("redlock: node URL '" + redacted(url) + "': " + why);
 }
@@ -130,7 +146,7 @@ struct url_parts
 */
 url_parts split(std::string_view url)
 {
-    const std::string_view rest = url.substr(scheme_of(url).size());
+    const std::string_view rest = url.substr(scheme_of(url).name.size());
     const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
     const auto at = authority.rfind('@');
 
@@ -247,12 +263,11 @@ std::vector<std::string_view> split_list(std::string_view urls)
             "redlock: entry " + std::to_string(parts.size()) + " of the list of node URLs ";
         if (parts.back().empty())
             throw std::invalid_argument(which + "is empty");
-        if (scheme_of(parts.back()).empty())
+        if (scheme_of(parts.back()).name.empty())
         {
             throw std::invalid_argument(
-                which +
-                "does not start with redis://, rediss:// or unix://; "
-                "write ',' in a password as %2C"
+                which + "does not start with " + known_schemes +
+                (parts.size() > 1 ? "; write ',' in a password as %2C" : "")
             );
         }
         if (comma == urls.npos)
@@ -273,13 +288,13 @@ std::string node_config::name() const
 
 node_config parse_node(std::string_view url)
 {
-    const std::string_view scheme = scheme_of(url);
-    if (scheme.empty())
-        reject(url, "the scheme must be redis, rediss or unix");
-    if (scheme == "unix://")
+    const scheme by = scheme_of(url);
+    if (by.name.empty())
+        reject(url, std::string("it must start with ") + known_schemes);
+    if (by.unix_socket)
         return parse_unix(url);
     node_config node = parse_tcp(url);
-    if (scheme == "rediss://")
+    if (by.tls)
         node.tls.emplace();
     return node;
 }

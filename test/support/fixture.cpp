@@ -22,6 +22,12 @@ client_config make_config(const setup& how)
     config.key_prefix = how.key_prefix;
     config.mode = how.mode;
     config.observer = how.observer;
+    if (how.lines)
+    {
+        config.log = [to = how.lines](log_level, std::string_view line) {
+            to->emplace_back(line);
+        };
+    }
     return config;
 }
 

@@ -88,6 +88,7 @@ struct setup
     std::string key_prefix{};
     redlock::mode mode = redlock::mode::plain;
     std::shared_ptr<redlock::observer> observer{};
+    std::vector<std::string>* lines = nullptr;  ///< Where the client's log goes.
 };
 
 /** A client of fake nodes in virtual time.

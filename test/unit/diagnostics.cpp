@@ -40,6 +40,7 @@ constexpr std::array all_reasons{
     reason::replica,
     reason::cluster,
     reason::eviction,
+    reason::in_use,
 };
 
 constexpr std::array all_votes{vote::granted, vote::denied, vote::refused, vote::failed};
@@ -83,6 +84,22 @@ BOOST_AUTO_TEST_CASE(votes_and_reasons_have_names_of_their_own)
 BOOST_AUTO_TEST_CASE(a_report_without_a_round_says_so)
 {
     BOOST_TEST(to_string(diagnostics()) == "no round was started");
+}
+
+BOOST_AUTO_TEST_CASE(a_report_without_a_round_says_why_if_it_knows)
+{
+    diagnostics report;
+    report.problem = "ttl is 5 ms, must be 10 to 30000 ms";
+    BOOST_TEST(
+        to_string(report) == "no round was started: ttl is 5 ms, must be 10 to 30000 ms"
+    );
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_was_in_use_before_is_not_called_refused)
+{
+    node_vote vote = voted(vote::denied, reason::in_use);
+    vote.text = "was in use before: marked 'redlock 1;'";
+    BOOST_TEST(said(vote) == "was in use before: marked 'redlock 1;'");
 }
 
 BOOST_AUTO_TEST_CASE(a_report_says_what_was_needed_and_what_each_node_answered_in_order)

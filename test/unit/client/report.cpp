@@ -248,6 +248,103 @@ BOOST_AUTO_TEST_CASE(without_a_round_the_report_is_empty)
     BOOST_TEST(report.votes.empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_call_that_is_wrong_is_told_by_name_value_and_limit)
+{
+    struct
+    {
+        std::string resource;
+        acquire_options options;
+        std::string problem;
+    } const cases[] = {
+        {"x", {.ttl = 5ms}, "ttl is 5 ms, must be 10 to 30000 ms"},
+        {"x", {.ttl = 40ms},
+         "ttl is 40 ms, must be longer than node_timeout of the client, which is 50 ms"},
+        {"x", {.ttl = 60s},
+         "ttl is 60000 ms, must be 10 to 30000 ms, which is ttl_max of the client"},
+        {"x", {.wait = -1ms}, "wait is -1 ms, must be 0 ms or more"},
+        {"x", {.hold_max = 0ms}, "hold_max is 0 ms, must be 1 ms or more"},
+        {"", {}, "resource has 0 bytes, must have 1 to 512"},
+        {"redlock:x", {},
+         "key_prefix and resource make a key that begins with 'redlock:', which is kept for "
+         "guarded mode itself"},
+    };
+    for (const auto& each : cases)
+    {
+        std::vector<std::string> lines;
+        running_client fixture({.mode = mode::guarded, .lines = &lines});
+        diagnostics report;
+        acquire_options options = each.options;
+        options.report = &report;
+
+        const auto [ec, none] =
+            fixture.complete(fixture.locks().async_acquire(each.resource, options));
+
+        BOOST_TEST(ec == error::invalid_argument);
+        BOOST_TEST(report.problem == each.problem);
+        BOOST_TEST(to_string(report) == "no round was started: " + each.problem);
+        BOOST_TEST_REQUIRE(!lines.empty());
+        BOOST_TEST(lines.back() == "acquire of '" + each.resource + "': " + each.problem);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_extension_that_is_wrong_is_told_to_the_log)
+{
+    std::vector<std::string> lines;
+    running_client fixture({.lines = &lines});
+    lease held = fixture.acquire("orders:42");
+
+    const auto [ec] = fixture.complete(held.async_extend(5ms));
+
+    BOOST_TEST(ec == error::invalid_argument);
+    BOOST_TEST_REQUIRE(!lines.empty());
+    BOOST_TEST(
+        lines.back() == "extend of 'orders:42': ttl is 5 ms, must be 10 to 86400000 ms"
+    );
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_was_never_run_says_so)
+{
+    std::vector<std::string> lines;
+    client_fixture fixture({.lines = &lines});
+    diagnostics report;
+
+    const auto held = launch(
+        fixture.locks().async_acquire("orders:42", {.wait = 1s, .report = &report})
+    );
+    const auto ready = launch(fixture.locks().async_wait_ready());
+    fixture.advance(2s);
+    ready->signal.emit(asio::cancellation_type::terminal);
+    fixture.run_until_idle();
+
+    BOOST_TEST(held->code() == error::not_running);
+    BOOST_TEST(report.problem == "async_run was not called in time");
+    BOOST_TEST_REQUIRE(lines.size() == 2u);
+    BOOST_TEST(lines[0] == "acquire of 'orders:42': async_run was not called in time");
+    BOOST_TEST(lines[1].starts_with(
+        "gave up waiting for ready nodes: 0 of 3 needed, async_run was not called, "
+    ));
+}
+
+BOOST_AUTO_TEST_CASE(who_gives_up_waiting_for_ready_nodes_finds_in_the_log_what_they_lack)
+{
+    std::vector<std::string> lines;
+    client_fixture fixture({.lines = &lines});
+    fixture.each_node(0, 3, [](fake_node& node) {
+        node.starts(node_state::quarantined, "it may have forgotten locks");
+    });
+    fixture.start_client();
+
+    const auto ready = launch(fixture.locks().async_wait_ready());
+    fixture.advance(1s);
+    ready->signal.emit(asio::cancellation_type::terminal);
+    fixture.run_until_idle();
+
+    BOOST_TEST(ready->code() == asio::error::operation_aborted);
+    BOOST_TEST_REQUIRE(lines.size() == 1u);
+    BOOST_TEST(lines[0].starts_with("gave up waiting for ready nodes: 2 of 3 needed, "));
+    BOOST_TEST(lines[0].find("quarantined (it may have forgotten locks)") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(late_answers_do_not_touch_the_report)
 {
     running_client fixture;

@@ -98,7 +98,8 @@ std::string every_byte()
 using namespace std::string_view_literals;
 
 // What the messages say.
-constexpr const char* bad_scheme = "the scheme must be redis, rediss or unix";
+constexpr const char* bad_scheme =
+    "it must start with redis://, rediss://, valkey://, valkeys:// or unix://";
 constexpr const char* no_host = "the host is missing";
 constexpr const char* bad_port = "the port must be a number from 1 to 65535";
 constexpr const char* bad_database = "the path must be the number of a database";
@@ -352,7 +353,10 @@ BOOST_AUTO_TEST_CASE(a_list_names_the_entry_that_is_not_a_url)
         {"redis://a,redis://b,", "entry 3 of the list of node URLs is empty"},
         {"redis://a;redis://b", "port must be"},
         {"redis://a redis://b", "no host has"},
-        {"redis://a,b", "entry 2 of the list of node URLs does not start with"},
+        {"redis://a,b",
+         "entry 2 of the list of node URLs does not start with redis://, rediss://, valkey://, "
+         "valkeys:// or unix://; write ',' in a password as %2C"},
+        {"http://b", "valkeys:// or unix://$"},
         {"redis://a,http://b", "entry 2 of the list of node URLs does not start with"},
         {"redis://a,redis://b:0", "redis://b:0"},
     };
@@ -361,9 +365,20 @@ BOOST_AUTO_TEST_CASE(a_list_names_the_entry_that_is_not_a_url)
     {
         const std::string said = complaint(parse_nodes, each.list);
         BOOST_TEST(
-            said.find(each.expected) != said.npos, "'" << each.list << "' gives '" << said << "'"
+            (said + '$').find(each.expected) != said.npos,
+            "'" << each.list << "' gives '" << said << "'"
         );
     }
+}
+
+BOOST_AUTO_TEST_CASE(a_url_of_valkey_is_one_of_redis)
+{
+    const node_config plain = parse_node("valkey://user:secret@h:1/2");
+    BOOST_TEST(plain.name() == "h:1");
+    BOOST_TEST(plain.password == "secret");
+    BOOST_TEST(plain.database == 2u);
+    BOOST_TEST(!plain.tls);
+    BOOST_TEST(parse_node("valkeys://h").tls.has_value());
 }
 
 BOOST_AUTO_TEST_CASE(a_malformed_url_is_rejected_with_the_reason)

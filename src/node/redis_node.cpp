@@ -174,7 +174,7 @@ private:
         change(
             node_state::quarantined,
             "it may have forgotten locks and does not vote for " + std::to_string(left.count()) +
-                " ms; a fresh node need not wait once async_initialize_nodes has marked it"
+                " ms; async_initialize_nodes, before the first client, spares fresh nodes that"
         );
         pause_.expires_at(quarantined_until_);
         pause_.async_wait([self = weak_from_this()](error_code ec) {

@@ -228,6 +228,8 @@ test('a store that is away is shown, and nothing is lost', async () => {
     await end(stage.store.child, 'SIGKILL');
     await ada.notice.getByText('The message store is down.').waitFor();
     await ada.page.locator('#store[data-state="down"]').waitFor();
+    await ada.page.locator('#members', {hasText: /^– members$/}).waitFor();
+    await ada.page.locator('#refused', {hasText: /^–$/}).waitFor();
     await ada.say('meanwhile');
     await stage.store.start();
 

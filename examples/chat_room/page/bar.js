@@ -1,7 +1,7 @@
 // What stands above everything: the room, the connection, and a notice while something is wrong.
 
 import {byId, setText} from './dom.js';
-import {plural} from './words.js';
+import {known, plural} from './words.js';
 
 const place = document.title;
 let room = '';
@@ -15,7 +15,7 @@ export function showPlace(name) {
 }
 
 export function showMembers(count) {
-    setText(byId('members'), plural(count, 'member'));
+    setText(byId('members'), plural(known(count), 'member'));
 }
 
 /** Unread messages are counted in the tab's title. */

@@ -2,7 +2,7 @@
 
 import {byId, element, setText, showServer} from './dom.js';
 import {Timeline} from './timeline.js';
-import {duration, plural, roundTrip, seconds} from './words.js';
+import {duration, known, plural, roundTrip, seconds} from './words.js';
 
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 const jump = 180;
@@ -38,7 +38,8 @@ export class Panel {
     }
 
     show(status) {
-        this.setTime(status.now);
+        if (status.now !== undefined)  // The store's clock, so not known while that is down.
+            this.setTime(status.now);
         const before = this.status;
         this.status = status;
         this.heard = performance.now();
@@ -47,7 +48,7 @@ export class Panel {
         this.#showCoordinator();
         this.#runDown(before?.lease, status.lease);
         this.#showNodes(status.nodes);
-        setText(byId('refused'), String(status.refused));
+        setText(byId('refused'), known(status.refused));
         setText(byId('store'), status.store === 'up' ? 'The message store is up.'
             : 'The message store is down.');
         byId('store').dataset.state = status.store;

@@ -21,6 +21,9 @@ export function duration(milliseconds) {
     return min > 0 ? `${min} min ${s} s` : `${s} s`;
 }
 
+/** A number that the server told, or a dash if it did not know it. */
+export const known = (number) => String(number ?? '–');
+
 export const plural = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 
 /** A round trip in microseconds, or a dash if nothing was measured. */

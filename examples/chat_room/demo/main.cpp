@@ -42,7 +42,7 @@ asio::awaitable<void> serve(chat::company& in)
 {
     std::cout << "\nOpen several of these, in one or more browsers. Ctrl-C ends everything.\n";
     for (const chat::server_process& each : in.on)
-        std::cout << "  " << each.url() << "/?room=lobby\n";
+        std::cout << "  " << each.url() << "/#lobby\n";
     std::cout << std::flush;
     asio::steady_timer timer(co_await asio::this_coro::executor);
     for (;;)

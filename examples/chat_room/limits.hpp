@@ -22,6 +22,9 @@ inline constexpr std::size_t http_body = 1'024;
 /// Messages that wait in the inbox of a room for a coordinator.
 inline constexpr std::size_t inbox = 10'000;
 
+/// Messages of the past that a member can ask for when it joins.
+inline constexpr std::size_t tail = 10'000;
+
 /// Answers that wait for a member to read them. A server that waits does not read either.
 inline constexpr std::size_t waiting_answers = 64;
 

@@ -106,14 +106,35 @@ std::string take(const json::object& from, const rule& which, const std::string&
     return std::string(text);
 }
 
-std::uint64_t take_after(const json::object& from)
+/// A whole number that may be left out.
+struct number_rule
 {
-    const json::value* const found = from.if_contains("after");
+    const char* member;
+    std::uint64_t otherwise;
+    std::uint64_t greatest;
+};
+
+/// JavaScript holds no greater one exactly.
+constexpr std::uint64_t greatest_number = (1ULL << 53) - 1;
+
+constexpr number_rule after_rule{"after", 0, greatest_number};
+constexpr number_rule tail_rule{"tail", limits::tail, limits::tail};
+
+std::uint64_t take(const json::object& from, const number_rule& which)
+{
+    const json::value* const found = from.if_contains(which.member);
     if (found == nullptr)
-        return 0;
-    if (!found->is_int64() || found->get_int64() < 0)
-        throw refusal{problem::bad_field, "'after' must be a whole number, 0 or greater"};
-    return static_cast<std::uint64_t>(found->get_int64());
+        return which.otherwise;
+    const std::int64_t* const given = found->if_int64();
+    if (given == nullptr || *given < 0 || static_cast<std::uint64_t>(*given) > which.greatest)
+    {
+        std::string text = "'" + std::string(which.member) + "' must be a whole number from 0 to " +
+                           std::to_string(which.greatest);
+        if (found->is_number())
+            text += ", not " + json::serialize(*found);
+        throw refusal{problem::bad_field, std::move(text)};
+    }
+    return static_cast<std::uint64_t>(*given);
 }
 
 say_request take_say(const json::object& from)
@@ -202,7 +223,9 @@ std::variant<join_request, say_request, refusal> parse(std::string_view text)
         {
             std::string room = take(object, room_rule, {});
             std::string name = take(object, name_rule, {});
-            return join_request{std::move(room), std::move(name), take_after(object)};
+            const std::uint64_t after = take(object, after_rule);
+            const std::uint64_t tail = take(object, tail_rule);
+            return join_request{std::move(room), std::move(name), after, tail};
         }
         if (type->get_string() == "say")
             return take_say(object);
@@ -226,6 +249,7 @@ frame make_frame(const hello& what)
           {"room", limits::room},
           {"id", limits::id},
           {"frame", limits::frame},
+          {"tail", limits::tail},
           {"rate", what.rate.per_second},
           {"burst", what.rate.burst}}},
     });

@@ -1,6 +1,7 @@
 #ifndef REDLOCK_EXAMPLES_CHAT_ROOM_PROTOCOL_HPP
 #define REDLOCK_EXAMPLES_CHAT_ROOM_PROTOCOL_HPP
 
+#include "chat_room/limits.hpp"
 #include "chat_room/room_data.hpp"
 
 #include <cstdint>
@@ -55,7 +56,8 @@ struct join_request
 {
     std::string room;
     std::string name;
-    std::uint64_t after = 0;
+    std::uint64_t after = 0;           ///< The last sequence number that the client has.
+    std::uint64_t tail = limits::tail; ///< Messages of the past that it wants, the last ones.
 };
 
 struct say_request

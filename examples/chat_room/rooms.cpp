@@ -23,16 +23,23 @@ constexpr unsigned rounds_kept = 4;
 }  // namespace
 
 rooms::rooms(surroundings with, asio::any_io_executor executor)
-    : with_(with), executor_(executor), status_due_(executor), first_room_(executor)
+    : with_(with),
+      executor_(executor),
+      past_(executor, [data = &with.data](const std::string& room, std::uint64_t after) {
+          return data->read(room, after);
+      }),
+      status_due_(executor),
+      first_room_(executor)
 {
 }
 
 void rooms::start()
 {
-    running_ += 2;
+    running_ += 3;
     const auto done = [this](const std::exception_ptr&) { --running_; };
     asio::co_spawn(executor_, follow(), done);
     asio::co_spawn(executor_, tell_status(), done);
+    asio::co_spawn(executor_, past_.run(), done);
 }
 
 void rooms::stop()
@@ -42,6 +49,7 @@ void rooms::stop()
         each.room->stop();
     status_due_.set();
     first_room_.set();
+    past_.stop();
     look_again();
 }
 

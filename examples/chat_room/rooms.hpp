@@ -2,6 +2,7 @@
 #define REDLOCK_EXAMPLES_CHAT_ROOM_ROOMS_HPP
 
 #include "chat_room/event.hpp"
+#include "chat_room/history.hpp"
 #include "chat_room/protocol.hpp"
 #include "chat_room/room.hpp"
 #include "chat_room/surroundings.hpp"
@@ -44,6 +45,9 @@ public:
 
     void leave(chat::room& left, member& who);
 
+    /// Where members get what was said before.
+    [[nodiscard]] history& past() noexcept { return past_; }
+
     /// Tells the members soon.
     void on_store_change() { status_due_.set(); }
 
@@ -73,6 +77,7 @@ private:
 
     surroundings with_;
     asio::any_io_executor executor_;
+    history past_;
     std::map<std::string, occupied> rooms_;
     std::size_t members_ = 0;
     std::size_t running_ = 0;  ///< Coroutines.

@@ -3,6 +3,7 @@
 #include "chat_room/limits.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <variant>
 
@@ -13,12 +14,18 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-/// Messages that are read from the log at once.
-constexpr std::size_t page_size = 100;
-
 // Codes of WebSocket closing.
 constexpr unsigned policy_error = 1008;
 constexpr unsigned service_restart = 1012;
+
+/// The last message that a client does not want, or has.
+std::uint64_t begin_of(const join_request& what, const room_status& status)
+{
+    // A client that is ahead of the log has to start again, for the store has lost data.
+    const std::uint64_t has = what.after > status.last ? 0 : what.after;
+    const std::uint64_t unwanted = status.last - std::min(status.last, what.tail);
+    return std::max(has, unwanted);
+}
 
 }  // namespace
 
@@ -46,6 +53,7 @@ session::session(surroundings with, rooms& all, asio::any_io_executor executor)
 
 session::~session()
 {
+    rooms_.past().forget(*this);
     if (room_)
         rooms_.leave(*room_, *this);
 }
@@ -93,8 +101,8 @@ asio::awaitable<void> session::handle(join_request what)
         rooms::joined joined = co_await rooms_.join(what, *this);
         room_ = std::move(joined.room);
         name_ = what.name;
-        // A client that is ahead of the log has to start again, for the store has lost data.
-        delivered_ = what.after > joined.status.last ? 0 : what.after;
+        delivered_ = begin_of(what, joined.status);
+        past_ = joined.status.last;
         answers_.push_back(make_welcome(with_.how.name, what, joined.status, room_->terms()));
     }
     catch (const refusal& refused)
@@ -153,11 +161,10 @@ asio::awaitable<frame> session::next()
         }
         if (status_)
             co_return std::exchange(status_, nullptr);
-        if (has_messages())
+        if (frame message = next_message())
         {
-            if (frame message = co_await next_message())
-                co_return message;
-            continue;
+            with_.counts.delivered.Increment();
+            co_return message;
         }
         if (!room_ && steady_clock::now() >= join_by_)
             close(policy_error, "no join");
@@ -167,51 +174,46 @@ asio::awaitable<frame> session::next()
     co_return nullptr;
 }
 
-bool session::has_messages() const
+/// Null: none, or not yet.
+frame session::next_message()
 {
-    return room_ && (!history_.empty() || delivered_ < room_->last());
+    if (!page_.empty())
+        return next_of_page();
+    if (!room_ || delivered_ >= room_->last())
+        return nullptr;
+    // The past comes from the log, where members take turns. What is said now comes at once.
+    if (frame recent = delivered_ >= past_ ? room_->recent(delivered_ + 1) : nullptr)
+    {
+        ++delivered_;
+        may_skip_ = false;
+        return recent;
+    }
+    if (!std::exchange(asked_, true))
+        rooms_.past().ask(*this, room_->name(), delivered_);
+    return nullptr;
 }
 
-/// Null: not now.
-asio::awaitable<frame> session::next_message()
+/// Null: the log has lost what should come next.
+frame session::next_of_page()
 {
-    frame result = history_.empty() ? room_->recent(delivered_ + 1) : nullptr;
-    if (!result)
+    const message next = std::move(page_.front());
+    page_.pop_front();
+    if (next.seq != delivered_ + 1 && !may_skip_)
     {
-        if (history_.empty() && !co_await read_history())
-        {
-            co_await wake_.wait(1s);  // The store is down.
-            co_return nullptr;
-        }
-        const message& oldest = history_.front();
-        if (oldest.seq != delivered_ + 1 && !may_skip_)
-        {
-            with_.counts.too_slow.Increment();
-            close(policy_error, "too slow");
-            co_return nullptr;
-        }
-        result = make_frame(oldest);
-        delivered_ = oldest.seq - 1;
-        history_.pop_front();
+        with_.counts.too_slow.Increment();
+        close(policy_error, "too slow");
+        return nullptr;
     }
-    ++delivered_;
+    delivered_ = next.seq;
     may_skip_ = false;
-    with_.counts.delivered.Increment();
-    co_return result;
+    return make_frame(next);
 }
 
-asio::awaitable<bool> session::read_history()
+void session::on_page(std::vector<message> page)
 {
-    try
-    {
-        const auto page = co_await with_.data.read(room_->name(), delivered_, page_size);
-        history_.assign(page.begin(), page.end());
-    }
-    catch (const store_failure&)
-    {
-        // Shows in the status.
-    }
-    co_return !history_.empty();
+    asked_ = false;
+    page_.assign(std::make_move_iterator(page.begin()), std::make_move_iterator(page.end()));
+    wake_.set();
 }
 
 void session::close(unsigned code, std::string reason)

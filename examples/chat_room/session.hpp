@@ -2,6 +2,7 @@
 #define REDLOCK_EXAMPLES_CHAT_ROOM_SESSION_HPP
 
 #include "chat_room/event.hpp"
+#include "chat_room/history.hpp"
 #include "chat_room/protocol.hpp"
 #include "chat_room/rooms.hpp"
 #include "chat_room/surroundings.hpp"
@@ -16,6 +17,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace chat {
 
@@ -37,9 +39,10 @@ private:
 /** One WebSocket, and the member behind it. Everything but the stream itself.
 
     What the member gets is not queued: the writer asks for the next frame when the last one is
-    written, and the log of the room keeps what a slow member has yet to get.
+    written, and the log of the room keeps what a slow member has yet to get. Here is one page of it
+    at most.
 */
-class session final : public member
+class session final : public member, public history_reader
 {
 public:
     session(surroundings with, rooms& all, asio::any_io_executor executor);
@@ -66,15 +69,15 @@ public:
     void on_event(frame what) override;
     void on_status(frame what) override;
     void on_lost() override;
+    void on_page(std::vector<message> page) override;
 
 private:
     asio::awaitable<void> handle(join_request what);
     asio::awaitable<void> handle(say_request what);
     asio::awaitable<void> wait_for_reader();
     void refuse(const refusal& what);
-    asio::awaitable<frame> next_message();
-    asio::awaitable<bool> read_history();
-    [[nodiscard]] bool has_messages() const;
+    frame next_message();
+    frame next_of_page();
 
     surroundings with_;
     rooms& rooms_;
@@ -82,8 +85,10 @@ private:
     std::shared_ptr<room> room_;  ///< Null: not joined.
     std::string name_;
     std::uint64_t delivered_ = 0;    ///< Sequence number of the last message that was given out.
+    std::uint64_t past_ = 0;         ///< Sequence number of the last message before it joined.
     bool may_skip_ = true;           ///< The log may have forgotten what came before its first.
-    std::deque<message> history_;    ///< Read from the log, to be given out next.
+    std::deque<message> page_;       ///< Read from the log, to be given out next.
+    bool asked_ = false;             ///< For the next page.
     std::deque<frame> answers_;
     frame status_;
     event wake_;     ///< There may be something to give out.

@@ -37,6 +37,7 @@ void set_up(socket& on)
     times.keep_alive_pings = true;
     on.set_option(times);
     on.read_message_max(limits::frame);
+    on.auto_fragment(false);  // A frame is there as a whole: one write does.
 }
 
 asio::awaitable<void> read_frames(socket& from, session& to)

@@ -38,6 +38,10 @@ constexpr auto pause_before_reconnecting = 200ms;
 /// Messages that are moved at once. A script keeps the server from everything else.
 constexpr std::size_t batch_size = 100;
 
+/// Messages that are read from a log at once: 160 kB if they are as long as they may be. While the
+/// reply is taken apart, this server does nothing else.
+constexpr std::size_t page_size = 20;
+
 /// A server that has not told its members for so long has none.
 constexpr auto presence_time = 3s;
 
@@ -317,7 +321,7 @@ std::string fenced(const scripts::script& which)
 struct store::connections
 {
     connections(const asio::any_io_executor& executor, const redlock::node_config& where)
-        : commands(executor, where), follower(executor, where)
+        : commands(executor, where), follower(executor, where), history(executor, where)
     {
     }
 
@@ -329,6 +333,7 @@ struct store::connections
 
     link commands;
     link follower;
+    link history;
     std::function<void()> on_change;
     std::string follower_id;  ///< What the server calls the connection. Empty: not known.
     bool up = false;
@@ -348,7 +353,8 @@ store::~store() = default;
 void store::start(std::function<void()> on_change)
 {
     connections_->on_change = std::move(on_change);
-    for (link* const each : {&connections_->commands, &connections_->follower})
+    for (link* const each :
+         {&connections_->commands, &connections_->follower, &connections_->history})
     {
         asio::co_spawn(
             each->get_executor(), each->run(), asio::consign(asio::detached, connections_)
@@ -361,6 +367,7 @@ void store::stop()
     connections_->on_change = nullptr;
     connections_->commands.stop();
     connections_->follower.stop();
+    connections_->history.stop();
 }
 
 bool store::is_up() const noexcept
@@ -378,16 +385,12 @@ asio::awaitable<void> store::say(std::string room, said what)
     co_await connections_->commands.ask(std::move(request));
 }
 
-asio::awaitable<std::vector<message>> store::read(
-    std::string room,
-    std::uint64_t after,
-    std::size_t count
-)
+asio::awaitable<std::vector<message>> store::read(std::string room, std::uint64_t after)
 {
     redis::request request = make_request();
     const std::string from = "(" + std::to_string(after) + "-0";
-    request.push("XRANGE", key(room, ":log"), from, "+", "COUNT", count);
-    const auto replies = co_await connections_->commands.ask(std::move(request));
+    request.push("XRANGE", key(room, ":log"), from, "+", "COUNT", page_size);
+    const auto replies = co_await connections_->history.ask(std::move(request));
     std::vector<message> result;
     for (const value& entry : replies.at(0).parts)
         result.push_back(read_message(entry));

@@ -97,12 +97,9 @@ public:
     /// Puts a message into the inbox of a room. Throws `inbox_full`.
     asio::awaitable<void> say(std::string room, said what);
 
-    /// Reads messages after `after`, `count` at most.
-    asio::awaitable<std::vector<message>> read(
-        std::string room,
-        std::uint64_t after,
-        std::size_t count
-    );
+    /// Reads the first messages after `after`, a page of them at most. On a connection of its own:
+    /// long replies keep no others waiting.
+    asio::awaitable<std::vector<message>> read(std::string room, std::uint64_t after);
 
     /// The recent coordinators of a room, oldest first.
     asio::awaitable<std::vector<coordinator_entry>> coordinators(std::string room);
@@ -138,7 +135,7 @@ public:
     /// Moves messages from the inbox to the log, as many as go at once.
     asio::awaitable<append_result> append(std::string room, redlock::fencing_token fence);
 
-    /// Waits for news of rooms, for a moment. On a connection of its own.
+    /// Waits for news of rooms, for a moment. On a connection of its own, too.
     asio::awaitable<std::vector<news>> follow(std::vector<position> from);
 
     /// Ends `follow` early, because its rooms have changed.

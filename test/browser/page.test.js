@@ -140,6 +140,25 @@ test('who joins sees what was said before, and a reload changes nothing', async 
     assert.equal(await grace.page.locator('#messages .own').count(), 0);
 });
 
+test('the page asks for what it can show, and later for all that it missed', async () => {
+    const ada = await Member.open(browser, stage.server('s1'), {room: newRoom()});
+    const joins = [];
+    ada.page.on('websocket', (socket) => socket.on('framesent', ({payload}) => {
+        const {type, after, tail} = JSON.parse(payload);
+        if (type === 'join')
+            joins.push({after, tail});
+    }));
+    await ada.page.reload();
+    await ada.join();
+    await ada.say('one');
+    await ada.sees('one');
+    await stage.server('s1').restart();
+    await eventually('another join', () => joins.length > 1);
+
+    assert.deepEqual(joins[0], {after: undefined, tail: 1000});
+    assert.deepEqual(joins.at(-1), {after: 1, tail: undefined});
+});
+
 test('what comes while somebody reads above is counted and marked', async () => {
     const [ada, grace] = await two();
     for (let i = 1; i <= 30; ++i)

@@ -1,11 +1,10 @@
 // What a server answers to input that is not as docs/chat-room.md says.
 
 #include "chat/fixture.hpp"
+#include "chat/visitor.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/deferred.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/json/parse.hpp>
+#include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -32,72 +31,6 @@ namespace json = boost::json;
 namespace {
 
 constexpr auto patience = 15s;
-
-/// A connection with what it is told in between, which nobody asked for.
-class visitor
-{
-public:
-    visitor(chat_fixture& f, std::size_t server) : f_(f), link_(f.context.get_executor())
-    {
-        auto opened = link_.open(f.on[server].port());
-        run(f_.context, asio::co_spawn(f_.context, std::move(opened), asio::deferred));
-        BOOST_TEST(next("hello").at("limits").at("text").as_int64() == 2000);
-    }
-
-    void send(std::string text)
-    {
-        run(f_.context, asio::co_spawn(f_.context, link_.send(std::move(text)), asio::deferred));
-    }
-
-    void send_binary(std::string bytes)
-    {
-        auto sent = link_.send_binary(std::move(bytes));
-        run(f_.context, asio::co_spawn(f_.context, std::move(sent), asio::deferred));
-    }
-
-    void join()
-    {
-        send(R"({"type":"join","room":"lobby","name":"Visitor"})");
-        BOOST_TEST(next("welcome").at("room").as_string() == "lobby");
-    }
-
-    /// Waits for a message of one of these types. What nobody asked for is left out.
-    json::object next_of(const std::vector<std::string>& types)
-    {
-        for (;;)
-        {
-            auto received = link_.receive(patience);
-            const std::string frame =
-                run(f_.context, asio::co_spawn(f_.context, std::move(received), asio::deferred));
-            const json::object told = json::parse(frame).as_object();
-            const std::string found(told.at("type").as_string());
-            if (std::ranges::find(types, found) != types.end())
-                return told;
-            if (found != "status" && found != "coordinator")
-                throw std::runtime_error("not a " + types.front() + " but " + frame);
-        }
-    }
-
-    json::object next(const std::string& type) { return next_of({type}); }
-
-    /// Waits until the server closes. @return Its code.
-    unsigned closed()
-    {
-        try
-        {
-            for (;;)
-                (void)next("status");
-        }
-        catch (const chat::connection_closed& end)
-        {
-            return end.code();
-        }
-    }
-
-private:
-    chat_fixture& f_;
-    chat::connection link_;
-};
 
 std::string say(const std::string& id, const std::string& text)
 {
@@ -151,6 +84,11 @@ const std::vector<bad_frame> before_join{
     {R"({"type":"join","room":"lobby","name":"Ada","after":-1})", "bad_field"},
     {R"({"type":"join","room":"lobby","name":"Ada","after":"1"})", "bad_field"},
     {R"({"type":"join","room":"lobby","name":"Ada","after":1.5})", "bad_field"},
+    {R"({"type":"join","room":"lobby","name":"Ada","after":9007199254740992})", "bad_field"},
+    {R"({"type":"join","room":"lobby","name":"Ada","tail":-1})", "bad_field"},
+    {R"({"type":"join","room":"lobby","name":"Ada","tail":10001})", "bad_field"},
+    {R"({"type":"join","room":"lobby","name":"Ada","tail":"all"})", "bad_field"},
+    {R"({"type":"join","room":"lobby","name":"Ada","tail":null})", "bad_field"},
 };
 
 void check_answers(visitor& who, const std::vector<bad_frame>& table)
@@ -202,6 +140,19 @@ BOOST_AUTO_TEST_CASE(bad_frames_get_a_clear_answer_and_the_connection_stays)
     who.send(say("good", "still here"));
     BOOST_TEST(who.next("accepted").at("id").as_string() == "good");
     BOOST_TEST(who.next("message").at("text").as_string() == "still here");
+}
+
+BOOST_AUTO_TEST_CASE(a_tail_that_is_out_of_range_is_named)
+{
+    chat_fixture f({.servers = 1});
+    visitor who(f, 0);
+
+    who.send(R"({"type":"join","room":"lobby","name":"Ada","tail":20000})");
+
+    BOOST_TEST(
+        who.next("error").at("text").as_string() ==
+        "'tail' must be a whole number from 0 to 10000, not 20000"
+    );
 }
 
 BOOST_AUTO_TEST_CASE(a_frame_that_is_too_large_or_no_utf_8_ends_the_connection_with_its_code)

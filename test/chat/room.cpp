@@ -1,13 +1,19 @@
 // Members, servers and a store without faults, docs/chat-room.md.
 
 #include "chat/fixture.hpp"
+#include "chat/visitor.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
+#include <boost/json/value.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <string>
+#include <vector>
 
 #include "support/client_runner.hpp"
 #include "support/needs.hpp"
@@ -47,6 +53,45 @@ BOOST_AUTO_TEST_CASE(who_joins_later_gets_the_history_first)
 
     BOOST_TEST(f.all_heard());
     check_histories(f.members, 351);
+}
+
+BOOST_AUTO_TEST_CASE(who_joins_gets_as_many_of_the_last_messages_as_it_asks_for)
+{
+    chat_fixture f({.servers = 1});
+    auto& ada = f.add("Ada", 0);
+    for (int number = 0; number < 60; ++number)
+        ada.say(std::to_string(number));
+    BOOST_TEST(f.all_heard());
+    struct wish
+    {
+        std::string words;
+        std::int64_t first;  ///< Sequence number of the message that it gets first.
+    };
+    const std::vector<wish> table{
+        {"", 1},
+        {R"("tail":10000)", 1},
+        {R"("tail":45)", 16},
+        {R"("tail":1)", 60},
+        {R"("tail":0)", 61},
+        {R"("after":50)", 51},
+        {R"("after":50,"tail":5)", 56},
+        {R"("after":58,"tail":5)", 59},
+        {R"("after":60,"tail":5)", 61},
+    };
+
+    std::deque<visitor> visitors;
+    for (const wish& each : table)
+        BOOST_TEST(visitors.emplace_back(f, 0).join(each.words).at("last").as_int64() == 60);
+    ada.say("one more");
+
+    for (std::size_t index = 0; index < table.size(); ++index)
+    {
+        BOOST_TEST_CONTEXT(table[index].words)
+        {
+            for (std::int64_t seq = table[index].first; seq <= 61; ++seq)
+                BOOST_TEST_REQUIRE(visitors[index].next("message").at("seq").as_int64() == seq);
+        }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(what_is_said_twice_appears_once)

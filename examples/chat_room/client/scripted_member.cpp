@@ -179,6 +179,8 @@ void scripted_member::take(const std::string& frame)
     else if (type == "status")
     {
         status_ = frame;
+        if (on_status)
+            on_status(status_);
     }
     else if (type == "error" && told.contains("id") && told.at("retry").as_bool())
     {

@@ -92,6 +92,9 @@ public:
     /// Called for each message that is heard.
     std::function<void(const heard&)> on_message;
 
+    /// Called for each status that is told, with its JSON.
+    std::function<void(const std::string&)> on_status;
+
 private:
     struct kept
     {

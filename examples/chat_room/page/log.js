@@ -5,7 +5,7 @@ import {byId, element, icon, setText} from './dom.js';
 import {day, exactTime, plural, timeOfDay} from './words.js';
 
 // Longer histories would make the page slow; the oldest lines go first.
-const mostLines = 1000;
+export const mostLines = 1000;
 const sameBreath = 3 * 60 * 1000;
 const nearTheEnd = 48;
 

@@ -2,6 +2,7 @@
 
 import {hideNotice, showConnection, showMembers, showNotice} from './bar.js';
 import {Connection} from './connection.js';
+import {mostLines} from './log.js';
 import {Outbox} from './outbox.js';
 import {limits} from './rules.js';
 import {seconds} from './words.js';
@@ -64,7 +65,9 @@ export class Visit {
     }
 
     #join() {
-        this.connection.send({type: 'join', room: this.room, name: this.name, after: this.last});
+        // Whoever was here before misses nothing of what came meanwhile.
+        const wanted = this.last > 0 ? {after: this.last} : {tail: mostLines};
+        this.connection.send({type: 'join', room: this.room, name: this.name, ...wanted});
     }
 
     #welcome(frame) {

@@ -118,6 +118,7 @@ struct number_rule
 constexpr std::uint64_t greatest_number = (1ULL << 53) - 1;
 
 constexpr number_rule after_rule{"after", 0, greatest_number};
+constexpr number_rule began_rule{"began", 0, greatest_number};
 constexpr number_rule tail_rule{"tail", limits::tail, limits::tail};
 
 std::uint64_t take(const json::object& from, const number_rule& which)
@@ -224,8 +225,9 @@ std::variant<join_request, say_request, refusal> parse(std::string_view text)
             std::string room = take(object, room_rule, {});
             std::string name = take(object, name_rule, {});
             const std::uint64_t after = take(object, after_rule);
+            const std::uint64_t began = take(object, began_rule);
             const std::uint64_t tail = take(object, tail_rule);
-            return join_request{std::move(room), std::move(name), after, tail};
+            return join_request{std::move(room), std::move(name), after, began, tail};
         }
         if (type->get_string() == "say")
             return take_say(object);
@@ -307,6 +309,7 @@ frame make_welcome(
         {"now", status.now},
         {"last", status.last},
         {"first", status.first},
+        {"began", status.began},
         {"coordinators", std::move(coordinators)},
     });
 }

@@ -56,8 +56,9 @@ struct join_request
 {
     std::string room;
     std::string name;
-    std::uint64_t after = 0;           ///< The last sequence number that the client has.
-    std::uint64_t tail = limits::tail; ///< Messages of the past that it wants, the last ones.
+    std::uint64_t after = 0;            ///< The last sequence number that the client has,
+    std::uint64_t began = 0;            ///< of a log that began then. 0: it does not say.
+    std::uint64_t tail = limits::tail;  ///< Messages of the past that it wants, the last ones.
 };
 
 struct say_request

@@ -28,6 +28,7 @@ room::room(
 )
     : with_(with),
       name_(std::move(name)),
+      began_(status.began),
       last_(status.last),
       coordinator_(with, executor, name_, std::move(on_change))
 {
@@ -71,15 +72,21 @@ void room::on_news(const news& what)
     }
 }
 
-void room::on_status(const std::optional<room_status>& status, std::uint64_t asked_at)
+bool room::is_lost(const room_status& status, std::uint64_t seen) const
 {
-    if (status && status->last < asked_at)
-    {
-        std::cerr << "room " << name_ << ": the store has lost messages" << std::endl;
-        for (member* const each : members_)
-            each->on_lost();
-        return;
-    }
+    return status.began != began_ || status.last < seen;
+}
+
+void room::on_lost()
+{
+    std::cerr << "room " << name_ << ": the store has lost messages" << std::endl;
+    for (member* const each : members_)
+        each->on_lost();
+    stop();
+}
+
+void room::on_status(const std::optional<room_status>& status)
+{
     const frame told = make_status(with_.how.name, status, with_.locks.nodes());
     for (member* const each : members_)
         each->on_status(told);

@@ -74,8 +74,15 @@ public:
 
     void on_news(const news& what);
 
-    /// @param status Empty while the store is down. @param asked_at What `last()` was then.
-    void on_status(const std::optional<room_status>& status, std::uint64_t asked_at);
+    /// @param status Empty while the store is down.
+    void on_status(const std::optional<room_status>& status);
+
+    /// Whether the store has lost what this room has seen.
+    /// @param seen What `last()` was when the store was asked.
+    [[nodiscard]] bool is_lost(const room_status& status, std::uint64_t seen) const;
+
+    /// Sends its members away, to join the room that begins anew. Ends as with `stop()`.
+    void on_lost();
 
     /// Contends for being the coordinator, until `stop()`.
     asio::awaitable<void> run() { return coordinator_.run(); }
@@ -88,6 +95,7 @@ private:
 
     surroundings with_;
     std::string name_;
+    store_time began_;  ///< Its log.
     std::set<member*> members_;
     std::uint64_t last_;
     std::deque<frame> recent_;  ///< The last of them is that of `last_`.

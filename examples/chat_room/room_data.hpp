@@ -44,6 +44,7 @@ struct coordinator_entry
 struct room_status
 {
     store_time now = 0;
+    store_time began = 0;  ///< When its log did. Another time: the store has lost the one before.
     std::uint64_t members = 0;
     std::uint64_t first = 1;    ///< Lowest sequence number that the log keeps.
     std::uint64_t last = 0;     ///< Highest sequence number.

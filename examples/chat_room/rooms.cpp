@@ -61,7 +61,12 @@ asio::awaitable<rooms::joined> rooms::join(join_request what, member& who)
     const auto status = co_await with_.data.status(with_.how.name, std::move(asked));
     const auto coordinators = co_await with_.data.coordinators(what.room);
     check_limits(what);  // Others may have come meanwhile.
-    const auto found = rooms_.find(what.room);
+    auto found = rooms_.find(what.room);
+    if (found != rooms_.end() && found->second.room->is_lost(status.at(0), 0))
+    {
+        start_over(found->second.room);
+        found = rooms_.end();
+    }
     const auto room =
         found != rooms_.end() ? found->second.room : open(what.room, status.at(0), coordinators);
     room->add(who);
@@ -165,10 +170,23 @@ asio::awaitable<void> rooms::tell_status_once()
     }
     for (std::size_t index = 0; index < about.size(); ++index)
     {
-        const auto& [room, last] = about[index];
+        const auto& [room, seen] = about[index];
         const bool known = index < told.size();
-        room->on_status(known ? std::optional(told[index]) : std::nullopt, last);
+        if (known && room->is_lost(told[index], seen))
+            start_over(room);
+        else
+            room->on_status(known ? std::optional(told[index]) : std::nullopt);
     }
+}
+
+/// The log has begun anew, so nothing is right any more that the room remembers. The next member
+/// opens another one.
+void rooms::start_over(const std::shared_ptr<chat::room>& lost)
+{
+    lost->on_lost();
+    const auto found = rooms_.find(lost->name());
+    if (found != rooms_.end() && found->second.room == lost)
+        rooms_.erase(found);
 }
 
 std::shared_ptr<chat::room> rooms::open(

@@ -64,6 +64,7 @@ private:
         const room_status& status,
         const std::vector<coordinator_entry>& coordinators
     );
+    void start_over(const std::shared_ptr<chat::room>& lost);
     void check_limits(const join_request& what) const;
     void close_empty();
     [[nodiscard]] std::size_t members_of(const std::string& name) const;

@@ -21,8 +21,10 @@ constexpr unsigned service_restart = 1012;
 /// The last message that a client does not want, or has.
 std::uint64_t begin_of(const join_request& what, const room_status& status)
 {
-    // A client that is ahead of the log has to start again, for the store has lost data.
-    const std::uint64_t has = what.after > status.last ? 0 : what.after;
+    // A client that knows another log, or more of this one, has to start over: the store has lost
+    // its data.
+    const bool other = what.began != 0 && what.began != static_cast<std::uint64_t>(status.began);
+    const std::uint64_t has = other || what.after > status.last ? 0 : what.after;
     const std::uint64_t unwanted = status.last - std::min(status.last, what.tail);
     return std::max(has, unwanted);
 }

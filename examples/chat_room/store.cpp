@@ -168,6 +168,7 @@ room_status read_status(const value& reply)
     result.until = number(at(8));
     result.ttl = number(at(9));
     result.extensions = count(10);
+    result.began = number(at(11));
     return result;
 }
 

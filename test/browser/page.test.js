@@ -259,6 +259,25 @@ test('a store that is away is shown, and nothing is lost', async () => {
     }
 });
 
+test('a store that comes back empty is told of, and the room begins anew for all', async () => {
+    const [ada, grace] = await two();
+    await ada.say('before');
+    await grace.sees('before');
+
+    await end(stage.store.child, 'SIGKILL');
+    stage.store.eraseData();
+    await stage.store.start();
+    for (const member of [ada, grace])
+        await member.page.getByText('The message store lost what was said.').waitFor();
+    await ada.say('anew');
+
+    for (const member of [ada, grace]) {
+        await member.sees('anew');
+        assert.deepEqual((await member.shown()).map(({seq, text}) => `${seq} ${text}`), ['1 anew']);
+    }
+    assert.equal(await ada.page.getByText('The message store lost what was said.').count(), 1);
+});
+
 test('the panel shows the coordinator, its lease and every node', async () => {
     const [ada, grace] = await two();
     const name = await ada.coordinator();

@@ -28,13 +28,19 @@ async function freePort() {
 
 class Redis {
     constructor(folder, port, args) {
-        Object.assign(this, {port, url: `redis://127.0.0.1:${port}`});
+        Object.assign(this, {folder, port, url: `redis://127.0.0.1:${port}`});
         this.args = ['--port', port, '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...args];
     }
 
     async start() {
         this.child = start(program('REDLOCK_REDIS_SERVER', 'redis-server'), this.args);
         await printed(this.child, /Ready to accept connections/);
+    }
+
+    /** Deletes what it would find again, while it is down. */
+    eraseData() {
+        for (const name of ['appendonlydir', 'appendonly.aof'])  // Of 7.0, and of before.
+            rmSync(join(this.folder, name), {recursive: true, force: true});
     }
 }
 

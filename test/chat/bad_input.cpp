@@ -85,6 +85,7 @@ const std::vector<bad_frame> before_join{
     {R"({"type":"join","room":"lobby","name":"Ada","after":"1"})", "bad_field"},
     {R"({"type":"join","room":"lobby","name":"Ada","after":1.5})", "bad_field"},
     {R"({"type":"join","room":"lobby","name":"Ada","after":9007199254740992})", "bad_field"},
+    {R"({"type":"join","room":"lobby","name":"Ada","began":-1})", "bad_field"},
     {R"({"type":"join","room":"lobby","name":"Ada","tail":-1})", "bad_field"},
     {R"({"type":"join","room":"lobby","name":"Ada","tail":10001})", "bad_field"},
     {R"({"type":"join","room":"lobby","name":"Ada","tail":"all"})", "bad_field"},

@@ -219,4 +219,61 @@ BOOST_AUTO_TEST_CASE(a_store_that_stands_still_is_told_of_and_nothing_is_lost_af
     check_histories(f.members, talk.said);
 }
 
+BOOST_AUTO_TEST_CASE(after_the_store_came_back_empty_everybody_has_joined_again_once_and_is_heard)
+{
+    chat_fixture f({.servers = 2, .ttl = ttl});
+    auto& ada = f.add("Ada", 0);
+    auto& bob = f.add("Bob", 1);
+    chatter talk(f);
+    BOOST_TEST(talk.until([&] { return talk.said >= 20; }));
+    BOOST_TEST(f.all_heard());
+
+    f.on.store.kill();
+    f.on.store.erase_data();
+    f.on.store.start();
+    const auto started = deadline_clock::now();
+    const auto is_back = [](const chat::scripted_member& who) {
+        return who.reconnections() > 0 && who.is_joined();
+    };
+    BOOST_TEST(run_until(f.context, [&] { return is_back(ada) && is_back(bob); }));
+    BOOST_TEST_MESSAGE("back in " << (deadline_clock::now() - started) / 1ms << " ms");
+    ada.say("anew");
+    bob.say("anew");
+
+    BOOST_TEST(run_until(f.context, [&] { return ada.all().size() + bob.all().size() == 4; }));
+    BOOST_TEST_MESSAGE("heard in " << (deadline_clock::now() - started) / 1ms << " ms");
+    check_histories(f.members, 2);
+    for (const auto& each : f.members)
+    {
+        BOOST_TEST(each.reconnections() == 1u);
+        BOOST_TEST(each.last_end().find("1012") != std::string::npos);
+        BOOST_TEST(!each.coordinators().empty());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_emptied_store_is_noticed_although_its_numbers_have_caught_up)
+{
+    chat_fixture f({.servers = 1, .ttl = ttl});
+    auto& ada = f.add("Ada", 0);
+    ada.say("before");
+    BOOST_TEST(f.all_heard());
+
+    f.on[0].pause();
+    f.on.store.kill();
+    f.on.store.erase_data();
+    f.on.store.start();
+    for (const std::string seq : {"1", "2", "3"})
+    {
+        f.on.store.command({"XADD", "chat:{lobby}:log", seq + "-0", "id", seq, "name", "Bob",
+                            "text", "anew", "at", "1", "fence", "1"});
+    }
+    f.on.store.command({"HSET", "chat:{lobby}", "seq", "3"});
+    f.on[0].resume();
+
+    BOOST_TEST(run_until(f.context, [&] {
+        return ada.all().size() == 3 && ada.all().front().text == "anew";
+    }));
+    check_histories(f.members, 3);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -74,6 +74,8 @@ BOOST_AUTO_TEST_CASE(who_joins_gets_as_many_of_the_last_messages_as_it_asks_for)
         {R"("tail":1)", 60},
         {R"("tail":0)", 61},
         {R"("after":50)", 51},
+        {R"("after":50,"began":1)", 1},  // Of another log.
+        {R"("after":70)", 1},
         {R"("after":50,"tail":5)", 56},
         {R"("after":58,"tail":5)", 59},
         {R"("after":60,"tail":5)", 61},

@@ -74,6 +74,14 @@ void redis_server::start()
         throw std::runtime_error("somebody else took the port: " + log());
 }
 
+void redis_server::erase_data()
+{
+    if (!process_.has_ended())
+        throw std::logic_error("the server is running");
+    for (const char* const name : {"appendonlydir", "appendonly.aof"})  // Of 7.0, and of before.
+        std::filesystem::remove_all(folder_.path() / name);
+}
+
 void redis_server::restart()
 {
     kill();

@@ -79,6 +79,9 @@ public:
     /// `redis_server_options::storage` says.
     void start();
 
+    /// Deletes what a server that is down would find again.
+    void erase_data();
+
     /// Kills the server, paused or not, and reaps it. No effect on one that was killed before.
     void kill() { process_.kill(); }
 

@@ -29,6 +29,9 @@ constexpr auto longest_silence = 2s;
 constexpr auto pause_before_reconnecting = 100ms;
 constexpr auto pause_before_saying_again = 300ms;
 
+/// A server closes with this code when the store has lost its data.
+constexpr unsigned store_lost = 1012;
+
 /// Ids are unique among all programs and members.
 std::string make_id()
 {
@@ -100,6 +103,12 @@ asio::awaitable<void> scripted_member::run()
             co_await with.open(ports_[attempt % ports_.size()]);
             co_await live(with);
         }
+        catch (const connection_closed& end)
+        {
+            last_end_ = end.what();
+            if (end.code() == store_lost)
+                start_over();
+        }
         catch (const std::exception& failure)
         {
             last_end_ = failure.what();
@@ -112,7 +121,10 @@ asio::awaitable<void> scripted_member::run()
 
 asio::awaitable<void> scripted_member::live(connection& with)
 {
-    json::object join{{"type", "join"}, {"room", room_}, {"name", name_}, {"after", last_seq_}};
+    const std::uint64_t last = heard_.empty() ? 0 : heard_.back().seq;
+    const json::object join{
+        {"type", "join"}, {"room", room_}, {"name", name_}, {"after", last}, {"began", began_},
+    };
     co_await with.send(json::serialize(join));
     for (kept& each : kept_)
         each.sent = false;
@@ -160,13 +172,16 @@ void scripted_member::take(const std::string& frame)
             {number_of(told, "seq"), text_of(told, "id"), text_of(told, "name"),
              text_of(told, "text"), number_of(told, "fence")}
         );
-        last_seq_ = heard_.back().seq;
         std::erase_if(kept_, [this](const kept& each) { return each.id == heard_.back().id; });
         if (on_message)
             on_message(heard_.back());
     }
     else if (type == "welcome")
     {
+        const std::uint64_t began = number_of(told, "began");
+        if (began != began_ || (!heard_.empty() && number_of(told, "last") < heard_.back().seq))
+            start_over();
+        began_ = began;
         for (const json::value& each : told.at("coordinators").as_array())
             take_coordinator(each.as_object());
         joined_ = true;
@@ -192,6 +207,12 @@ void scripted_member::take(const std::string& frame)
     {
         throw connection_closed(1000, frame);  // Another server may let us in.
     }
+}
+
+void scripted_member::start_over()
+{
+    heard_.clear();
+    coordinators_.clear();
 }
 
 void scripted_member::take_coordinator(const json::object& told)

@@ -42,7 +42,7 @@ struct known_coordinator
 
     It does as the page does: keeps what it says until it hears it, connects again by itself, and
     then says again what it has not heard, with the same ids. It goes from server to server until
-    one answers.
+    one answers. It forgets what it heard if the store has.
 
     The object must outlive its coroutine: `stop()` it, and run the context until `is_done()`.
 */
@@ -108,6 +108,7 @@ private:
     asio::awaitable<void> listen(connection& from);
     asio::awaitable<void> talk(connection& to);
     void take(const std::string& frame);
+    void start_over();
     void take_coordinator(const boost::json::object& told);
 
     asio::any_io_executor executor_;
@@ -122,7 +123,7 @@ private:
     std::vector<known_coordinator> coordinators_;
     std::string status_;
     std::string last_end_;
-    std::uint64_t last_seq_ = 0;
+    std::uint64_t began_ = 0;  ///< The log that it hears. 0: not known yet.
     std::size_t reconnections_ = 0;
     bool joined_ = false;
     bool running_ = false;

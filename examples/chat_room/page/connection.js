@@ -31,11 +31,6 @@ export class Connection {
         this.attempts = 0;
     }
 
-    /** Ends this connection and makes another. */
-    restart() {
-        this.#lose(0);
-    }
-
     close() {
         this.closed = true;
         window.removeEventListener('online', this.tryNow);

@@ -66,16 +66,15 @@ export class Visit {
 
     #join() {
         // Whoever was here before misses nothing of what came meanwhile.
-        const wanted = this.last > 0 ? {after: this.last} : {tail: mostLines};
+        const wanted = this.last > 0 ? {after: this.last, began: this.began} : {tail: mostLines};
         this.connection.send({type: 'join', room: this.room, name: this.name, ...wanted});
     }
 
     #welcome(frame) {
         this.connection.settled();
-        if (frame.last < this.last) {
+        if (this.last > 0 && (frame.began !== this.began || frame.last < this.last))
             this.#beginAgain();
-            return this.connection.restart();
-        }
+        this.began = frame.began;
         this.joined = true;
         this.store = 'up';  // Or it would not have taken us in.
         this.trouble = '';

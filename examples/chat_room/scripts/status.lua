@@ -1,5 +1,8 @@
 -- Tells how many members of a room a server has, and replies how the room is.
 --
+-- Whoever asks first notes the time, from which the room is known to have begun anew if the store
+-- has lost it meanwhile: its numbers alone may have caught up with the old ones.
+--
 -- KEYS[1]  the room, KEYS[2]  its members on each server, KEYS[3]  its log
 -- ARGV[1]  the server, ARGV[2]  its members, ARGV[3]  ms after which a server does not count
 local time = redis.call('TIME')
@@ -19,9 +22,10 @@ end
 
 local oldest = redis.call('XRANGE', KEYS[3], '-', '+', 'COUNT', 1)
 local first = oldest[1] and string.match(oldest[1][1], '^%d+') or '1'
+redis.call('HSETNX', KEYS[1], 'began', now)
 local room = redis.call('HMGET', KEYS[1], 'seq', 'refused', 'server', 'fence', 'since', 'until',
-    'ttl', 'extensions')
-for index = 1, 8 do
+    'ttl', 'extensions', 'began')
+for index = 1, 9 do
     room[index] = room[index] or ''
 end
 return {tostring(now), tostring(members), first, unpack(room)}

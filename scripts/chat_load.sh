@@ -13,6 +13,10 @@ usage: scripts/chat_load.sh [OPTION]...
 Installs what is missing (Debian), builds the chat room, starts its servers and lets 200 members
 talk in 50 rooms for a minute. Prints what became of their messages as JSON. Fails if one was lost
 or doubled, or if the servers need more and more memory.
+
+With --joiners 300, so many join one room at once, which has a history of 2000 messages of 2000
+emoji each, while two talk in another room. Fails if these wait for more than 250 ms (p99), are told
+that the store is down, or see a new coordinator. Takes one to two minutes.
 HELP
     [[ ! -x $program ]] || exec "$program" --help
     exit 0

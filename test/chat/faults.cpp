@@ -23,6 +23,9 @@ namespace {
 constexpr std::chrono::milliseconds ttl = 2s;
 constexpr std::chrono::milliseconds longest_takeover = ttl + 1s;
 
+/// From the start of a store that was emptied until its members are back.
+constexpr std::chrono::milliseconds longest_return = 3s;
+
 /// Says things all the time, until it is destroyed.
 class chatter
 {
@@ -235,7 +238,7 @@ BOOST_AUTO_TEST_CASE(after_the_store_came_back_empty_everybody_has_joined_again_
     const auto is_back = [](const chat::scripted_member& who) {
         return who.reconnections() > 0 && who.is_joined();
     };
-    BOOST_TEST(run_until(f.context, [&] { return is_back(ada) && is_back(bob); }));
+    BOOST_TEST(run_until(f.context, [&] { return is_back(ada) && is_back(bob); }, longest_return));
     BOOST_TEST_MESSAGE("back in " << (deadline_clock::now() - started) / 1ms << " ms");
     ada.say("anew");
     bob.say("anew");

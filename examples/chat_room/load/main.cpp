@@ -1,6 +1,8 @@
 // Many members that talk all the time, and what became of their messages. See --help.
 
 #include "chat_room/client/scripted_member.hpp"
+#include "chat_room/load/delays.hpp"
+#include "chat_room/load/late_crowd.hpp"
 #include "chat_room/stage/stage.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -11,10 +13,8 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <exception>
 #include <iostream>
@@ -36,7 +36,9 @@ struct load_options
     std::size_t rooms = 50;
     std::size_t servers = 3;
     unsigned seconds = 60;
-    double rate = 1;  ///< Messages of a member in a second.
+    double rate = 1;            ///< Messages of a member in a second.
+    std::size_t joiners = 0;    ///< If there are any, all else is as `run_late_crowd` says.
+    std::size_t history = 2000;
 };
 
 /// A part of the run after which memory is compared: by then every room and buffer is there.
@@ -45,12 +47,6 @@ constexpr double warm_up = 0.25;
 /// More than this is not steady.
 constexpr double most_growth = 1.1;
 constexpr std::size_t slack = 8U << 20;
-
-std::int64_t now_in_us()
-{
-    const auto now = steady_clock::now().time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
-}
 
 /// Members, and the time that messages took to reach each of them. All of it is on one clock.
 class crowd
@@ -64,7 +60,7 @@ public:
                 context_.get_executor(), on.ports(index % on.size()), room(index),
                 "member " + std::to_string(index)
             );
-            added.on_message = [this](const chat::heard& what) { note(what); };
+            added.on_message = [this](const chat::heard& what) { took_.add(what.text); };
             added.start();
         }
     }
@@ -91,7 +87,7 @@ public:
                 context_.run_one_until(next);
                 continue;
             }
-            members_[random_() % members_.size()].say(std::to_string(now_in_us()));
+            members_[random_() % members_.size()].say(chat::text_of_now());
             ++said_;
             const std::chrono::duration<double> rest(pause(random_));
             next += std::chrono::duration_cast<steady_clock::duration>(rest);
@@ -150,20 +146,7 @@ public:
         return doubled + (said_ > heard.size() ? said_ - heard.size() : heard.size() - said_);
     }
 
-    [[nodiscard]] json::object delivery()
-    {
-        std::ranges::sort(took_us_);
-        const auto at = [this](double part) {
-            const auto index = static_cast<std::size_t>(part * (took_us_.size() - 1));
-            return took_us_.empty() ? 0.0 : static_cast<double>(took_us_[index]) / 1000;
-        };
-        return {
-            {"count", took_us_.size()},
-            {"p50_ms", at(0.5)},
-            {"p99_ms", at(0.99)},
-            {"max_ms", at(1)},
-        };
-    }
+    [[nodiscard]] json::object delivery() const { return took_.to_json(); }
 
     [[nodiscard]] std::size_t reconnections() const
     {
@@ -177,13 +160,6 @@ private:
     [[nodiscard]] std::string room(std::size_t member) const
     {
         return "room-" + std::to_string(member % how_.rooms);
-    }
-
-    void note(const chat::heard& what)
-    {
-        std::int64_t said = 0;
-        std::from_chars(what.text.data(), what.text.data() + what.text.size(), said);
-        took_us_.push_back(now_in_us() - said);
     }
 
     [[nodiscard]] bool histories_agree() const
@@ -208,7 +184,7 @@ private:
     load_options how_;
     asio::io_context context_;
     std::deque<chat::scripted_member> members_;
-    std::vector<std::int64_t> took_us_;
+    chat::delays took_;
     std::size_t said_ = 0;
     std::mt19937_64 random_{std::random_device()()};
 };
@@ -300,9 +276,16 @@ int main(int argc, char** argv)
     app.add_option("--rate", how.rate, "messages of a member in a second")
         ->check(CLI::Range(0.01, 50.0))
         ->capture_default_str();
+    app.add_option("--joiners", how.joiners, "instead, so many join a room with a long history")
+        ->check(CLI::Range(1, 900));
+    app.add_option("--history", how.history, "messages in that room, of the greatest length")
+        ->check(CLI::Range(1, 9000))
+        ->capture_default_str();
     CLI11_PARSE(app, argc, argv);
     try
     {
+        if (how.joiners > 0)
+            return chat::run_late_crowd({how.joiners, how.history, how.servers}) ? 0 : 1;
         return run(how) ? 0 : 1;
     }
     catch (const std::exception& error)

@@ -84,11 +84,11 @@ private:
     allowance allowance_;
     std::shared_ptr<room> room_;  ///< Null: not joined.
     std::string name_;
-    std::uint64_t delivered_ = 0;    ///< Sequence number of the last message that was given out.
-    std::uint64_t past_ = 0;         ///< Sequence number of the last message before it joined.
-    bool may_skip_ = true;           ///< The log may have forgotten what came before its first.
-    std::deque<message> page_;       ///< Read from the log, to be given out next.
-    bool asked_ = false;             ///< For the next page.
+    std::uint64_t delivered_ = 0;  ///< Sequence number of the last message that was given out.
+    std::uint64_t past_ = 0;       ///< Sequence number of the last message before it joined.
+    bool may_skip_ = true;         ///< The log may have forgotten what came before its first.
+    std::deque<message> page_;     ///< Read from the log, to be given out next.
+    bool asked_ = false;           ///< For the next page.
     std::deque<frame> answers_;
     frame status_;
     event wake_;     ///< There may be something to give out.

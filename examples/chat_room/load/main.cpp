@@ -36,8 +36,8 @@ struct load_options
     std::size_t rooms = 50;
     std::size_t servers = 3;
     unsigned seconds = 60;
-    double rate = 1;            ///< Messages of a member in a second.
-    std::size_t joiners = 0;    ///< If there are any, all else is as `run_late_crowd` says.
+    double rate = 1;          ///< Messages of a member in a second.
+    std::size_t joiners = 0;  ///< If there are any, all else is as `run_late_crowd` says.
     std::size_t history = 2000;
 };
 

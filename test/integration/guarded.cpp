@@ -559,8 +559,7 @@ BOOST_AUTO_TEST_CASE(clients_of_one_database_agree_whatever_their_prefixes)
     client_runner same(fixture.context, other);
     BOOST_TEST(judgement_of(fixture.context, same, 0) == node_state::ready);
 
-    other.ttl_max = 500ms;
-    other.node_timeout = 100ms;
+    other.ttl_max = 950ms;
     BOOST_TEST(refusal_of(other) == reason::config_mismatch);
 }
 

@@ -39,7 +39,9 @@ asio::awaitable<int> count_grants(client& locks, step give_back)
     {
         co_await give_back(locks);
         lease next = co_await locks.async_try_acquire("d", 5s);
-        granted += next ? 1 : 0;
+        if (!next)
+            continue;
+        ++granted;
         co_await next.async_release();
     }
     co_await locks.async_close();

@@ -1,20 +1,16 @@
 #ifndef REDLOCK_BENCH_LOOP_HPP
 #define REDLOCK_BENCH_LOOP_HPP
 
-#include <boost/asio/config.hpp>
 #include <boost/asio/io_context.hpp>
-
-#include <string>
 
 namespace bench {
 
-/// The context under the library, run by one thread. See docs/threading.md, Make one thread fast.
+/// The context under the library, run by one thread.
 class loop : public boost::asio::io_context
 {
 public:
     enum class kind : unsigned char
     {
-        fast,        ///< Configured for speed, as told there.
         one_thread,  ///< `io_context{1}`.
         plain,       ///< `io_context`, which several threads could run.
     };
@@ -22,22 +18,10 @@ public:
     /// What those are that are made from now on.
     static void use(kind chosen) { kind_ = chosen; }
 
-    loop() : io_context(boost::asio::config_from_string(configuration())) {}
+    loop() : io_context(kind_ == kind::one_thread ? 1 : BOOST_ASIO_CONCURRENCY_HINT_DEFAULT) {}
 
 private:
-    static std::string configuration()
-    {
-        switch (kind_)
-        {
-        case kind::fast:
-            return "scheduler.concurrency_hint=1\nreactor.reset_edge_on_partial_read=1";
-        case kind::one_thread: return "scheduler.concurrency_hint=1";
-        case kind::plain: break;
-        }
-        return "";
-    }
-
-    inline static kind kind_ = kind::fast;
+    inline static kind kind_ = kind::plain;
 };
 
 }  // namespace bench

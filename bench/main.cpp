@@ -47,9 +47,8 @@ constexpr const char* usage_text =
     "                   two minutes for each mode and is left out otherwise\n"
     "  --concurrency N  pairs of so many tasks at a time; may be repeated (default 1, 16, 256)\n"
     "  --apart          pairs with the client on the first CPU and the servers on the others\n"
-    "  --context NAME   pairs with the library in an io_context that is `fast` (default),\n"
-    "                   `one_thread`, which is `io_context{1}`, or `plain`: see\n"
-    "                   docs/threading.md, Make one thread fast\n"
+    "  --context NAME   pairs with the library in an io_context that is `plain` (default) or\n"
+    "                   `one_thread`, which is `io_context{1}`\n"
     "  --pairs N        pairs per measurement (default: enough for some seconds)\n"
     "  --rounds N       measurements of each kind; the median is printed (default 5). One is cut\n"
     "                   into up to 20 parts, in which the kinds take turns\n"
@@ -89,7 +88,6 @@ struct named_context
 };
 
 constexpr std::array contexts{
-    named_context{"fast", bench::loop::kind::fast},
     named_context{"one_thread", bench::loop::kind::one_thread},
     named_context{"plain", bench::loop::kind::plain},
 };

@@ -1,4 +1,4 @@
-# Boost >= 1.91, headers only: from REDLOCK_BOOST_INCLUDE_DIR, or as a package. Either way it is the
+# Boost >= 1.83, headers only: from REDLOCK_BOOST_INCLUDE_DIR, or as a package. Either way it is the
 # target redlock_boost; the headers are system headers, so that their warnings stay theirs.
 
 add_library(redlock_boost INTERFACE)
@@ -10,12 +10,18 @@ if(REDLOCK_BOOST_INCLUDE_DIR)
     endif()
     file(STRINGS "${version_header}" version_line REGEX "#define BOOST_VERSION [0-9]+")
     string(REGEX MATCH "[0-9]+" boost_version "${version_line}")
-    if(boost_version LESS 109100)
+    if(boost_version LESS 108300)
         message(FATAL_ERROR
-            "Boost in '${REDLOCK_BOOST_INCLUDE_DIR}' is ${boost_version}, need 109100 or newer")
+            "Boost in '${REDLOCK_BOOST_INCLUDE_DIR}' is ${boost_version}, need 108300 or newer")
     endif()
     target_include_directories(redlock_boost SYSTEM INTERFACE "${REDLOCK_BOOST_INCLUDE_DIR}")
 else()
-    find_package(Boost 1.91 REQUIRED)
+    find_package(Boost 1.83 REQUIRED)
     target_link_libraries(redlock_boost INTERFACE Boost::headers)
+endif()
+
+# Some examples use Boost.Redis beside the library. What they need of it came with 1.91.
+set(REDLOCK_HAVE_BOOST_REDIS OFF)
+if(boost_version GREATER_EQUAL 109100 OR Boost_VERSION VERSION_GREATER_EQUAL 1.91)
+    set(REDLOCK_HAVE_BOOST_REDIS ON)
 endif()

@@ -6,7 +6,6 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/cancel_after.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/config.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
@@ -275,16 +274,6 @@ void futures(redlock::client& locks)
     redlock::lease held = acquired.get();  // Throws what co_await would throw.
     ship_now(42, held.valid_until());
     held.async_release(asio::use_future).get();
-    // end snippet
-}
-
-void fast_context()
-{
-    // snippet: fast_context
-    asio::io_context context{asio::config_from_string(
-        "scheduler.concurrency_hint=1\n"
-        "reactor.reset_edge_on_partial_read=1"
-    )};
     // end snippet
 }
 

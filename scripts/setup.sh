@@ -2,15 +2,21 @@
 # Makes this machine able to build and test redlock. On Debian 12 and 13 it installs what is
 # missing, elsewhere it says what is needed.
 #
-#   scripts/setup.sh [FEATURE...]      features: browser chat mariadb stock valkey
+#   scripts/setup.sh [FEATURE...]      features: browser chat fuzz mariadb stock valkey
 #
 # Steps are told on stderr; a second run has none. The only line on stdout is the directory to hand
 # to CMake as -DREDLOCK_BOOST_INCLUDE_DIR. Other scripts source this file and call `setup`.
+#
+# The Boost of the distribution is used where it is new enough, as in Debian 13. With
+# REDLOCK_BOOST=newest in the environment it is not: some examples need a newer one.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 deps=$root/.deps
-boost_minimum=109100
+boost_minimum=108300
+if [[ ${REDLOCK_BOOST:-} == newest ]]; then
+    boost_minimum=109100
+fi
 boost_package=libboost1.92-dev
 # Debian's Boost 1.92 comes without Boost.MySQL. That of 1.88 goes with its other headers.
 boost_mysql_package=libboost1.88-dev
@@ -69,13 +75,18 @@ missing_packages() {
                 [[ -e /usr/include/prometheus/registry.h ]] || echo prometheus-cpp-dev
             fi
             ;;
+        fuzz)
+            command -v clang++ >/dev/null || echo clang
+            command -v llvm-cov >/dev/null || echo llvm
+            has_libfuzzer || echo libclang-rt-dev
+            ;;
         stock)
             command -v wrk >/dev/null || echo wrk
             if on_debian && [[ ! -e /usr/include/CLI/CLI.hpp ]]; then
                 echo libcli11-dev
             fi
             ;;
-        *) fail "unknown feature '$feature', there are: browser chat mariadb stock valkey" ;;
+        *) fail "unknown feature '$feature', there are: browser chat fuzz mariadb stock valkey" ;;
         esac
     done
 }
@@ -88,18 +99,22 @@ install_packages() {
         say "not Debian: please install what its packages $missing hold"
         return 0
     fi
+    # shellcheck disable=SC2086  # One word for each package.
+    apt_install $missing
+}
+
+apt_install() {
     local as_root=(env DEBIAN_FRONTEND=noninteractive)
     if ((EUID != 0)); then
-        command -v sudo >/dev/null || fail "neither root nor sudo, please install: $missing"
+        command -v sudo >/dev/null || fail "neither root nor sudo, please install: $*"
         as_root=(sudo "${as_root[@]}")
     fi
-    say "installing $missing"
+    say "installing $*"
     # A source that does not answer matters only if one of these packages is there.
     quietly "${as_root[@]}" apt-get update || say "going on with the package lists there are"
     # A fresh machine may still be busy with its first automatic upgrade: wait for its lock.
-    # shellcheck disable=SC2086  # One word for each package.
     quietly "${as_root[@]}" apt-get -o DPkg::Lock::Timeout=300 \
-        install --yes --no-install-recommends $missing
+        install --yes --no-install-recommends "$@"
 }
 
 # The Debian packages redis-server and valkey-server start a service, so they are not installed. The
@@ -122,6 +137,10 @@ link_mariadb() {
         mkdir -p "$deps/bin"
         ln -sf /usr/sbin/mariadbd "$deps/bin/mariadbd"
     fi
+}
+
+has_libfuzzer() {
+    [[ -n $(compgen -G '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a') ]]
 }
 
 has_chromium() {
@@ -149,6 +168,9 @@ has_boost() {
     ((version >= boost_minimum))
 }
 
+# The minimum as people write it.
+boost_name() { echo "$((boost_minimum / 100000)).$((boost_minimum / 100 % 1000))"; }
+
 # Sets REDLOCK_BOOST_INCLUDE_DIR.
 find_boost() {
     local prefix dir prefixes=${BOOST_ROOT:-}:${CMAKE_PREFIX_PATH:-}:/usr/local:/usr:$deps/boost/usr
@@ -161,7 +183,8 @@ find_boost() {
             fi
         done
         # Whoever set it wants to know why another one is taken.
-        [[ -z $prefix || $prefix != "${BOOST_ROOT:-}" ]] || say "no Boost >= 1.91 in $BOOST_ROOT"
+        [[ -z $prefix || $prefix != "${BOOST_ROOT:-}" ]] ||
+            say "no Boost >= $(boost_name) in $BOOST_ROOT"
     done
     return 1
 }
@@ -212,11 +235,23 @@ unpack_package() {
 
 backports() { printf '%s\n' "$(os_field VERSION_CODENAME)-backports" trixie-backports | uniq; }
 
+# Whether the distribution has a Boost that is new enough.
+has_boost_package() {
+    local version
+    version=$(apt-cache policy libboost-dev | sed -nE 's/^ *Candidate: ([0-9]+\.[0-9]+).*/\1/p')
+    [[ -n $version ]] && dpkg --compare-versions "$version" ge "$(boost_name)"
+}
+
 fetch_boost() {
-    on_debian || fail "Boost >= 1.91 is needed: take it from vcpkg or Conan, or set BOOST_ROOT"
+    on_debian ||
+        fail "Boost >= $(boost_name) is needed: take it from vcpkg or Conan, or set BOOST_ROOT"
+    if has_boost_package; then
+        apt_install libboost-dev
+        return 0
+    fi
     # shellcheck disable=SC2046  # One word for each suite.
     unpack_package "$boost_package" boost $(backports) ||
-        fail "no $boost_package to be had: set BOOST_ROOT to a Boost >= 1.91"
+        fail "no $boost_package to be had: set BOOST_ROOT to a Boost >= $(boost_name)"
 }
 
 # Adds Boost.MySQL, and Boost.Charconv that it needs, to a Boost of ours. One example and its test
@@ -248,7 +283,7 @@ setup() {
     link_mariadb
     if ! find_boost; then
         fetch_boost
-        find_boost || fail "$boost_package holds no Boost >= 1.91"
+        find_boost || fail "there is no Boost >= $(boost_name) after all"
     fi
     if [[ " $* " == *" mariadb "* ]]; then
         fetch_boost_mysql

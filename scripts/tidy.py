@@ -16,18 +16,25 @@ CODE = {".c", ".cpp", ".hpp", ".lua", ".py", ".sh", ".cmake", ".js", ".css"}
 MAX_COLUMNS = 100
 MAX_FUNCTION_LINES = 70
 
-# Boost.Redis and Boost.MySQL are slow to compile and not ours: one file of the library depends on
-# the first, one example on each, and users' files never do.
-BOOST_REDIS = {
-    "boost/redis.hpp": ["src/node/redis_link.cpp"],
-    "boost/redis/connection.hpp": [
-        "src/node/redis_link.cpp",
-        "examples/fencing/redis_stock.cpp",
-        "examples/chat_room/store.cpp",
-    ],
-    "boost/redis/src.hpp": ["src/boost_redis.cpp"],
-}
+# Boost.Redis and Boost.MySQL are slow to compile and not ours: examples depend on them, a file of
+# each, and the library never does.
+BOOST_REDIS = [
+    "examples/chat_room/boost_redis.cpp",
+    "examples/chat_room/store.cpp",
+    "examples/fencing/boost_redis.cpp",
+    "examples/fencing/redis_stock.cpp",
+]
 BOOST_MYSQL = ["examples/fencing/mariadb_stock.cpp"]
+
+# Arrows run one way: what a file in such a folder may include of the folders of src. What defines
+# the public interface is in src itself.
+ARROWS = {
+    "include/redlock": [],
+    "src": ["core"],
+    "src/core": ["core"],
+    "src/node": ["core", "node"],
+    "src/client": ["client", "core", "node"],
+}
 
 NOT_CODE = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|' r"'(?:\\.[^']*|[^'\\\n])'", re.S
@@ -105,23 +112,25 @@ def check_header_guard(path, text):
         yield path, 1, f"header guard is not {guard}"
 
 
-def check_boost_redis(path, text):
+def check_examples_libraries(path, text):
     if path.suffix not in {".cpp", ".hpp"}:
         return
-    for found in re.finditer(r"^ *# *include *[<\"](boost/redis[^>\"]*)", text, re.M):
-        allowed = BOOST_REDIS.get(found[1], [path.as_posix()])
-        if path.as_posix() not in allowed:
-            yield path, line(text, found.start()), f"<{found[1]}> belongs in {allowed[0]} only"
-    if path.as_posix() in BOOST_REDIS["boost/redis/src.hpp"]:
-        if bare(text).strip() != "#include <boost/redis/src.hpp>":
-            yield path, 1, "must hold nothing but the include of <boost/redis/src.hpp>"
+    for name, users in (("redis", BOOST_REDIS), ("mysql", BOOST_MYSQL)):
+        for found in re.finditer(rf"^ *# *include *[<\"](boost/{name}\b[^>\"]*)", text, re.M):
+            if path.as_posix() not in users:
+                message = f"<{found[1]}> belongs in {' or '.join(users)} only"
+                yield path, line(text, found.start()), message
 
 
-def check_boost_mysql(path, text):
-    if path.suffix not in {".cpp", ".hpp"} or path.as_posix() in BOOST_MYSQL:
+def check_arrows(path, text):
+    folder = path.parent.as_posix()
+    if folder == "include/redlock/detail" or path.as_posix() == "include/redlock.hpp":
+        folder = "include/redlock"
+    if folder not in ARROWS or path.suffix not in {".cpp", ".hpp"}:
         return
-    for found in re.finditer(r"^ *# *include *[<\"](boost/mysql[^>\"]*)", text, re.M):
-        yield path, line(text, found.start()), f"<{found[1]}> belongs in {BOOST_MYSQL[0]} only"
+    for found in re.finditer(r'^ *# *include *"(\w+)/[^"]*"', text, re.M):
+        if found[1] not in ARROWS[folder]:
+            yield path, line(text, found.start()), f"{folder} includes nothing of {found[1]}/"
 
 
 def check_core_is_pure(path, text):
@@ -187,8 +196,8 @@ EACH_FILE = [
     check_lines,
     check_function_length,
     check_header_guard,
-    check_boost_redis,
-    check_boost_mysql,
+    check_examples_libraries,
+    check_arrows,
     check_core_is_pure,
 ]
 ALL_FILES = [check_public_headers, check_errors, check_lock_files, check_snippets]

@@ -1,8 +1,6 @@
 #include <redlock/detail/deliver.hpp>
 
-#include "node/recycling_post.hpp"
-#include "node/run_queue.hpp"
-
+#include <boost/asio/execution/allocator.hpp>
 #include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/require.hpp>
@@ -11,14 +9,19 @@
 
 namespace redlock::detail {
 
-void post(const boost::asio::any_io_executor& executor, std::unique_ptr<posted> what)
+namespace asio = boost::asio;
+
+void post(const asio::any_io_executor& executor, std::unique_ptr<posted> what)
 {
-    if (run_queue::follow(executor, what))
-        return;
     auto call = [what = std::move(what)]() mutable { what.release()->call(); };
-    // Through a type-erased executor it would take two allocations.
-    if (const auto* loop = executor.target<boost::asio::io_context::executor_type>())
-        recycling_post(*loop).execute(std::move(call));
+    // Through a type-erased executor it would take two allocations. And hundreds of functions that
+    // one turn posts are more than Asio and malloc keep at hand, so their memory is recycled.
+    if (const auto* loop = executor.target<asio::io_context::executor_type>())
+        asio::require(
+            *loop,
+            asio::execution::blocking.never,
+            asio::execution::allocator(recycling_allocator<void>())
+        ).execute(std::move(call));
     else
         asio::require(executor, asio::execution::blocking.never).execute(std::move(call));
 }

@@ -67,9 +67,7 @@ struct node_status
     @par Executor
     The client works on a strand of its own over the executor it was given. Handlers are posted to
     their associated executor, by default the one the client was given, and no handler runs on the
-    strand. An executor that runs one function at a time already is used as it is, handlers
-    included: a strand, or that of an `io_context` made with the concurrency hint 1, which promises
-    Asio that one thread runs it.
+    strand. That is so for every executor.
 
     @par Lifetime
     The execution context must outlive the client object. Operations need not have completed when

@@ -6,6 +6,8 @@
 #include "client/validate.hpp"
 #include "node/redis_node.hpp"
 
+#include <boost/asio/strand.hpp>
+
 #include <utility>
 
 namespace redlock {
@@ -20,7 +22,7 @@ std::shared_ptr<detail::client_impl> make_impl(
 {
     detail::validate(config);
 
-    const detail::strand_type strand = detail::make_strand(executor);
+    const detail::strand_type strand = boost::asio::make_strand(executor);
     const auto end_of_turn = std::make_shared<detail::turn>(executor, strand);
     detail::client_parts parts{
         strand,
@@ -37,7 +39,7 @@ std::shared_ptr<detail::client_impl> make_impl(
 
 boost::asio::any_io_executor detail::make_serial(boost::asio::any_io_executor executor)
 {
-    return make_strand(executor);
+    return boost::asio::make_strand(executor);
 }
 
 const char* to_string(node_state value) noexcept

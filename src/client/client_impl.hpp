@@ -24,6 +24,7 @@
 
 #include <boost/system/result.hpp>
 
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -162,8 +163,22 @@ public:
     [[nodiscard]] auto decided(round& asked) { return asked.wait(waiting_); }
 
     /// The same for a release, which goes on when the client closes.
-    [[nodiscard]] auto released(round& asked) { return asked.wait(releasing_); }
-    [[nodiscard]] bool releasing() const noexcept { return !releasing_.empty(); }
+    [[nodiscard]] auto released(round& asked)
+    {
+        return release_wait<decltype(asked.wait(releasing_))>{asked.wait(releasing_), *this};
+    }
+
+    /// Whether nothing is held, and no operation waits for a release.
+    [[nodiscard]] bool settled() const noexcept
+    {
+        return held_.size() == 0 && releasing_.empty();
+    }
+
+    /// Waits until that is so. Fails with operation_aborted.
+    [[nodiscard]] task<error_code> until_settled();
+
+    /// To be called when a hold or a release has ended.
+    void note_end();
 
     /// Whether a round that was lost could be won at once with another stamp. Learns the time of
     /// the nodes; raises `above` to the highest fence that may be exceeded.
@@ -220,6 +235,28 @@ private:
     [[nodiscard]] std::uint64_t stamp_for(verb what, const attempt& about) const noexcept;
     void put(std::size_t node, const round_ptr& asked);
     void set_deadline(round& asked);
+    /// The wait for a release, which is noted when it ends.
+    template <class Wait>
+    struct release_wait
+    {
+        Wait wait;
+        client_impl& client;
+
+        bool await_ready() const noexcept { return wait.await_ready(); }
+
+        template <class Promise>
+        void await_suspend(std::coroutine_handle<Promise> waiter) const
+        {
+            wait.await_suspend(waiter);
+        }
+
+        error_code await_resume() const
+        {
+            client.note_end();
+            return wait.await_resume();
+        }
+    };
+
     [[nodiscard]] task<error_code> let_releases_out();
     [[nodiscard]] task<error_code> stop_nodes();
     static void wake_all(suspension::list& waiting, error_code outcome);
@@ -247,7 +284,8 @@ private:
     suspension::list releasing_;      ///< Those that release.
     suspension::list ready_waiting_;  ///< Those that wait for ready nodes.
     suspension::list run_waiting_;    ///< async_run.
-    round::list releases_;            ///< Releases that still lack an answer.
+    suspension::list settling_;       ///< Waits for `settled`.
+    open_rounds releases_;            ///< Releases that still lack an answer.
     std::size_t running_nodes_ = 0;
 
     mutable std::mutex status_mutex_;

@@ -22,9 +22,6 @@ using holds = std::vector<std::shared_ptr<hold>>;
 /// So many releases are under way at a time, which leaves room on the connections for others.
 constexpr std::size_t max_releasing = 1024;
 
-/// How often to look whether what was left to the owners of leases is over.
-constexpr milliseconds look_interval = 2ms;
-
 /// How long to wait before nodes that did not confirm a release are asked again.
 constexpr milliseconds repeat_interval = 100ms;
 
@@ -88,13 +85,7 @@ task<error_code> release_everything(client_impl& client)
         if (const error_code ec = co_await client.sleep_until(again))
             co_return ec;
     }
-    while (client.held().size() > 0 || client.releasing())
-    {
-        const auto again = core::shifted(client.now(), look_interval).steady;
-        if (const error_code ec = co_await client.sleep_until(again))
-            co_return ec;
-    }
-    co_return error_code();
+    co_return co_await client.until_settled();
 }
 
 }  // namespace

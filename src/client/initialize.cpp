@@ -25,8 +25,12 @@ class initializer : public std::enable_shared_from_this<initializer>
 {
 public:
     initializer(asio::any_io_executor executor, client_config config, diagnostics* report)
-        : strand_(make_strand(executor)),
-          turn_(std::make_shared<turn>(executor, strand_)),
+        : strand_(asio::make_strand(executor)),
+          ground_{
+              strand_,
+              std::make_shared<turn>(std::move(executor), strand_),
+              make_steady_clock(strand_)
+          },
           config_(std::move(config)),
           report_(report),
           votes_(config_.nodes.size())
@@ -46,13 +50,11 @@ public:
         link_group group = make_link_group(config_);
         const attempt_id note = attempt_ids().next();
         group.look_note.assign(note.begin(), note.end());
-        const auto encoder = make_command_encoder(group);
         open_ = votes_.size();
         for (std::size_t node = 0; node < votes_.size(); ++node)
         {
             votes_[node].node = config_.nodes[node].name();
-            const auto link =
-                make_redis_link(strand_, turn_, encoder, group, node, config_.nodes[node]);
+            const auto link = make_redis_link(ground_, group, node, config_.nodes[node]);
             links_.push_back(link);
             link->start(events_of(node));
         }
@@ -163,7 +165,7 @@ private:
     }
 
     strand_type strand_;
-    std::shared_ptr<turn> turn_;
+    link_ground ground_;
     client_config config_;
     diagnostics* report_;
     asio::any_completion_handler<void(error_code)> handler_;  ///< Null: over.

@@ -20,11 +20,43 @@ bool wrote_nothing(const ballot& from) noexcept
     case reason::clock:
     case reason::unmarked:
     case reason::quarantined: return from.vote != vote::granted;
-    default: return false;
+    case reason::none:
+    case reason::gone:
+    case reason::timeout:
+    case reason::connecting:
+    case reason::down:
+    case reason::connection_lost:
+    case reason::overloaded:
+    case reason::error_reply:
+    case reason::rejected:
+    case reason::unexpected_reply:
+    case reason::config_mismatch:
+    case reason::same_server:
+    case reason::other_server:
+    case reason::replica:
+    case reason::cluster:
+    case reason::eviction:
+    case reason::in_use: break;
     }
+    return false;
 }
 
 }  // namespace
+
+void open_rounds::add(round& asked)
+{
+    rounds_.push_back(asked);
+    asked.stay_in(*this);
+}
+
+void open_rounds::remove(round& answered)
+{
+    static_cast<round_hook&>(answered).unlink();
+    if (!rounds_.empty())
+        return;
+    for (suspension& each : waiting)
+        each.wake({});
+}
 
 round::round(
     std::uint64_t serial,
@@ -54,8 +86,8 @@ void round::on_reply(std::size_t node, const reply& answer) noexcept
 
     const bool was_decided = decided();
     count(node, answer);
-    if (unanswered_ == 0)
-        round_hook::unlink();
+    if (unanswered_ == 0 && open_in_)
+        open_in_->remove(*this);
     if (decided() && !was_decided)
     {
         deadline::forget();

@@ -28,6 +28,26 @@ using round_hook = boost::intrusive::list_base_hook<
     boost::intrusive::tag<round>,
     boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
+/// Rounds that still lack an answer, and who waits for the last one.
+class open_rounds
+{
+public:
+    void add(round& asked);
+    void remove(round& answered);
+
+    [[nodiscard]] bool empty() const noexcept { return rounds_.empty(); }
+
+    /// Woken when there is none any more.
+    suspension::list waiting;
+
+private:
+    boost::intrusive::list<
+        round_hook,
+        boost::intrusive::base_hook<round_hook>,
+        boost::intrusive::constant_time_size<false>>
+        rounds_;
+};
+
 /// What one node answered, as kept by a round.
 struct ballot
 {
@@ -59,12 +79,6 @@ struct ballot_details
 class round final : public question, public suspension, public deadline, public round_hook
 {
 public:
-    /// Rounds that still wait for a node's answer.
-    using list = boost::intrusive::list<
-        round,
-        boost::intrusive::base_hook<round_hook>,
-        boost::intrusive::constant_time_size<false>>;
-
     round(
         std::uint64_t serial,
         verb what,
@@ -88,6 +102,9 @@ public:
 
     /// The round is over for its owner. What was not written yet is not written any more.
     void abandon() noexcept { abandoned_ = true; }
+
+    /// Leaves `open` with the last answer. `open` must live until then.
+    void stay_in(open_rounds& open) noexcept { open_in_ = &open; }
 
     /// Whether enough ballots are in.
     [[nodiscard]] bool decided() const noexcept;
@@ -127,6 +144,7 @@ private:
     std::size_t node_count_;
     std::size_t unanswered_;
     const time_source* clock_ = nullptr;
+    open_rounds* open_in_ = nullptr;
     bool abandoned_ = false;
 };
 

@@ -82,7 +82,7 @@ round_ptr client_impl::release(round& left_behind, milliseconds ttl)
 {
     left_behind.abandon();
     const auto asked = make_round(verb::release, left_behind.about(), ttl);
-    releases_.push_back(*asked);
+    releases_.add(*asked);
     const node_set touched = left_behind.touched();
     for (std::size_t node = 0; node < nodes_.size(); ++node)
     {

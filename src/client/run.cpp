@@ -11,6 +11,16 @@
 
 namespace redlock::detail {
 
+namespace {
+
+using namespace std::chrono_literals;
+
+/// When a client ends, what it was asked to do is cancelled. So much time has that to begin to
+/// release what it held.
+constexpr milliseconds time_to_release = 1ms;
+
+}  // namespace
+
 client_impl::client_impl(asio::any_io_executor executor, client_config config, client_parts parts)
     : executor_(std::move(executor)),
       strand_(std::move(parts.strand)),
@@ -68,6 +78,7 @@ void client_impl::begin_stop()
     held_.clear();
     wake_all(waiting_, asio::error::operation_aborted);
     wake_all(releasing_, asio::error::operation_aborted);
+    wake_all(settling_, asio::error::operation_aborted);
     wake_all(ready_waiting_, asio::error::operation_aborted);
     wake_all(run_waiting_, {});
 }
@@ -178,6 +189,25 @@ task<error_code> client_impl::sleep_until(time_point at)
     co_return ec;
 }
 
+task<error_code> client_impl::until_settled()
+{
+    // A client that was stopped meanwhile wakes nobody any more.
+    while (!settled() && state_ != state::stopping && state_ != state::stopped)
+    {
+        pause change(*turn_);
+        const error_code ec = co_await change.wait(settling_);
+        if (ec)
+            co_return ec;
+    }
+    co_return settled() ? error_code() : error_code(asio::error::operation_aborted);
+}
+
+void client_impl::note_end()
+{
+    if (state_ == state::closing && settled())
+        wake_all(settling_, {});
+}
+
 task<error_code> client_impl::wait_ready()
 {
     while (at_home() && (state_ == state::idle || state_ == state::running))
@@ -239,15 +269,18 @@ task<error_code> client_impl::run()
 
 task<error_code> client_impl::let_releases_out()
 {
-    // A release tells nobody when its last answer is in, and this happens once in a client's life:
-    // so look every millisecond. Operations that were aborted just now release in this turn.
-    const time_point limit = core::shifted(now(), config_.node_timeout).steady;
-    do
+    const core::instant begun = now();
+    pause start(*turn_);
+    deadlines_->add(start, core::shifted(begun, time_to_release).steady);
+    co_await start.wait(run_waiting_);
+
+    const time_point limit = core::shifted(begun, config_.node_timeout).steady;
+    while (!releases_.empty() && now().steady < limit)
     {
-        pause moment(*turn_);
-        deadlines_->add(moment, core::shifted(now(), milliseconds(1)).steady);
-        co_await moment.wait(run_waiting_);
-    } while (!releases_.empty() && now().steady < limit);
+        pause answered(*turn_);
+        deadlines_->add(answered, limit);
+        co_await answered.wait(releases_.waiting);
+    }
     co_return error_code();
 }
 
@@ -267,7 +300,8 @@ task<error_code> client_impl::stop_nodes()
 void client_impl::shut_down() noexcept
 {
     held_.shut_down();
-    for (suspension::list* waiting : {&waiting_, &releasing_, &ready_waiting_, &run_waiting_})
+    for (suspension::list* waiting :
+         {&waiting_, &releasing_, &settling_, &ready_waiting_, &run_waiting_, &releases_.waiting})
     {
         while (!waiting->empty())
             waiting->front().drop();

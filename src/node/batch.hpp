@@ -1,17 +1,16 @@
 #ifndef REDLOCK_SRC_NODE_BATCH_HPP
 #define REDLOCK_SRC_NODE_BATCH_HPP
 
+#include "core/instant.hpp"
+#include "node/answer_reader.hpp"
 #include "node/commands.hpp"
 #include "node/node.hpp"
-#include "node/reply_reader.hpp"
-
-#include <boost/redis/adapter/any_adapter.hpp>
-#include <boost/redis/request.hpp>
-#include <boost/redis/resp3/node.hpp>
+#include "node/request.hpp"
+#include "node/resp.hpp"
 
 #include <array>
 #include <cstddef>
-#include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -35,7 +34,7 @@ public:
         @return What to write, if nothing more is added. Valid until `clear()`.
     */
     template <class Drop>
-    [[nodiscard]] boost::redis::request& put_together(command_encoder& encoder, Drop drop)
+    [[nodiscard]] const request& put_together(command_encoder& encoder, Drop drop)
     {
         // Releases go before acquisitions: what is given back in a turn is free for who asks in it.
         // No release may come before its own acquisition: what was given up is not asked for.
@@ -57,35 +56,29 @@ public:
         return request_;
     }
 
-    /// Takes what Boost.Redis parses. Calls `deliver(question, command, answer)` for each answer.
+    /// Takes a part of the replies. Calls `deliver(question, command, answer)` for each answer.
     template <class Deliver>
-    void read(
-        boost::redis::any_adapter::parse_event event,
-        const boost::redis::resp3::node_view& part,
-        Deliver deliver
-    )
+    void read(const resp::part& part, Deliver deliver)
     {
-        using boost::redis::any_adapter;
-
         const command& replied = commands_[current_];
         const auto next = [&](const reply_shape& answer) {
             deliver(std::move(asked_[answered_++]), replied, answer);
         };
-        switch (event)
-        {
-        case any_adapter::parse_event::init:
+        if (part.depth == 0)
             answers_.begin(replied.size, replied.is_list());
-            break;
-        case any_adapter::parse_event::node: answers_.read(part, next); break;
-        case any_adapter::parse_event::done:
-            answers_.end(next);
-            ++current_;
-            break;
-        }
+        answers_.read(part, next);
+        if (!part.last)
+            return;
+        answers_.end(next);
+        ++current_;
     }
 
     /// Whether there is nothing to write.
     [[nodiscard]] bool empty() const noexcept { return commands_.empty(); }
+
+    /// When it was written.
+    [[nodiscard]] time_point written() const noexcept { return written_; }
+    void set_written(time_point now) noexcept { written_ = now; }
 
     /// Takes out a question without an answer. @return Null if there is none.
     [[nodiscard]] question_ptr take_unanswered() noexcept;
@@ -99,13 +92,14 @@ private:
     /// Adds commands and the questions that they put, or none of them, should memory be short.
     void append(std::span<question_ptr> asked, const encoded_questions& encoded);
 
-    boost::redis::request request_;
+    request request_;
     std::vector<command> commands_;
     question_list asked_;                          ///< In the order of the commands.
     std::array<question_list, verb_count> added_;  ///< In this turn.
     std::size_t answered_ = 0;                     ///< Of `asked_`.
     std::size_t current_ = 0;                      ///< Of `commands_`: is being parsed.
     answer_reader answers_;
+    time_point written_;
 };
 
 }  // namespace redlock::detail

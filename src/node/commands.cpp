@@ -2,82 +2,21 @@
 
 #include "scripts.hpp"
 
-#include <boost/redis/resp3/serialization.hpp>
-
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cstdint>
 #include <iterator>
-#include <string>
 #include <string_view>
-#include <utility>
 
 namespace redlock::detail {
 
-namespace redis = boost::redis;
-
 namespace {
 
-/// An argument that is the same in every command. Encoded by the compiler, because putting one
-/// together from its length and its text costs ten times as much as copying it.
-struct constant
-{
-    std::string_view wire;
-};
-
-/// Found by Boost.Redis through the type of the argument.
-void boost_redis_to_bulk(std::string& to, constant argument)
-{
-    to.append(argument.wire);
-}
-
-constexpr constant nx{"$2\r\nNX\r\n"};
-constexpr constant px{"$2\r\nPX\r\n"};
-
-/// An attempt id, whose length never changes.
-struct id_argument
-{
-    std::string_view id;
-};
-
-void boost_redis_to_bulk(std::string& to, id_argument argument)
-{
-    to.append("$40\r\n").append(argument.id).append("\r\n");
-}
-
-/// Appends an argument of any length in three steps, where that of Boost.Redis takes five and makes
-/// a string of the length: half the cost, and every question has its key.
-void append_argument(std::string& to, std::string_view text)
-{
-    std::array<char, 24> header;
-    header.front() = '$';
-    char* end = std::to_chars(header.data() + 1, header.data() + 22, text.size()).ptr;
-    *end++ = '\r';
-    *end++ = '\n';
-    to.append(header.data(), end).append(text).append("\r\n");
-}
-
-/// A text, or a number if that is empty.
-struct any_argument
-{
-    std::string_view text;
-    std::uint64_t number = 0;
-};
-
-void boost_redis_to_bulk(std::string& to, any_argument argument)
-{
-    if (!argument.text.empty())
-        return append_argument(to, argument.text);
-    std::array<char, 20> digits;
-    const auto end = std::to_chars(digits.begin(), digits.end(), argument.number).ptr;
-    append_argument(to, {digits.begin(), end});
-}
-
-any_argument number(milliseconds count)
-{
-    return {{}, static_cast<std::uint64_t>(count.count())};
-}
+constexpr encoded_argument set{"$3\r\nSET\r\n"};
+constexpr encoded_argument pttl{"$4\r\nPTTL\r\n"};
+constexpr encoded_argument eval{"$4\r\nEVAL\r\n"};
+constexpr encoded_argument evalsha{"$7\r\nEVALSHA\r\n"};
+constexpr encoded_argument nx{"$2\r\nNX\r\n"};
+constexpr encoded_argument px{"$2\r\nPX\r\n"};
 
 /// A script of either mode.
 struct script_view
@@ -105,13 +44,12 @@ script_view script_for(verb what, const guard* guarded)
     return guarded ? view(guarded->release) : view(release_script);
 }
 
-void push_single(redis::request& to, const question& asked)
+void push_single(request& to, const question& asked)
 {
-    const any_argument key{asked.key()};
     if (asked.what() == verb::holder)
-        to.push("PTTL", key);
+        to.push(pttl, asked.key());
     else
-        to.push("SET", key, id_argument{asked.id()}, nx, px, number(asked.ttl()));
+        to.push(set, asked.key(), asked.id(), nx, px, asked.ttl());
 }
 
 }  // namespace
@@ -138,24 +76,29 @@ void command_encoder::push_script(
 {
     const verb what = asked.front()->what();
     const script_view script = script_for(what, guarded_.get());
-    std::vector<any_argument> arguments;
-    arguments.reserve(2 + 5 * asked.size());
+    const bool has_stamp = guarded_ && what != verb::release;
+    const bool has_ttl = what != verb::release;
+    const bool has_token = guarded_ && what != verb::acquire;
+    const std::size_t each_has = 2U + has_stamp + has_ttl + has_token;  // A key and an id.
+
+    request& commands = to.request;
     const bool whole = form == script_form::text;
-    arguments.push_back({whole ? script.text : script.sha});
-    arguments.push_back({{}, asked.size()});
+    commands.begin(3 + each_has * asked.size());
+    commands.add(whole ? eval : evalsha);
+    commands.add(whole ? script.text : script.sha);
+    commands.add(asked.size());
     for (const auto& each : asked)
-        arguments.push_back({each->key()});
+        commands.add(each->key());
     for (const auto& each : asked)
     {
-        arguments.push_back({each->id()});
-        if (guarded_ && what != verb::release)
-            arguments.push_back({{}, each->stamp()});
-        if (what != verb::release)
-            arguments.push_back(number(each->ttl()));
-        if (guarded_ && what != verb::acquire)
-            arguments.push_back({{}, each->about()->token.value()});
+        commands.add(each->id());
+        if (has_stamp)
+            commands.add(each->stamp());
+        if (has_ttl)
+            commands.add(each->ttl());
+        if (has_token)
+            commands.add(each->about()->token.value());
     }
-    to.request.push_range(whole ? "EVAL" : "EVALSHA", arguments);
     to.commands.push_back({asked.size(), form});
 }
 
@@ -195,11 +138,6 @@ encoded_questions command_encoder::encode_whole(const question_ptr& asked) const
     encoded_questions made;
     push_script(made, {&asked, 1}, script_form::text);
     return made;
-}
-
-std::shared_ptr<command_encoder> make_command_encoder(const link_group& group)
-{
-    return std::make_shared<command_encoder>(group.guarded, group.single_keys);
 }
 
 }  // namespace redlock::detail

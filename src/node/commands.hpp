@@ -3,10 +3,8 @@
 
 #include "node/guard.hpp"
 #include "node/node.hpp"
-#include "node/redis_link.hpp"
 #include "node/reply_shape.hpp"
-
-#include <boost/redis/request.hpp>
+#include "node/request.hpp"
 
 #include <array>
 #include <cstddef>
@@ -45,7 +43,7 @@ struct command
 /// Questions of one verb, made commands of.
 struct encoded_questions
 {
-    boost::redis::request request;
+    detail::request request;
     std::vector<command> commands;
     std::vector<std::uint64_t> serials;  ///< Of the questions.
 };

@@ -115,8 +115,8 @@ public:
 
     /** Takes the answer of one node.
 
-        May be called while Boost.Redis parses the node's replies. So it records, and puts
-        everything else off to the end of the turn.
+        Called while the node's replies are read. So it records, and puts everything else off to the
+        end of the turn.
     */
     virtual void on_reply(std::size_t node, const reply& answer) noexcept = 0;
 

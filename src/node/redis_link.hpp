@@ -3,12 +3,14 @@
 
 #include <redlock/config.hpp>
 
-#include "core/incarnations.hpp"
-#include "node/guard.hpp"
+#include "node/clock.hpp"
+#include "node/connection.hpp"
+#include "node/link_group.hpp"
 #include "node/node.hpp"
 #include "node/server_info.hpp"
 #include "node/strand.hpp"
 #include "node/turn.hpp"
+#include "node/vetting.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -21,30 +23,9 @@ namespace redlock::detail {
 /// Why a link ended.
 struct link_end
 {
-    error_code code;  ///< The network's error. Empty if there is a refusal.
+    error_code code;    ///< The network's error. Empty if there is a refusal.
+    std::string guess;  ///< What may be behind that. Follows its message.
     refusal refused;  ///< Why the node may not vote, or the server does not let us in.
-};
-
-/// What a node knows of those before us, when it is vetted.
-struct admission
-{
-    milliseconds quarantine{0};  ///< How long it must not vote.
-    std::string marker;          ///< Only of a link that looks: empty if the node carries none.
-};
-
-/// What the nodes of a client have in common.
-struct link_group
-{
-    std::shared_ptr<const guard> guarded;  ///< Null in plain mode.
-    std::shared_ptr<core::incarnations> servers;
-
-    /// A command may have one key only: a node of a cluster wants all of them in one slot, and
-    /// plain mode puts them into any.
-    bool single_keys = false;
-
-    /// Not empty: only look whether the nodes are marked, leave this note on them, and admit none.
-    /// For `async_initialize_nodes`.
-    std::string look_note{};
 };
 
 /// Why a node was not marked. Both empty: it is.
@@ -93,21 +74,29 @@ public:
     virtual void close() noexcept = 0;
 };
 
-[[nodiscard]] link_group make_link_group(const client_config& config);
-
-/// Turns questions into the bytes of commands, once for all nodes of a client.
-class command_encoder;
-
-[[nodiscard]] std::shared_ptr<command_encoder> make_command_encoder(const link_group& group);
+/// What links run on.
+struct link_ground
+{
+    strand_type strand;
+    std::shared_ptr<turn> end_of_turn;
+    std::shared_ptr<clock> time;
+};
 
 /// @param index Position of the node in the configuration, handed to `question::on_reply`.
 [[nodiscard]] std::shared_ptr<redis_link> make_redis_link(
-    const strand_type& strand,
-    std::shared_ptr<turn> end_of_turn,
-    std::shared_ptr<command_encoder> encoder,
-    link_group group,
+    const link_ground& ground,
+    const link_group& group,
     std::size_t index,
     const node_config& config
+);
+
+/// The same over a connection of the caller's.
+[[nodiscard]] std::shared_ptr<redis_link> make_redis_link(
+    const link_ground& ground,
+    const link_group& group,
+    std::size_t index,
+    const node_config& config,
+    std::unique_ptr<connection> wire
 );
 
 }  // namespace redlock::detail

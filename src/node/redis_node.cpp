@@ -3,9 +3,7 @@
 #include "core/backoff.hpp"
 #include "core/limits.hpp"
 #include "core/smoothed.hpp"
-#include "node/redis_link.hpp"
 
-#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
@@ -23,7 +21,6 @@ namespace redlock::detail {
 namespace {
 
 using namespace std::chrono_literals;
-using steady_clock = std::chrono::steady_clock;
 
 /// Bounds of the random pause before a node is tried again. The first ones are short, so that a
 /// restarted node is back soon; the cap keeps a dead one from costing anything.
@@ -54,24 +51,20 @@ class redis_node final : public node, public std::enable_shared_from_this<redis_
 public:
     redis_node(
         const strand_type& strand,
-        std::shared_ptr<turn> end_of_turn,
-        std::shared_ptr<command_encoder> encoder,
-        link_group group,
+        std::shared_ptr<clock> time,
+        link_maker make_link,
         std::size_t index,
-        const node_config& config,
-        std::function<void(log_level, std::string_view)> log
+        const client_config& config
     )
         : strand_(strand),
-          turn_(std::move(end_of_turn)),
-          encoder_(std::move(encoder)),
-          group_(std::move(group)),
+          time_(std::move(time)),
+          make_link_(std::move(make_link)),
           index_(index),
-          config_(config),
-          log_(std::move(log)),
-          pause_(strand),
+          log_(config.log),
+          pause_(time_->make_alarm()),
           pauses_(first_pause, longest_pause),
           jitter_(std::random_device()()),
-          status_{config.name(), node_state::connecting, {}, {}}
+          status_{config.nodes[index].name(), node_state::connecting, {}, {}}
     {
     }
 
@@ -85,7 +78,7 @@ public:
     void stop() noexcept override
     {
         stopping_ = true;
-        pause_.cancel();
+        pause_->hurry();
         if (link_)
             link_->close();
     }
@@ -118,7 +111,7 @@ public:
 private:
     void connect()
     {
-        link_ = make_redis_link(strand_, turn_, encoder_, group_, index_, config_);
+        link_ = make_link_();
         // Weak, for this owns the link: the client keeps its nodes until they have stopped.
         const auto self = weak_from_this();
         link_->start({
@@ -170,16 +163,16 @@ private:
         // One without an end was made by hand. It is asked again after a day.
         left = std::min(left, core::max_ttl);
         // Its own count may be a millisecond behind ours. Should it be more, it says so itself.
-        quarantined_until_ = steady_clock::now() + left + milliseconds(1);
+        left += milliseconds(1);
+        quarantined_until_ = time_->now() + left;
         change(
             node_state::quarantined,
             "it may have forgotten locks and does not vote for " + std::to_string(left.count()) +
                 " ms; async_initialize_nodes, before the first client, spares fresh nodes that"
         );
-        pause_.expires_at(quarantined_until_);
-        pause_.async_wait([self = weak_from_this()](error_code ec) {
+        pause_->set(left, [self = weak_from_this()]() {
             const auto alive = self.lock();
-            if (!ec && alive && alive->status_.state == node_state::quarantined)
+            if (alive && !alive->stopping_ && alive->status_.state == node_state::quarantined)
                 alive->change(node_state::ready, {});
         });
     }
@@ -201,7 +194,7 @@ private:
         {
             pending_release next = std::move(pending_releases_.front());
             pending_releases_.pop_front();
-            if (steady_clock::now() < next.until)
+            if (time_->now() < next.until)
                 link_->ask(std::move(next.asked));
         }
     }
@@ -212,7 +205,7 @@ private:
         end_code_ = why.code;
         refused_ = why.refused.why;
         if (refused_ == reason::none)
-            change(node_state::down, why.code.message());
+            change(node_state::down, why.code.message() + why.guess);
         else if (refused_ == reason::unmarked)
             change(node_state::down, std::move(why.refused.text));
         else
@@ -224,8 +217,7 @@ private:
         if (stopping_)
             return stop_behind_completions();
 
-        pause_.expires_after(pauses_.next(jitter_()));
-        pause_.async_wait([self = shared_from_this()](error_code) {
+        pause_->set(pauses_.next(jitter_()), [self = shared_from_this()]() {
             if (self->stopping_)
                 self->stopped();
             else
@@ -281,7 +273,7 @@ private:
         if (pending_releases_.size() == core::max_pending_releases)
             pending_releases_.pop_front();
         // Counted from now and not from the acquisition, for its SET may still be under way.
-        const time_point until = steady_clock::now() + asked->ttl();
+        const time_point until = time_->now() + asked->ttl();
         pending_releases_.push_back({std::move(asked), until});
     }
 
@@ -300,7 +292,7 @@ private:
             answer.vote = vote::refused;
             answer.why = reason::quarantined;
             answer.ready_in = std::max(
-                std::chrono::ceil<milliseconds>(quarantined_until_ - steady_clock::now()),
+                std::chrono::ceil<milliseconds>(quarantined_until_ - time_->now()),
                 milliseconds(0)
             );
             break;
@@ -354,13 +346,11 @@ private:
     }
 
     strand_type strand_;
-    std::shared_ptr<turn> turn_;
-    std::shared_ptr<command_encoder> encoder_;
-    link_group group_;
+    std::shared_ptr<clock> time_;
+    link_maker make_link_;
     std::size_t index_;
-    node_config config_;
     std::function<void(log_level, std::string_view)> log_;
-    asio::basic_waitable_timer<steady_clock, asio::wait_traits<steady_clock>, strand_type> pause_;
+    std::unique_ptr<alarm> pause_;  ///< Until the next connection, or the end of a quarantine.
     core::backoff pauses_;
     std::minstd_rand jitter_;
 
@@ -380,6 +370,17 @@ private:
 
 }  // namespace
 
+std::shared_ptr<node> make_redis_node(
+    const strand_type& strand,
+    const std::shared_ptr<clock>& time,
+    link_maker make_link,
+    std::size_t index,
+    const client_config& config
+)
+{
+    return std::make_shared<redis_node>(strand, time, std::move(make_link), index, config);
+}
+
 std::vector<std::shared_ptr<node>> make_redis_nodes(
     const strand_type& strand,
     const std::shared_ptr<turn>& end_of_turn,
@@ -387,14 +388,15 @@ std::vector<std::shared_ptr<node>> make_redis_nodes(
 )
 {
     const link_group group = make_link_group(config);
-    const auto encoder = make_command_encoder(group);
+    const link_ground ground{strand, end_of_turn, make_steady_clock(strand)};
     std::vector<std::shared_ptr<node>> nodes;
     for (const node_config& each : config.nodes)
     {
         const std::size_t index = nodes.size();
-        nodes.push_back(std::make_shared<redis_node>(
-            strand, end_of_turn, encoder, group, index, each, config.log
-        ));
+        auto make_link = [ground, group, index, each]() {
+            return make_redis_link(ground, group, index, each);
+        };
+        nodes.push_back(make_redis_node(strand, ground.time, std::move(make_link), index, config));
     }
     return nodes;
 }

@@ -3,14 +3,31 @@
 
 #include <redlock/config.hpp>
 
+#include "node/clock.hpp"
 #include "node/node.hpp"
+#include "node/redis_link.hpp"
 #include "node/strand.hpp"
 #include "node/turn.hpp"
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
 namespace redlock::detail {
+
+/// What makes the link for each connection of a node.
+using link_maker = std::function<std::shared_ptr<redis_link>()>;
+
+/// A node that is a server, whose links are the caller's.
+/// @param index Position of the node in the configuration.
+[[nodiscard]] std::shared_ptr<node> make_redis_node(
+    const strand_type& strand,
+    const std::shared_ptr<clock>& time,
+    link_maker make_link,
+    std::size_t index,
+    const client_config& config
+);
 
 /// Nodes that are real Redis or Valkey servers, in the order of the configuration.
 [[nodiscard]] std::vector<std::shared_ptr<node>> make_redis_nodes(

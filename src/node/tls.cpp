@@ -1,8 +1,15 @@
 #include "node/tls.hpp"
 
+#include "node/resp.hpp"
+
+#include <boost/asio/error.hpp>
 #include <boost/asio/ip/address.hpp>
+#include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/system/system_error.hpp>
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
 
 namespace redlock::detail {
 
@@ -34,8 +41,6 @@ void load(ssl::context& to, const node_config& config)
 tls_context make_tls_context(const node_config& config)
 {
     tls_context result{ssl::context(ssl::context::tls_client), {}};
-    if (!config.tls)
-        return result;
     try
     {
         load(result.context, config);
@@ -54,6 +59,26 @@ bool is_host_name(const std::string& host)
     boost::system::error_code not_an_address;
     boost::asio::ip::make_address(host, not_an_address);
     return not_an_address.failed();
+}
+
+std::string guess_about_tls(const node_config& config, const boost::system::error_code& why)
+{
+    namespace error = boost::asio::error;
+
+    const bool of_tls = why.category() == error::get_ssl_category();
+    const bool silent = why == error::timed_out;
+    if (config.tls)
+    {
+        const bool verdict = of_tls && ERR_GET_REASON(static_cast<unsigned long>(why.value())) ==
+                                           SSL_R_CERTIFICATE_VERIFY_FAILED;
+        if (!verdict && (of_tls || silent || why == ssl::error::stream_truncated))
+            return "; perhaps the server speaks no TLS there, then its URL begins with redis://";
+        return {};
+    }
+    const bool odd = why.category() == resp::error_category();
+    if (config.unix_socket.empty() && (odd || why == error::eof || why == error::connection_reset))
+        return "; perhaps the server speaks TLS there, then its URL begins with rediss://";
+    return {};
 }
 
 }  // namespace redlock::detail

@@ -4,13 +4,35 @@
 
 #include <boost/asio/dispatch.hpp>
 
+#include <exception>
 #include <memory>
+#include <new>
 #include <utility>
 
 namespace redlock::detail {
 
-turn::turn(const asio::any_io_executor& executor, strand_type strand)
-    : executor_(executor), strand_(std::move(strand)), queue_(run_queue::of(strand_))
+turn::scope::scope(turn& of) noexcept : of_(of), exceptions_(std::uncaught_exceptions())
+{
+    of_.working_ = true;
+}
+
+turn::scope::~scope()
+{
+    of_.working_ = false;
+    if (std::uncaught_exceptions() == exceptions_)
+        return;
+    try
+    {
+        of_.schedule();
+    }
+    catch (const std::bad_alloc&)
+    {
+        // What is put off next leads to an end for all.
+    }
+}
+
+turn::turn(asio::any_io_executor executor, strand_type strand)
+    : executor_(std::move(executor)), strand_(std::move(strand))
 {
 }
 
@@ -33,10 +55,6 @@ void turn::defer_first(turn_task& task)
 
 void turn::put_off(turn_task& task, task_list& to)
 {
-    const bool coming = scheduled_ || posted_ || following_ > 0;
-    // No end is coming for a task that was put off when memory was short.
-    if (task.is_linked() && coming)
-        return;
     if (!task.is_linked())
         to.push_back(task);
     schedule();
@@ -44,42 +62,17 @@ void turn::put_off(turn_task& task, task_list& to)
 
 void turn::schedule()
 {
-    if (scheduled_)
-        return;
-    if (!queue_ || !queue_->running())
-    {
-        if (!posted_ && following_ == 0)
-            post_end();
-        return;
-    }
-    queue_->post(make_queued([self = shared_from_this()]() { self->end(); }));
-    scheduled_ = true;
+    if (!working_ && !posted_)
+        post_end();
 }
 
 void turn::post_end()
 {
-    if (queue_ && queue_->in_reply())
-    {
-        post_to_strand(&turn::on_following_end);
-        ++following_;
-    }
-    else
-    {
-        post_to_strand(&turn::on_posted_end);
-        posted_ = true;
-    }
-}
-
-void turn::post_to_strand(void (turn::*function)())
-{
-    auto call = [self = shared_from_this(), function]() { ((*self).*function)(); };
-    auto enter = [this, call = std::move(call)]() {
-        if (queue_)
-            queue_->dispatch(call);
-        else
-            asio::dispatch(strand_, call);
+    auto enter = [self = shared_from_this()]() {
+        asio::dispatch(self->strand_, [self]() { self->on_posted_end(); });
     };
     post(executor_, std::make_unique<posted_function<decltype(enter)>>(std::move(enter)));
+    posted_ = true;
 }
 
 void turn::on_posted_end()
@@ -87,30 +80,18 @@ void turn::on_posted_end()
     posted_ = false;
     if (std::exchange(behind_, false))
         post_end();
-    else
-        end();
-}
-
-void turn::on_following_end()
-{
-    if (--following_ == 0)
+    else if (!working_)
         end();
 }
 
 void turn::end()
 {
-    scheduled_ = false;
     if (!tasks_.empty() || !last_.empty())
         work_off();
-    if (std::exchange(again_, false))
-        end_behind_handlers();
-}
-
-void turn::end_behind_handlers()
-{
-    // An end that is in the loop already is too early, or too late if these handlers follow a
-    // reply.
-    if (posted_ && !(queue_ && queue_->in_reply()))
+    if (!std::exchange(again_, false))
+        return;
+    // An end that is in the loop already is too early.
+    if (posted_)
         behind_ = true;
     else
         post_end();
@@ -120,23 +101,7 @@ void turn::work_off()
 {
     // A task may put off others, or itself again: a batch that a resumed coroutine adds to is still
     // written in this turn. A coroutine has to wait for a reply sooner or later, so this ends.
-    scheduled_ = true;
-    try
-    {
-        call_tasks();
-    }
-    catch (...)
-    {
-        // Whoever runs the context learns it, and may go on. So must what is left.
-        scheduled_ = false;
-        schedule();
-        throw;
-    }
-    scheduled_ = false;
-}
-
-void turn::call_tasks()
-{
+    const scope working(*this);
     if (first_)
         first_();
     while (!tasks_.empty() || !last_.empty())
@@ -145,10 +110,6 @@ void turn::call_tasks()
         turn_task& task = from.front();
         from.pop_front();
         task.on_turn_end();
-        // Lets what is queued go on: mostly the writer of Boost.Redis, which the task woke. So the
-        // first node works on its commands while those of the next one are put together.
-        if (queue_)
-            queue_->go_on();
     }
 }
 

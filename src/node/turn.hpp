@@ -1,7 +1,6 @@
 #ifndef REDLOCK_SRC_NODE_TURN_HPP
 #define REDLOCK_SRC_NODE_TURN_HPP
 
-#include "node/run_queue.hpp"
 #include "node/strand.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -28,24 +27,36 @@ protected:
 /** The end of the current turn of the event loop.
 
     Two things wait for it. Commands: those that one turn produces share one write per node. And
-    coroutines whose round was decided: votes are counted while Boost.Redis parses the replies, and
-    nothing may resume, cancel or throw from in there.
+    coroutines whose round was decided: votes are counted while replies are read, and nothing may
+    resume, cancel or throw from in there.
 
     One end serves them all, in the order in which they came, including what they put off in turn.
     Used on the strand only.
 
-    What a reply puts off is done when the run queue has come to it. What user code puts off is done
-    behind all handlers that are posted already, or that follow the same reply, so that their
-    commands share a write as well: that end is posted to the executor, or follows the reply too,
-    and enters the strand from there. Posted to the strand, it would keep the strand busy until
-    it runs, and what user code starts meanwhile would queue up behind it, for one more turn and in
-    a batch of its own.
+    What a connection has read is a turn: see `work`. What user code puts off is done behind all
+    handlers that are posted already, so that their commands share a write as well: that end is
+    posted to the executor and enters the strand from there. Posted to the strand, it would keep the
+    strand busy until it runs, and what user code starts meanwhile would queue up behind it, for one
+    more turn and in a batch of its own.
 */
 class turn : public std::enable_shared_from_this<turn>
 {
 public:
     /// @param executor The one under `strand`.
-    turn(const asio::any_io_executor& executor, strand_type strand);
+    turn(asio::any_io_executor executor, strand_type strand);
+
+    /// Calls a function that the loop has brought, and then ends the turn.
+    template <class Function>
+    void work(Function&& function)
+    {
+        if (working_)  // An observer polls the loop.
+            return std::forward<Function>(function)();
+        {
+            const scope working(*this);
+            std::forward<Function>(function)();
+        }
+        end();
+    }
 
     /// Puts `task` off to the end of this turn. Does nothing if it is put off already. Should this
     /// throw, for memory is short, the task is put off to the end that the next call leads to.
@@ -57,9 +68,9 @@ public:
     /// The same, after everything else, also after what that puts off: what can wait.
     void defer_last(turn_task& task);
 
-    /// Called by work that lets an operation go on. Should it end, its handler is posted or follows
-    /// the reply, and is likely to start another one. The commands of that should not wait for one
-    /// more turn: so another end comes behind that handler.
+    /// Called by work that lets an operation go on. Should it end, its handler is posted, and is
+    /// likely to start another one. The commands of that should not wait for one more turn: so
+    /// another end comes behind that handler.
     void end_again() noexcept { again_ = true; }
 
     /// Calls `first` before the work of each turn. Null: nothing.
@@ -69,27 +80,37 @@ private:
     using task_list =
         boost::intrusive::list<turn_task, boost::intrusive::constant_time_size<false>>;
 
+    /// While an end is sure to come. Should it be left by an exception, what is put off gets an end
+    /// that is posted: the loop's caller learns of the exception, and may go on.
+    class scope
+    {
+    public:
+        explicit scope(turn& of) noexcept;
+        ~scope();
+
+        scope(const scope&) = delete;
+        scope& operator=(const scope&) = delete;
+
+    private:
+        turn& of_;
+        int exceptions_;
+    };
+
     void put_off(turn_task& task, task_list& to);
     void schedule();
     void post_end();
-    void post_to_strand(void (turn::*function)());
     void on_posted_end();
-    void on_following_end();
     void end();
-    void end_behind_handlers();
     void work_off();
-    void call_tasks();
 
     asio::any_io_executor executor_;  ///< Under the strand.
     strand_type strand_;
-    run_queue* queue_;  ///< Of the executor. Null: it has none.
     task_list tasks_;
     task_list last_;  ///< When there are no others.
-    bool scheduled_ = false;  ///< An end is in the run queue, or under way.
-    bool posted_ = false;     ///< An end is posted to the executor.
-    bool behind_ = false;     ///< Handlers were posted after it.
+    bool working_ = false;
+    bool posted_ = false;  ///< An end is posted to the executor.
+    bool behind_ = false;  ///< Handlers were posted after it.
     bool again_ = false;
-    int following_ = 0;  ///< So many ends follow a reply. The last one is behind all handlers.
     std::function<void()> first_;
 };
 

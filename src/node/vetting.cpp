@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <optional>
 #include <utility>
 
 namespace redlock::detail {
 
-namespace redis = boost::redis;
-
 namespace {
+
+/// How long a node remembers that an initialization has looked at it. The others have to be looked
+/// at meanwhile.
+constexpr milliseconds look_note_life{10'000};
 
 /// What makes a server durable: it answers after its disk has the data, always.
 constexpr std::array durable_settings{
@@ -22,32 +25,29 @@ constexpr std::array durable_settings{
 
 }  // namespace
 
-redis::request make_vetting_request(const node_config& config, const guard* guarded)
+request make_vetting_request(const node_config& config, const guard* guarded)
 {
-    redis::request request;
-    const bool login = !config.username.empty() || !config.password.empty();
-    if (login)
-    {
-        const std::string user = config.username.empty() ? "default" : config.username;
-        request.hello_setname(user, config.password, "redlock");
-    }
+    request made;
+    std::string_view user = "default";
+    if (!config.username.empty())
+        user = config.username;
+    if (config.username.empty() && config.password.empty())
+        made.push("HELLO", "3", "SETNAME", "redlock");
     else
-    {
-        request.hello_setname("redlock");
-    }
+        made.push("HELLO", "3", "AUTH", user, config.password, "SETNAME", "redlock");
     if (config.database != 0)
-        request.push("SELECT", config.database);
+        made.push("SELECT", config.database);
     const auto scripts = guarded ? std::vector<std::string_view>{guarded->acquire.text,
                                                                  guarded->extend.text,
                                                                  guarded->release.text}
                                  : std::vector<std::string_view>{extend_script.text,
                                                                  release_script.text};
     for (const std::string_view each : scripts)
-        request.push("SCRIPT", "LOAD", each);
+        made.push("SCRIPT", "LOAD", each);
     // One at a time, for several sections in one command need Redis 7.
     for (const char* section : {"server", "replication", "memory", "cluster"})
-        request.push("INFO", section);
-    return request;
+        made.push("INFO", section);
+    return made;
 }
 
 std::string without_login(const std::string& error, const node_config& config)
@@ -62,12 +62,12 @@ std::string without_login(const std::string& error, const node_config& config)
     return shown;
 }
 
-redis::request make_settings_request()
+request make_settings_request()
 {
-    redis::request request;
+    request made;
     for (const auto& [name, value] : durable_settings)
-        request.push("CONFIG", "GET", name);
-    return request;
+        made.push("CONFIG", "GET", name);
+    return made;
 }
 
 bool is_durable(const std::vector<std::string>& told)
@@ -80,6 +80,122 @@ bool is_durable(const std::vector<std::string>& told)
         }
         return false;
     });
+}
+
+vetting::vetting(link& vetted, link_group group, std::size_t index, node_config config)
+    : link_(vetted), group_(std::move(group)), index_(index), node_(std::move(config))
+{
+}
+
+void vetting::begin()
+{
+    link_.exchange(
+        make_vetting_request(node_, group_.guarded.get()),
+        [this](const texts& told) { on_introduced(told); }
+    );
+}
+
+void vetting::on_introduced(const texts& told)
+{
+    if (!told.error.empty())
+        return link_.refuse(reason::rejected, without_login(told.error, node_));
+    server_info server;
+    for (const std::string& text : told.all)
+        read_info(server, text);
+    const refusal judgement = judge(server, node_);
+    if (judgement.why != reason::none)
+        return link_.refuse(judgement.why, judgement.text);
+    run_id_ = server.run_id;
+    if (!recognize(server))
+        return;
+
+    if (!group_.guarded)
+        return link_.on_admitted({});
+    if (!group_.look_note.empty())
+        return look_for_marker();
+    if (node_.durable && !node_.trust_durable)
+        return ask_for_settings();
+    admit(node_.durable);
+}
+
+/// Whether the server is one that may be behind this entry of the list.
+bool vetting::recognize(const server_info& server)
+{
+    using finding = core::incarnations::finding;
+
+    switch (group_.servers->meet(index_, server.run_id, server.uptime, link_.now()))
+    {
+    case finding::fine: return true;
+    case finding::same_server:
+        link_.refuse(
+            reason::same_server,
+            "it is the same server as entry " +
+                std::to_string(*group_.servers->other_entry(index_, server.run_id) + 1) +
+                " of the list of nodes"
+        );
+        break;
+    case finding::other_server:
+        link_.refuse(reason::other_server, "several servers alternate behind this address");
+        break;
+    }
+    return false;
+}
+
+void vetting::ask_for_settings()
+{
+    link_.exchange(make_settings_request(), [this](const texts& told) {
+        admit(is_durable(told.all));
+    });
+}
+
+void vetting::admit(bool durable)
+{
+    const guard& guarded = *group_.guarded;
+    request made;
+    made.push(
+        "EVAL", admit_script.text, 2, guarded.marker_key, guarded.quarantine_key,
+        guarded.fingerprint, run_id_, guarded.quarantine, durable ? 1 : 0
+    );
+    link_.exchange(made, [this](const texts& told) {
+        const auto left =
+            told.all.empty() ? std::nullopt : read_number(std::string_view(told.all.front()));
+        if (!told.error.empty())
+            return link_.refuse(reason::rejected, told.error);
+        if (!left)
+            return link_.refuse(reason::config_mismatch, mismatch(told));
+        link_.on_admitted({*left < 0 ? forever : milliseconds(*left), {}});
+    });
+}
+
+std::string vetting::mismatch(const texts& told) const
+{
+    // The run id behind the last semicolon tells nobody anything.
+    const std::string found = told.all.empty() ? "marked '" : told.all.front();
+    return "the node is " + found.substr(0, found.rfind(';')) + "', this client has '" +
+           group_.guarded->fingerprint +
+           "'; give all clients of the database the same settings, or stop them and delete "
+           "the key '" +
+           group_.guarded->marker_key + "'";
+}
+
+void vetting::look_for_marker()
+{
+    send_initialize("look", [this](const texts& told) {
+        if (!told.error.empty())
+            return link_.refuse(reason::rejected, told.error);
+        link_.on_admitted({{}, told.all.empty() ? std::string() : told.all.front()});
+    });
+}
+
+void vetting::send_initialize(const char* what, next_step next)
+{
+    request made;
+    made.push(
+        "EVAL", initialize_script.text, 2, group_.guarded->marker_key,
+        group_.guarded->look_key, group_.guarded->fingerprint, run_id_, what, group_.look_note,
+        look_note_life
+    );
+    link_.exchange(made, std::move(next));
 }
 
 }  // namespace redlock::detail

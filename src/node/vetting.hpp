@@ -3,31 +3,88 @@
 
 #include <redlock/config.hpp>
 
-#include "node/guard.hpp"
+#include "core/instant.hpp"
+#include "node/answer_reader.hpp"
+#include "node/link_group.hpp"
+#include "node/request.hpp"
+#include "node/server_info.hpp"
 
-#include <boost/redis/request.hpp>
-
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
-/// What is asked on a new connection, before it is used.
 namespace redlock::detail {
 
 /// The first commands: log in, choose the database, load the scripts, ask who the server is.
 /// @param guarded Null in plain mode.
-[[nodiscard]] boost::redis::request make_vetting_request(
-    const node_config& config,
-    const guard* guarded
-);
+[[nodiscard]] request make_vetting_request(const node_config& config, const guard* guarded);
 
 /// A server's error to the first commands, as it may be shown: it may quote the login.
 [[nodiscard]] std::string without_login(const std::string& error, const node_config& config);
 
 /// Asks for what makes a server durable.
-[[nodiscard]] boost::redis::request make_settings_request();
+[[nodiscard]] request make_settings_request();
 
 /// @param told Names and values in turn. An error instead of them is not durable either.
 [[nodiscard]] bool is_durable(const std::vector<std::string>& told);
+
+/// What a node knows of those before us, when it is vetted.
+struct admission
+{
+    milliseconds quarantine{0};  ///< How long it must not vote.
+    std::string marker;          ///< Only of a link that looks: empty if the node carries none.
+};
+
+/** What is asked on a new connection before it is used, step by step.
+
+    Each step sends a request and judges the replies. The last one admits the node or refuses it;
+    until then nothing else is on the wire.
+*/
+class vetting
+{
+public:
+    using next_step = std::function<void(const texts&)>;
+
+    /// The link that is vetted.
+    class link
+    {
+    public:
+        /// Sends a request, and hands the replies on when all of them are there.
+        virtual void exchange(const request& what, next_step next) = 0;
+
+        virtual void on_admitted(admission what) = 0;
+        virtual void refuse(reason why, std::string text) = 0;
+        [[nodiscard]] virtual time_point now() const noexcept = 0;
+
+    protected:
+        ~link() = default;
+    };
+
+    /// @param index Position of the node in the configuration.
+    vetting(link& vetted, link_group group, std::size_t index, node_config config);
+
+    /// Begins. The connection is open, and nothing was sent.
+    void begin();
+
+    /// Marks a node without a marker, or only looks for one. Told: the marker that was there.
+    /// @param what "mark" or "look".
+    void send_initialize(const char* what, next_step next);
+
+private:
+    void on_introduced(const texts& told);
+    [[nodiscard]] bool recognize(const server_info& server);
+    void ask_for_settings();
+    void admit(bool durable);
+    [[nodiscard]] std::string mismatch(const texts& told) const;
+    void look_for_marker();
+
+    link& link_;
+    link_group group_;
+    std::size_t index_;
+    node_config node_;
+    std::string run_id_;  ///< Of the server.
+};
 
 }  // namespace redlock::detail
 

@@ -31,7 +31,7 @@ class pool_fixture
 {
 public:
     explicit pool_fixture(std::size_t node_count = 5, std::size_t thread_count = 4)
-        : pool_(thread_count), strand_(detail::make_strand(pool_.get_executor()))
+        : pool_(thread_count), strand_(boost::asio::any_io_executor(pool_.get_executor()))
     {
         const boost::asio::any_io_executor executor = pool_.get_executor();
         detail::client_parts parts{

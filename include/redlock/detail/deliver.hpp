@@ -33,8 +33,7 @@ public:
     virtual void call() = 0;
 };
 
-/// Calls `what` on `executor`, and never in place: right behind the reply that this thread works
-/// off there, if there is one, else by a post.
+/// Posts `what` to `executor`.
 void post(const boost::asio::any_io_executor& executor, std::unique_ptr<posted> what);
 
 /// @tparam Base `posted`, or derived from it.
@@ -57,10 +56,10 @@ private:
 
 /** Calls a completion handler on its executor, from anywhere, and never in place.
 
-    User code may block, and must never block the client's strand. So the call goes through the
-    client's executor first, see `post`, and from there to the handler's own, unless they are the
-    same. The handler's executor counts the operation as outstanding work, so that its context does
-    not run out of work before. The cancellation slot is cleared where the handler runs, because its
+    User code may block, and must never block the client's strand. So the call is posted to the
+    client's executor first, and goes from there to the handler's own, unless they are the same.
+    The handler's executor counts the operation as outstanding work, so that its context does not
+    run out of work before. The cancellation slot is cleared where the handler runs, because its
     signal belongs to whoever runs there.
 */
 template <class Handler, class Executor>

@@ -4,7 +4,7 @@
 
 #include <iostream>
 
-// Needs the library, Boost.Redis and OpenSSL when linked, and no Redis when run.
+// Needs the library and OpenSSL when linked, and no Redis when run.
 int main()
 {
     boost::asio::io_context context;

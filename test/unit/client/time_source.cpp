@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_SUITE(test_time_source)
 BOOST_AUTO_TEST_CASE(one_of_the_two_clocks_goes_on_while_the_machine_is_suspended)
 {
     boost::asio::io_context context;
-    const auto strand = detail::make_strand(context.get_executor());
+    const detail::strand_type strand(context.get_executor());
     const auto time = detail::make_system_time(strand);
     const core::instant before = time->now();
 

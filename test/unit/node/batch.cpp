@@ -3,6 +3,7 @@
 #include "node/batch.hpp"
 
 #include "node/commands.hpp"
+#include "node/resp_reader.hpp"
 #include "scripts.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -18,9 +19,6 @@
 #include <vector>
 
 namespace detail = redlock::detail;
-namespace redis = boost::redis;
-using boost::redis::resp3::node_view;
-using boost::redis::resp3::type;
 using detail::verb;
 using redlock::milliseconds;
 
@@ -322,28 +320,21 @@ BOOST_AUTO_TEST_CASE(a_command_that_is_no_script_is_not_worth_another)
 
 BOOST_AUTO_TEST_CASE(each_question_gets_its_answer)
 {
-    using event = redis::any_adapter::parse_event;
-
     sent.add(make(verb::acquire, "a"));
     sent.add(make(verb::release, "b"));
     sent.add(make(verb::release, "c"));
     (void)put_together();
 
     std::string told;
-    const auto read = [&](event what, const node_view& part) {
-        sent.read(what, part, [&](const auto& asked, const auto& put, const auto& answer) {
+    std::string_view input = "*2\r\n:1\r\n-no\r\n+OK\r\n";
+    detail::resp::reader reader;
+    while (const auto part = reader.next(input))
+    {
+        sent.read(*part, [&](const auto& asked, const auto& put, const auto& answer) {
             told += std::string(asked->key()) + " of " + std::to_string(put.size) + ": " +
                     name(answer) + "; ";
         });
-    };
-    read(event::init, {});
-    read(event::node, {type::array, 2, 0, {}});
-    read(event::node, {type::number, 1, 1, "1"});
-    read(event::node, {type::simple_error, 1, 1, "no"});
-    read(event::done, {});
-    read(event::init, {});
-    read(event::node, {type::simple_string, 1, 0, "OK"});
-    read(event::done, {});
+    }
     BOOST_TEST(told == "b of 2: 1; c of 2: no; a of 1: OK; ");
     BOOST_TEST(!sent.take_unanswered());
 }

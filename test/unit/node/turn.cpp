@@ -1,6 +1,5 @@
 #include <redlock/detail/deliver.hpp>
 
-#include "node/run_queue.hpp"
 #include "node/strand.hpp"
 #include "node/turn.hpp"
 
@@ -31,12 +30,10 @@ struct task_of_test final : turn_task
     std::function<void()> work;
 };
 
-/// @tparam threads How many may run the context. One: it has a run queue.
-template <int threads>
 struct turn_fixture
 {
-    asio::io_context context{threads};
-    strand_type strand = redlock::detail::make_strand(context.get_executor());
+    asio::io_context context;
+    strand_type strand{context.get_executor()};
     std::shared_ptr<turn> end_of_turn = std::make_shared<turn>(context.get_executor(), strand);
     std::string order;
     task_of_test a{[this] { order += "a"; }};
@@ -74,7 +71,7 @@ struct short_of_memory
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(test_turn, turn_fixture<2>)
+BOOST_FIXTURE_TEST_SUITE(test_turn, turn_fixture)
 
 BOOST_AUTO_TEST_CASE(work_is_done_once_and_in_order)
 {
@@ -201,14 +198,12 @@ BOOST_AUTO_TEST_SUITE_END()
 
 namespace {
 
-struct queue_fixture : turn_fixture<1>
+struct work_fixture : turn_fixture
 {
-    run_queue& queue = *run_queue::of(strand);
-
-    /// Lets the loop call a function as if a reply had come.
-    void on_reply(std::function<void()> what)
+    /// Lets the loop bring what a connection has read.
+    void on_input(std::function<void()> what)
     {
-        asio::post(context, [this, what = std::move(what)] { queue.dispatch_reply(what); });
+        asio::post(strand, [this, what = std::move(what)] { end_of_turn->work(what); });
     }
 
     /// Work that ends an operation, which has this handler.
@@ -226,36 +221,42 @@ struct queue_fixture : turn_fixture<1>
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(test_turn_of_a_run_queue, queue_fixture)
+BOOST_FIXTURE_TEST_SUITE(test_turn_of_replies, work_fixture)
 
-BOOST_AUTO_TEST_CASE(what_a_reply_puts_off_is_done_before_the_loop_goes_on)
+BOOST_AUTO_TEST_CASE(what_replies_put_off_is_done_before_the_loop_goes_on)
 {
-    on_reply([this] {
+    on_input([this] {
         end_of_turn->defer(a);
         end_of_turn->defer(b);
-        order += "reply";
+        order += "replies";
     });
     asio::post(context, [this] { order += "loop"; });
 
     context.run();
 
-    BOOST_TEST(order == "replyabloop");
+    BOOST_TEST(order == "repliesabloop");
 }
 
-BOOST_AUTO_TEST_CASE(what_a_handler_puts_off_is_done_behind_the_handlers_that_are_posted)
+BOOST_AUTO_TEST_CASE(replies_that_put_off_nothing_cost_the_loop_nothing)
 {
-    asio::post(context, [this] { end_of_turn->defer(a); });
-    asio::post(context, [this] {
-        end_of_turn->defer(b);
-        order += "handlers";
+    on_input([this] { order += "replies"; });
+
+    BOOST_TEST(context.run() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(a_handler_is_called_outside_of_the_strand)
+{
+    task_of_test first = completing([this] {
+        order += strand.running_in_this_thread() ? "within" : "outside";
     });
+    on_input([&] { end_of_turn->defer(first); });
 
     context.run();
 
-    BOOST_TEST(order == "handlersab");
+    BOOST_TEST(order == "outside");
 }
 
-BOOST_AUTO_TEST_CASE(the_handlers_of_a_reply_share_one_end_before_the_next_reply)
+BOOST_AUTO_TEST_CASE(the_handlers_of_one_turn_share_the_next_end)
 {
     const auto handler = [this] {
         order += "handler";
@@ -263,143 +264,36 @@ BOOST_AUTO_TEST_CASE(the_handlers_of_a_reply_share_one_end_before_the_next_reply
     };
     task_of_test first = completing(handler);
     task_of_test second = completing(handler);
-    on_reply([&] {
+    on_input([&] {
         end_of_turn->defer(first);
         end_of_turn->defer(second);
     });
-    on_reply([this] { order += "next"; });
 
     context.run();
 
-    BOOST_TEST(order == "handlerhandleranext");
+    BOOST_TEST(order == "handlerhandlera");
 }
 
-BOOST_AUTO_TEST_CASE(the_end_of_a_reply_needs_none_in_the_loop)
+BOOST_AUTO_TEST_CASE(replies_take_along_what_user_code_put_off)
 {
-    task_of_test first = completing([this] {
-        order += "handler";
-        end_of_turn->defer(a);
-    });
-    on_reply([&] { end_of_turn->defer(first); });
+    asio::post(context, [this] { end_of_turn->defer(b); });
+    on_input([this] { end_of_turn->defer(a); });
+    asio::post(context, [this] { order += "loop"; });
 
-    // The reply, and what would have called its handlers, had one of them failed.
-    BOOST_TEST(context.run() == 2U);
-    BOOST_TEST(order == "handlera");
+    context.run();
 
-    context.restart();
-    end_of_turn->defer(b);
-    end_of_turn->defer(a);
-    BOOST_TEST(context.run() == 1U);
-    BOOST_TEST(order == "handleraba");
+    BOOST_TEST(order == "baloop");
 }
 
 BOOST_AUTO_TEST_CASE(an_end_without_work_does_not_begin)
 {
     task_of_test first = completing([this] { order += "handler"; });
     end_of_turn->begin_with([this] { order += "<"; });
-    on_reply([&] { end_of_turn->defer(first); });
+    on_input([&] { end_of_turn->defer(first); });
 
     context.run();
 
     BOOST_TEST(order == "<handler");
-}
-
-BOOST_AUTO_TEST_CASE(an_end_that_is_posted_does_not_hold_up_what_follows_a_reply)
-{
-    task_of_test first = completing([this] {
-        order += "handler";
-        end_of_turn->defer(a);
-    });
-    asio::post(context, [this] { end_of_turn->defer(b); });
-    on_reply([&] { end_of_turn->defer(first); });
-    asio::post(context, [this] { order += "loop"; });
-
-    context.run();
-
-    BOOST_TEST(order == "bhandleraloop");
-}
-
-BOOST_AUTO_TEST_CASE(the_handlers_of_two_ends_within_a_reply_share_the_next_end)
-{
-    task_of_test first = completing([this] {
-        order += "handler";
-        end_of_turn->defer(a);
-    });
-    task_of_test second = completing([this] {
-        order += "handler";
-        end_of_turn->defer(b);
-    });
-    on_reply([&] {
-        end_of_turn->defer(first);
-        // The end of the first task takes along one step.
-        queue.post(make_queued([&] {
-            queue.post(make_queued([&] { end_of_turn->defer(second); }));
-        }));
-    });
-    end_of_turn->begin_with([this] { order += "<"; });
-
-    context.run();
-
-    BOOST_TEST(order == "<<handlerhandler<ab");
-}
-
-BOOST_AUTO_TEST_CASE(an_end_behind_handlers_in_the_loop_does_not_hold_up_what_follows_a_reply)
-{
-    task_of_test in_loop = completing([this] {
-        order += "handler";
-        end_of_turn->defer(b);
-    });
-    task_of_test first = completing([this] {
-        order += "follower";
-        end_of_turn->defer(a);
-    });
-    // An end is in the loop when an operation ends by itself, so that the loop has its handler
-    // behind that end.
-    end_of_turn->defer(b);
-    asio::post(context, [this] { order += "loop"; });
-    queue.dispatch([&] { end_of_turn->defer(in_loop); });
-    queue.dispatch_reply([&] { end_of_turn->defer(first); });
-    BOOST_TEST(order == "bfollowera");
-
-    context.run();
-
-    BOOST_TEST(order == "bfolloweraloophandlerb");
-}
-
-BOOST_AUTO_TEST_CASE(another_end_comes_right_behind_a_handler_though_other_work_failed)
-{
-    task_of_test first = completing([this] {
-        order += "handler";
-        asio::post(context, [this] { order += "later"; });
-        end_of_turn->defer(a);
-    });
-    task_of_test failing(fail);
-    on_reply([&] {
-        end_of_turn->defer(first);
-        end_of_turn->defer(failing);
-    });
-
-    BOOST_CHECK_THROW(context.run(), std::runtime_error);
-    context.run();
-
-    BOOST_TEST(order == "handleralater");
-}
-
-BOOST_AUTO_TEST_CASE(handlers_that_follow_no_reply_share_one_end)
-{
-    const auto handler = [this] {
-        order += "handler";
-        end_of_turn->defer(a);
-    };
-    task_of_test first = completing(handler);
-    task_of_test second = completing(handler);
-    // As when a connection is lost.
-    asio::post(context, [&] { queue.dispatch([&] { end_of_turn->defer(first); }); });
-    asio::post(context, [&] { queue.dispatch([&] { end_of_turn->defer(second); }); });
-
-    context.run();
-
-    BOOST_TEST(order == "handlerhandlera");
 }
 
 BOOST_AUTO_TEST_CASE(what_a_handler_puts_off_is_done_while_it_polls_the_loop)
@@ -409,34 +303,52 @@ BOOST_AUTO_TEST_CASE(what_a_handler_puts_off_is_done_while_it_polls_the_loop)
         context.poll();
         order += "handler";
     });
-    on_reply([&] { end_of_turn->defer(first); });
+    on_input([&] { end_of_turn->defer(first); });
 
     context.run();
 
     BOOST_TEST(order == "ahandler");
 }
 
-BOOST_AUTO_TEST_CASE(what_a_task_starts_goes_on_before_the_next_task)
+BOOST_AUTO_TEST_CASE(replies_that_come_while_work_polls_the_loop_belong_to_its_turn)
 {
-    task_of_test first([this] {
-        order += "1";
-        asio::post(queue.get_executor(), [this] { order += "written"; });
+    task_of_test polling([this] {
+        order += "(";
+        context.poll();
+        order += ")";
     });
-    task_of_test second([this] { order += "2"; });
-    end_of_turn->defer(first);
-    end_of_turn->defer(second);
+    on_input([&] { end_of_turn->defer(polling); });
+    asio::post(context, [this] {
+        end_of_turn->work([this] {
+            end_of_turn->defer(a);
+            order += "replies";
+        });
+    });
 
     context.run();
 
-    BOOST_TEST(order == "1written2");
+    BOOST_TEST(order == "(replies)a");
 }
 
-BOOST_AUTO_TEST_CASE(work_of_a_reply_goes_on_after_some_that_failed)
+BOOST_AUTO_TEST_CASE(work_of_replies_goes_on_after_some_that_failed)
 {
     task_of_test failing(fail);
-    on_reply([&] {
+    on_input([&] {
         end_of_turn->defer(failing);
         end_of_turn->defer(a);
+    });
+
+    BOOST_CHECK_THROW(context.run(), std::runtime_error);
+    context.run();
+
+    BOOST_TEST(order == "a");
+}
+
+BOOST_AUTO_TEST_CASE(what_replies_put_off_is_done_though_reading_them_failed)
+{
+    on_input([this] {
+        end_of_turn->defer(a);
+        fail();
     });
 
     BOOST_CHECK_THROW(context.run(), std::runtime_error);

@@ -1,11 +1,9 @@
-#include "node/reply_reader.hpp"
+#include "node/answer_reader.hpp"
 
 #include <charconv>
 #include <system_error>
 
 namespace redlock::detail {
-
-namespace redis = boost::redis;
 
 std::optional<std::int64_t> read_number(std::string_view text)
 {
@@ -17,10 +15,10 @@ std::optional<std::int64_t> read_number(std::string_view text)
     return number;
 }
 
-void read_element(reply_shape& shape, const redis::resp3::node_view& node)
+void read_element(reply_shape& shape, const resp::part& part)
 {
-    const auto number = node.data_type == redis::resp3::type::number ? read_number(node.value)
-                                                                     : std::nullopt;
+    const auto number =
+        part.kind == resp::type::number ? read_number(part.value) : std::nullopt;
     const bool fits =
         shape.what == reply_shape::kind::numbers && shape.count < reply_shape::max_numbers;
     if (number && fits)
@@ -29,24 +27,24 @@ void read_element(reply_shape& shape, const redis::resp3::node_view& node)
         shape.what = reply_shape::kind::other;
 }
 
-void read_node(reply_shape& shape, const redis::resp3::node_view& node)
+void read_head(reply_shape& shape, const resp::part& part)
 {
-    using redis::resp3::type;
+    using resp::type;
 
-    switch (node.data_type)
+    switch (part.kind)
     {
     case type::simple_error:
     case type::blob_error:
         shape.what = reply_shape::kind::error;
-        shape.text.assign(node.value);
+        shape.text.assign(part.value);
         break;
     case type::null: shape.what = reply_shape::kind::null; break;
     case type::simple_string:
-        if (node.value == "OK")
+        if (part.value == "OK")
             shape.what = reply_shape::kind::ok;
         break;
     case type::number:
-        if (const auto number = read_number(node.value))
+        if (const auto number = read_number(part.value))
         {
             shape.what = reply_shape::kind::number;
             shape.number = *number;
@@ -56,18 +54,21 @@ void read_node(reply_shape& shape, const redis::resp3::node_view& node)
         shape.what = reply_shape::kind::numbers;
         shape.count = 0;
         break;
-    default: break;
+    case type::blob_string:
+    case type::boolean:
+    case type::double_number:
+    case type::big_number:
+    case type::verbatim_string:
+    case type::map:
+    case type::set:
+    case type::attribute:
+    case type::push: break;
     }
 }
 
-void texts::read(redis::any_adapter::parse_event event, const redis::resp3::node_view& part)
+void texts::read(const resp::part& part)
 {
-    using redis::resp3::type;
-
-    if (event != redis::any_adapter::parse_event::node)
-        return;
-    const bool failed =
-        part.data_type == type::simple_error || part.data_type == type::blob_error;
+    const bool failed = resp::is_error(part.kind);
     if (failed && error.empty())
         error = part.value;
     if (!failed && !part.value.empty())

@@ -1,4 +1,4 @@
-#include "node/reply_reader.hpp"
+#include "node/answer_reader.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -8,25 +8,25 @@
 #include <vector>
 
 namespace detail = redlock::detail;
-using boost::redis::resp3::node_view;
-using boost::redis::resp3::type;
+using detail::resp::part;
+using detail::resp::type;
 using detail::reply_shape;
 
 namespace {
 
-node_view list(std::size_t size, std::size_t depth)
+part list(std::size_t size, std::size_t depth)
 {
-    return {type::array, size, depth, {}};
+    return {.kind = type::array, .size = size, .depth = depth, .value = {}};
 }
 
-node_view number(std::string_view digits, std::size_t depth)
+part number(std::string_view digits, std::size_t depth)
 {
-    return {type::number, 1, depth, digits};
+    return {.kind = type::number, .depth = depth, .value = digits};
 }
 
-node_view error(std::string_view text, std::size_t depth)
+part error(std::string_view text, std::size_t depth)
 {
-    return {type::simple_error, 1, depth, text};
+    return {.kind = type::simple_error, .depth = depth, .value = text};
 }
 
 std::string name(const reply_shape& answer)
@@ -47,7 +47,7 @@ std::string name(const reply_shape& answer)
 }
 
 using answers = std::vector<std::string>;
-using reply = std::vector<node_view>;
+using reply = std::vector<part>;
 
 answers read(std::size_t questions, bool is_list, const reply& parts)
 {
@@ -55,8 +55,8 @@ answers read(std::size_t questions, bool is_list, const reply& parts)
     const auto tell = [&told](const reply_shape& answer) { told.push_back(name(answer)); };
     detail::answer_reader reader;
     reader.begin(questions, is_list);
-    for (const node_view& part : parts)
-        reader.read(part, tell);
+    for (const part& each : parts)
+        reader.read(each, tell);
     reader.end(tell);
     return told;
 }
@@ -82,8 +82,8 @@ BOOST_AUTO_TEST_SUITE(test_answer_reader)
 
 BOOST_AUTO_TEST_CASE(the_reply_to_one_question_is_its_answer)
 {
-    check(of_one({{type::simple_string, 1, 0, "OK"}}), {"ok"});
-    check(of_one({{type::null, 1, 0, {}}}), {"null"});
+    check(of_one({{.kind = type::simple_string, .value = "OK"}}), {"ok"});
+    check(of_one({{.kind = type::null, .value = {}}}), {"null"});
     check(of_one({number("7", 0)}), {"7"});
     check(of_one({error("ERR no", 0)}), {"ERR no"});
 }
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(an_error_of_all_is_told_from_one_within_a_list)
     const auto read_list = [&tell](const reply& parts) {
         detail::answer_reader reader;
         reader.begin(2, true);
-        for (const node_view& part : parts)
+        for (const part& part : parts)
             reader.read(part, tell);
         reader.end(tell);
     };
@@ -147,8 +147,8 @@ BOOST_AUTO_TEST_CASE(what_a_list_has_too_much_is_ignored)
 BOOST_AUTO_TEST_CASE(what_comes_in_place_of_a_list_answers_nothing)
 {
     check(of_list(2, {number("1", 0)}), {"other", "other"});
-    check(of_list(2, {{type::simple_string, 1, 0, "OK"}}), {"other", "other"});
-    check(of_list(2, {{type::null, 1, 0, {}}}), {"other", "other"});
+    check(of_list(2, {{.kind = type::simple_string, .value = "OK"}}), {"other", "other"});
+    check(of_list(2, {{.kind = type::null, .value = {}}}), {"other", "other"});
     check(of_list(2, {}), {"other", "other"});
 }
 
@@ -162,7 +162,8 @@ BOOST_AUTO_TEST_CASE(what_is_no_list_of_numbers_is_told_as_something_else)
     const reply too_long{list(1, 0),     list(5, 1),     number("1", 2), number("2", 2),
                          number("3", 2), number("4", 2), number("5", 2)};
     const reply too_deep{list(1, 0), list(1, 1), list(1, 2), number("1", 3)};
-    const reply of_text{list(1, 0), list(1, 1), {type::blob_string, 1, 2, "1"}};
+    const part text{.kind = type::blob_string, .depth = 2, .value = "1"};
+    const reply of_text{list(1, 0), list(1, 1), text};
     const reply of_nonsense{list(1, 0), list(1, 1), number("1x", 2)};
     for (const reply& each : {too_long, too_deep, of_text, of_nonsense})
         check(of_list(1, each), {"other"});

@@ -1,10 +1,8 @@
-#ifndef REDLOCK_SRC_NODE_REPLY_READER_HPP
-#define REDLOCK_SRC_NODE_REPLY_READER_HPP
+#ifndef REDLOCK_SRC_NODE_ANSWER_READER_HPP
+#define REDLOCK_SRC_NODE_ANSWER_READER_HPP
 
 #include "node/reply_shape.hpp"
-
-#include <boost/redis/adapter/any_adapter.hpp>
-#include <boost/redis/resp3/node.hpp>
+#include "node/resp.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,17 +12,17 @@
 #include <utility>
 #include <vector>
 
-/// From what Boost.Redis parses to what we make of it.
+/// From the parts of a reply to what we make of it.
 namespace redlock::detail {
 
 /// A whole number, and nothing but that.
 [[nodiscard]] std::optional<std::int64_t> read_number(std::string_view text);
 
-/// Takes the first node of an answer.
-void read_node(reply_shape& shape, const boost::redis::resp3::node_view& node);
+/// Takes the first part of an answer.
+void read_head(reply_shape& shape, const resp::part& part);
 
 /// Takes one element of a list of numbers.
-void read_element(reply_shape& shape, const boost::redis::resp3::node_view& node);
+void read_element(reply_shape& shape, const resp::part& part);
 
 /** Splits the reply to one command into the answers to its questions.
 
@@ -47,7 +45,7 @@ public:
 
     /// Takes a part of the reply. Calls `deliver(answer)` if that shows that an answer is complete.
     template <class Deliver>
-    void read(const boost::redis::resp3::node_view& part, Deliver deliver)
+    void read(const resp::part& part, Deliver deliver)
     {
         if (part.depth > depth_)
             return read_element(answer_, part);
@@ -55,7 +53,7 @@ public:
             next(deliver);
         answer_.what = {};
         answer_.of_all = !begun_;
-        read_node(answer_, part);
+        read_head(answer_, part);
         // In place of a list only an error says something.
         if (!begun_ && answer_.what != reply_shape::kind::error)
             answer_.what = {};
@@ -98,10 +96,7 @@ struct texts
     std::vector<std::string> all;
     std::string error;
 
-    void read(
-        boost::redis::any_adapter::parse_event event,
-        const boost::redis::resp3::node_view& part
-    );
+    void read(const resp::part& part);
 };
 
 }  // namespace redlock::detail

@@ -1,0 +1,401 @@
+#include "node/connection.hpp"
+
+#include <redlock/detail/recycling.hpp>
+
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/bind_allocator.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/basic_resolver.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace redlock::detail {
+
+namespace {
+
+using protocol = asio::generic::stream_protocol;
+using plain_stream = asio::basic_stream_socket<protocol, strand_type>;
+using tls_stream = asio::ssl::stream<plain_stream>;
+
+/// Bytes of the input at first: the replies to some hundred commands.
+constexpr std::size_t first_input_size = 4096;
+
+/// Room that a read has at least.
+constexpr std::size_t least_room = 1024;
+
+/// As `socket.open()`, but no program that this process executes gets the socket.
+error_code open_socket(plain_stream& socket, const protocol& of)
+{
+    error_code ec;
+    const int fd = ::socket(of.family(), of.type() | SOCK_CLOEXEC, of.protocol());
+    if (fd < 0)
+        return {errno, boost::system::system_category()};
+    socket.assign(of, fd, ec);
+    if (ec)
+        ::close(fd);
+    return ec;
+}
+
+/** What TCP, Unix sockets and TLS have in common.
+
+    There is always one asynchronous operation under way that leads to `on_closed`: first what
+    connects, then what reads. Closing the socket ends it. Each one keeps the owner, which keeps
+    this; this keeps nobody, so that nothing is left if the execution context is destroyed.
+*/
+template <class Stream>
+class socket_connection final : public connection
+{
+public:
+    template <class... Arguments>
+    socket_connection(
+        const strand_type& strand,
+        std::shared_ptr<turn> end_of_turn,
+        const node_config& config,
+        Arguments&... arguments
+    )
+        : strand_(strand),
+          turn_(std::move(end_of_turn)),
+          config_(config),
+          resolver_(strand),
+          stream_(strand, arguments...),
+          input_(first_input_size)
+    {
+    }
+
+    void open(const std::shared_ptr<owner>& of) override
+    {
+        owner_ = of;
+        error_code not_an_address;
+        const auto address = asio::ip::make_address(config_.host, not_an_address);
+        if (!config_.unix_socket.empty())
+            post([this]() { connect_to_path(); });
+        else if (not_an_address)
+            resolve();
+        else
+            post([this, address]() {
+                endpoints_.push_back(asio::ip::tcp::endpoint(address, config_.port));
+                connect_to_next({});
+            });
+    }
+
+    void write(std::string_view bytes) override
+    {
+        if (closed_)
+            return;
+        try
+        {
+            if constexpr (!is_tls)
+            {
+                if (!writing_)
+                    bytes.remove_prefix(write_now(bytes));
+            }
+            output_.append(bytes);
+            write_rest();
+        }
+        catch (const std::bad_alloc&)
+        {
+            fail(asio::error::no_memory);
+        }
+    }
+
+    void close() noexcept override
+    {
+        if (std::exchange(closed_, true))
+            return;
+        resolver_.cancel();
+        error_code ignored;
+        socket().close(ignored);
+        if (!resolving_)
+            return;
+        try
+        {
+            // A look-up of a name cannot be cut short, but nobody has to wait for it.
+            post([this]() { end({}); });
+        }
+        catch (const std::bad_alloc&)
+        {
+            // Then it is over with the look-up.
+        }
+    }
+
+private:
+    static constexpr bool is_tls = std::is_same_v<Stream, tls_stream>;
+
+    plain_stream& socket() noexcept
+    {
+        if constexpr (is_tls)
+            return stream_.next_layer();
+        else
+            return stream_;
+    }
+
+    /// Calls a function as a turn. Should it throw, the connection is over: it is not known what
+    /// was read, and nothing may be under way any more.
+    template <class Function>
+    void work(Function function)
+    {
+        turn_->work([&]() {
+            try
+            {
+                function();
+            }
+            catch (const std::bad_alloc&)
+            {
+                end(asio::error::no_memory);
+            }
+            catch (...)
+            {
+                end(asio::error::operation_aborted);
+                throw;
+            }
+        });
+    }
+
+    /// Calls a function as a turn, later.
+    template <class Function>
+    void post(Function function)
+    {
+        asio::post(strand_, [this, kept = owner_.lock(), function]() { work(function); });
+    }
+
+    void resolve()
+    {
+        resolver_.async_resolve(
+            config_.host,
+            std::to_string(config_.port),
+            [this, kept = owner_.lock()](error_code ec, const auto& found) {
+                work([&]() {
+                    resolving_ = false;
+                    for (const auto& each : found)
+                        endpoints_.push_back(each.endpoint());
+                    connect_to_next(ec ? ec : asio::error::host_not_found);
+                });
+            }
+        );
+        resolving_ = true;
+    }
+
+    void connect_to_path()
+    {
+        try
+        {
+            endpoints_.push_back(asio::local::stream_protocol::endpoint(config_.unix_socket));
+        }
+        catch (const boost::system::system_error& too_long)
+        {
+            return end(too_long.code());
+        }
+        connect_to_next({});
+    }
+
+    /// @param before What became of the address before.
+    void connect_to_next(error_code before)
+    {
+        if (closed_ || next_ == endpoints_.size())
+            return end(before);
+        const protocol::endpoint& to = endpoints_[next_++];
+        error_code ignored;
+        socket().close(ignored);
+        if (const error_code ec = open_socket(socket(), to.protocol()))
+            return end(ec);
+        socket().async_connect(to, [this, kept = owner_.lock()](error_code ec) {
+            work([&]() {
+                if (ec)
+                    connect_to_next(ec);
+                else
+                    on_connected();
+            });
+        });
+    }
+
+    void on_connected()
+    {
+        if (closed_)
+            return end({});
+        error_code ec;
+        // Nagle's algorithm costs 40 ms whenever two small writes meet.
+        if (config_.unix_socket.empty())
+            socket().set_option(asio::ip::tcp::no_delay(true), ec);
+        socket().non_blocking(true, ec);
+        if (ec)
+            return end(ec);
+        if constexpr (is_tls)
+            shake_hands();
+        else
+            on_open();
+    }
+
+    /// Of a TLS stream.
+    void shake_hands()
+    {
+        // A server may have a certificate for each of its names.
+        if (is_host_name(config_.host))
+            ::SSL_set_tlsext_host_name(stream_.native_handle(), config_.host.c_str());
+        stream_.async_handshake(tls_stream::client, [this, kept = owner_.lock()](error_code ec) {
+            work([&]() { ec ? end(ec) : on_open(); });
+        });
+    }
+
+    void on_open()
+    {
+        if (!closed_)
+            owner_.lock()->on_open();
+        read();
+    }
+
+    void read()
+    {
+        if (closed_)
+            return end({});
+        if (input_.size() - input_end_ < least_room)
+            input_.resize(2 * input_.size());
+        if constexpr (is_tls)
+            stream_.async_read_some(
+                room(),
+                asio::bind_allocator(
+                    recycling_allocator<void>(),
+                    [this, kept = owner_.lock()](error_code ec, std::size_t size) {
+                        work([&]() { on_read(ec, size); });
+                    }
+                )
+            );
+        else
+            stream_.async_wait(
+                plain_stream::wait_read,
+                asio::bind_allocator(
+                    recycling_allocator<void>(),
+                    [this, kept = owner_.lock()](error_code ec) {
+                        work([&]() { on_readable(ec); });
+                    }
+                )
+            );
+    }
+
+    asio::mutable_buffer room() noexcept { return asio::buffer(input_) + input_end_; }
+
+    /// Of a plain stream.
+    void on_readable(error_code ec)
+    {
+        if (ec || closed_)
+            return end(ec);
+        const std::size_t size = socket().read_some(room(), ec);
+        if (ec == asio::error::would_block || ec == asio::error::interrupted)
+            ec = {};
+        on_read(ec, size);
+    }
+
+    void on_read(error_code ec, std::size_t size)
+    {
+        if (ec || closed_)
+            return end(ec);
+        input_end_ += size;
+        const std::size_t used = owner_.lock()->on_input({input_.data(), input_end_});
+        std::copy(input_.data() + used, input_.data() + input_end_, input_.data());
+        input_end_ -= used;
+        read();
+    }
+
+    /// Of a plain stream. @return How many bytes the socket took.
+    std::size_t write_now(std::string_view bytes)
+    {
+        error_code ec;
+        const std::size_t size = socket().write_some(asio::buffer(bytes), ec);
+        if (ec && ec != asio::error::would_block && ec != asio::error::interrupted)
+            fail(ec);
+        return size;
+    }
+
+    void write_rest()
+    {
+        if (closed_ || writing_ || output_.empty())
+            return;
+        written_.swap(output_);
+        output_.clear();
+        asio::async_write(
+            stream_,
+            asio::buffer(written_),
+            [this, kept = owner_.lock()](error_code ec, std::size_t) {
+                writing_ = false;
+                if (ec)
+                    return fail(ec);
+                write({});
+            }
+        );
+        writing_ = true;
+    }
+
+    /// Ends what reads, which then tells why.
+    void fail(error_code why) noexcept
+    {
+        if (!why_ && !closed_)
+            why_ = why;
+        close();
+    }
+
+    /// Nothing leads to `on_closed` any more but this.
+    void end(error_code why)
+    {
+        fail(why);
+        if (std::exchange(over_, true))
+            return;
+        owner_.lock()->on_closed(why_ ? why_ : error_code(asio::error::operation_aborted));
+    }
+
+    strand_type strand_;
+    std::shared_ptr<turn> turn_;
+    node_config config_;
+    std::weak_ptr<owner> owner_;
+    asio::ip::basic_resolver<asio::ip::tcp, strand_type> resolver_;
+    std::vector<protocol::endpoint> endpoints_;
+    std::size_t next_ = 0;  ///< Of the endpoints: to be tried.
+    Stream stream_;
+
+    std::vector<char> input_;
+    std::size_t input_end_ = 0;
+    std::string output_;   ///< Behind what is being written.
+    std::string written_;  ///< Is being written.
+    bool resolving_ = false;
+    bool writing_ = false;
+    bool closed_ = false;
+    bool over_ = false;
+    error_code why_;
+};
+
+}  // namespace
+
+std::unique_ptr<connection> make_connection(
+    const strand_type& strand,
+    std::shared_ptr<turn> end_of_turn,
+    asio::ssl::context* tls,
+    const node_config& config
+)
+{
+    if (!tls)
+        return std::make_unique<socket_connection<plain_stream>>(
+            strand, std::move(end_of_turn), config
+        );
+    return std::make_unique<socket_connection<tls_stream>>(
+        strand, std::move(end_of_turn), config, *tls
+    );
+}
+
+}  // namespace redlock::detail

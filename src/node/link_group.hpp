@@ -1,0 +1,34 @@
+#ifndef REDLOCK_SRC_NODE_LINK_GROUP_HPP
+#define REDLOCK_SRC_NODE_LINK_GROUP_HPP
+
+#include <redlock/config.hpp>
+
+#include "core/incarnations.hpp"
+#include "node/guard.hpp"
+
+#include <memory>
+#include <string>
+
+namespace redlock::detail {
+
+class command_encoder;
+
+/// What the links of a client have in common.
+struct link_group
+{
+    std::shared_ptr<const guard> guarded;  ///< Null in plain mode.
+    std::shared_ptr<core::incarnations> servers;
+
+    /// Turns questions into commands, once for all nodes.
+    std::shared_ptr<command_encoder> encoder;
+
+    /// Not empty: only look whether the nodes are marked, leave this note on them, and admit none.
+    /// For `async_initialize_nodes`.
+    std::string look_note{};
+};
+
+[[nodiscard]] link_group make_link_group(const client_config& config);
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,153 @@
+#include "node/outbox.hpp"
+
+#include <new>
+#include <utility>
+
+namespace redlock::detail {
+
+outbox::outbox(std::size_t index, std::shared_ptr<command_encoder> encoder)
+    : index_(index), encoder_(std::move(encoder))
+{
+    spare_.reserve(max_spare);
+}
+
+void outbox::add(question_ptr asked)
+{
+    question& added = *asked;
+    open_batch().add(std::move(asked));
+    added.mark_sent(index_);
+    ++unanswered_;
+}
+
+batch& outbox::open_batch()
+{
+    if (open_)
+        return *open_;
+    if (spare_.empty())
+    {
+        open_ = std::make_unique<batch>();
+        return *open_;
+    }
+    open_ = std::move(spare_.back());
+    spare_.pop_back();
+    return *open_;
+}
+
+const request* outbox::prepare()
+{
+    ask_again();
+    if (!open_)
+        return nullptr;
+    // Also if it is not written yet: the order of verbs is right within a turn only.
+    const request& made =
+        open_->put_together(*encoder_, [this](question& unwanted) { withdraw(unwanted); });
+    return open_->empty() || written_ == max_written ? nullptr : &made;
+}
+
+std::unique_ptr<batch> outbox::take(time_point now) noexcept
+{
+    ++written_;
+    open_->set_written(now);
+    return std::move(open_);
+}
+
+void outbox::ask_again()
+{
+    // One by one, so that none is lost or asked twice if memory is short.
+    for (; !to_ask_again_.empty(); to_ask_again_.pop_front())
+    {
+        const question_ptr& asked = to_ask_again_.front();
+        if (asked->wanted())
+            open_batch().add_whole(asked, *encoder_);
+        else
+            withdraw(*asked);
+    }
+}
+
+/// Answers a question that was released before it was written: its command would come after its
+/// release.
+void outbox::withdraw(question& asked)
+{
+    --unanswered_;
+    reply nothing_done;
+    nothing_done.vote = vote::refused;
+    nothing_done.why = reason::error_reply;
+    asked.on_reply(index_, nothing_done);
+}
+
+void outbox::read(batch& of, const resp::part& part)
+{
+    of.read(part, [this](const question_ptr& asked, const command& put, const reply_shape& shape) {
+        answer(asked, put, shape);
+    });
+}
+
+void outbox::answer(const question_ptr& asked, const command& put, const reply_shape& shape)
+{
+    if (is_worth_another(put, shape) && asked->wanted() && keep_to_ask_again(asked))
+        return;
+    --unanswered_;
+    const reply said = interpret(asked->what(), asked->stamp(), shape);
+    if (said.why == reason::unmarked)
+        findings_.unmarked = true;
+    if (said.why == reason::quarantined)
+        findings_.quarantined_for = said.ready_in;
+    asked->on_reply(index_, said);
+}
+
+/// @return False if memory is short: then the error is the answer.
+bool outbox::keep_to_ask_again(const question_ptr& asked) noexcept
+{
+    try
+    {
+        to_ask_again_.push_back(asked);
+        return true;
+    }
+    catch (const std::bad_alloc&)
+    {
+        return false;
+    }
+}
+
+void outbox::done(std::unique_ptr<batch> answered)
+{
+    --written_;
+    answered->clear();
+    if (spare_.size() < max_spare)
+        spare_.push_back(std::move(answered));
+}
+
+void outbox::fail(batch& written, error_code why, const on_lost_release& tell)
+{
+    while (const auto asked = written.take_unanswered())
+        fail(asked, why, tell);
+}
+
+void outbox::fail_unwritten(error_code why, const on_lost_release& tell)
+{
+    for (; !to_ask_again_.empty(); to_ask_again_.pop_front())
+        fail(to_ask_again_.front(), why, tell);
+    if (const auto unwritten = std::exchange(open_, nullptr))
+        fail(*unwritten, why, tell);
+}
+
+void outbox::fail(const question_ptr& asked, error_code why, const on_lost_release& tell)
+{
+    --unanswered_;
+    reply lost;
+    lost.why = reason::connection_lost;
+    lost.code = why;
+    asked->on_reply(index_, lost);
+    if (asked->what() != verb::release || !tell)
+        return;
+    try
+    {
+        tell(asked);
+    }
+    catch (const std::bad_alloc&)
+    {
+        // The others must fail all the same. The ttl ends what this one would have released.
+    }
+}
+
+}  // namespace redlock::detail

@@ -1,0 +1,106 @@
+#ifndef REDLOCK_SRC_NODE_OUTBOX_HPP
+#define REDLOCK_SRC_NODE_OUTBOX_HPP
+
+#include "core/instant.hpp"
+#include "node/batch.hpp"
+#include "node/commands.hpp"
+#include "node/node.hpp"
+#include "node/resp.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace redlock::detail {
+
+/// What answers said about the node itself.
+struct findings
+{
+    bool unmarked = false;                        ///< It has lost its data.
+    std::optional<milliseconds> quarantined_for;  ///< It does not vote for so long.
+};
+
+/** The questions of one connection: those to be written, in batches, and the answers to the others.
+
+    Those that come until a batch is taken are written together. A batch is written at once, in the
+    order of verbs, and never again.
+*/
+class outbox
+{
+public:
+    /// Batches that are written and not answered: a silent node must not gather more. Where many
+    /// are under way at a time, a further one waits a 64th of the way at most.
+    static constexpr std::size_t max_written = 64;
+
+    /// @param index Position of the node in the configuration.
+    outbox(std::size_t index, std::shared_ptr<command_encoder> encoder);
+
+    void add(question_ptr asked);
+
+    /// Questions without an answer.
+    [[nodiscard]] std::size_t unanswered() const noexcept { return unanswered_; }
+
+    /// Whether the node owes answers to a batch.
+    [[nodiscard]] bool owed() const noexcept { return written_ > 0; }
+
+    /// Whether there may be a batch to write.
+    [[nodiscard]] bool has_more() const noexcept { return open_ || !to_ask_again_.empty(); }
+
+    /** Makes the batch of this turn.
+
+        Answers the questions that nobody wants any more.
+
+        @return Null if there is none, or if the node owes too many. It keeps its questions then, in
+        the right order for the turn they came in.
+    */
+    [[nodiscard]] const request* prepare();
+
+    /// Takes the prepared batch, which the caller writes.
+    [[nodiscard]] std::unique_ptr<batch> take(time_point now) noexcept;
+
+    /// Takes a part of the replies to a batch, and answers its questions.
+    void read(batch& of, const resp::part& part);
+
+    /// What the answers said since the last call.
+    [[nodiscard]] findings take_findings() noexcept { return std::exchange(findings_, {}); }
+
+    /// All replies to the batch are there.
+    void done(std::unique_ptr<batch> answered);
+
+    /// The connection has broken. Fails the questions of a batch that have no answer, and tells of
+    /// each that is a release.
+    using on_lost_release = std::function<void(question_ptr)>;
+    void fail(batch& written, error_code why, const on_lost_release& tell);
+
+    /// The same for what was not written.
+    void fail_unwritten(error_code why, const on_lost_release& tell);
+
+private:
+    /// Batches kept for reuse. A few are in flight at a time.
+    static constexpr std::size_t max_spare = 8;
+
+    batch& open_batch();
+    void ask_again();
+    void withdraw(question& asked);
+    void answer(const question_ptr& asked, const command& put, const reply_shape& shape);
+    [[nodiscard]] bool keep_to_ask_again(const question_ptr& asked) noexcept;
+    void fail(const question_ptr& asked, error_code why, const on_lost_release& tell);
+
+    std::size_t index_;
+    std::shared_ptr<command_encoder> encoder_;
+    /// Of this turn; of earlier ones too, if the node owes too many answers.
+    std::unique_ptr<batch> open_;
+    std::vector<std::unique_ptr<batch>> spare_;
+    std::deque<question_ptr> to_ask_again_;  ///< By themselves, with EVAL.
+    std::size_t written_ = 0;                ///< Batches, and not answered to the end.
+    std::size_t unanswered_ = 0;
+    findings findings_;
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,215 @@
+// Any keys, logins and numbers: the bytes that a server gets are the commands that were meant, with
+// each argument as it was, so that nothing that a user chooses becomes a command.
+
+#include "node/commands.hpp"
+#include "node/guard.hpp"
+#include "node/resp_reader.hpp"
+#include "node/vetting.hpp"
+#include "scripts.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fuzz/fuzz_target.hpp"
+
+namespace detail = redlock::detail;
+namespace resp = detail::resp;
+using detail::verb;
+using redlock::fuzz::byte_source;
+using redlock::fuzz::require;
+
+namespace {
+
+using words = std::vector<std::string>;
+
+class question_of_fuzzer final : public detail::question
+{
+public:
+    using question::question;
+
+    void on_reply(std::size_t, const detail::reply&) noexcept override {}
+    bool wanted() const noexcept override { return true; }
+};
+
+/// The commands that a server makes of some bytes.
+std::vector<words> read_commands(std::string_view bytes)
+{
+    std::vector<words> commands;
+    resp::reader reader;
+    while (const auto part = reader.next(bytes))
+    {
+        if (part->depth == 0)
+        {
+            require(part->kind == resp::type::array, "a command is an array");
+            require(part->size > 0, "a command has a name");
+            commands.emplace_back();
+        }
+        else
+        {
+            require(part->kind == resp::type::blob_string, "an argument is a string");
+            commands.back().emplace_back(part->value);
+        }
+    }
+    require(!reader.error(), "commands are well formed");
+    require(bytes.empty() && !reader.in_reply(), "commands are complete");
+    return commands;
+}
+
+detail::question_ptr take_question(byte_source& from, verb what, bool guarded, std::uint64_t serial)
+{
+    detail::attempt about{from.take_text(), 0, {}, {}};
+    if (about.key.empty())
+        about.key = "k";
+    for (char& each : about.id)
+        each = "0123456789abcdef"[from.below(16)];
+    std::uint64_t stamp = 0;
+    if (guarded)
+    {
+        stamp = from.take<std::uint64_t>();
+        about.token = redlock::fencing_token::from_value(from.take<std::uint64_t>());
+    }
+    return detail::question::keep(std::make_shared<question_of_fuzzer>(
+        serial,
+        what,
+        std::make_shared<const detail::attempt>(std::move(about)),
+        redlock::milliseconds(from.take<std::uint32_t>()),
+        stamp
+    ));
+}
+
+/// The hash and the text of the script of a verb.
+std::pair<std::string, std::string> script_of(verb what, const detail::guard* guarded)
+{
+    if (!guarded)
+    {
+        const auto strings = [](const auto& script) {
+            return std::pair{std::string(script.sha), std::string(script.text)};
+        };
+        return what == verb::extend ? strings(detail::extend_script)
+                                    : strings(detail::release_script);
+    }
+    const auto& script = what == verb::acquire  ? guarded->acquire
+                         : what == verb::extend ? guarded->extend
+                                                : guarded->release;
+    return {script.sha, script.text};
+}
+
+/// What one command without a script should be.
+words single(const detail::question& asked)
+{
+    if (asked.what() == verb::holder)
+        return {"PTTL", std::string(asked.key())};
+    const std::string ttl = std::to_string(asked.ttl().count());
+    return {"SET", std::string(asked.key()), std::string(asked.id()), "NX", "PX", ttl};
+}
+
+/// What a command with a script for some questions should be.
+words scripted(
+    const std::vector<detail::question_ptr>& asked,
+    std::size_t begin,
+    std::size_t end,
+    const detail::guard* guarded,
+    bool whole
+)
+{
+    const verb what = asked.front()->what();
+    const auto [sha, text] = script_of(what, guarded);
+    words made{whole ? "EVAL" : "EVALSHA", whole ? text : sha, std::to_string(end - begin)};
+    for (std::size_t at = begin; at < end; ++at)
+        made.emplace_back(asked[at]->key());
+    for (std::size_t at = begin; at < end; ++at)
+    {
+        const detail::question& each = *asked[at];
+        made.emplace_back(each.id());
+        if (guarded && what != verb::release)
+            made.push_back(std::to_string(each.stamp()));
+        if (what != verb::release)
+            made.push_back(std::to_string(each.ttl().count()));
+        if (guarded && what != verb::acquire)
+            made.push_back(std::to_string(each.about()->token.value()));
+    }
+    return made;
+}
+
+void check_questions(byte_source& from, const std::shared_ptr<const detail::guard>& guarded)
+{
+    constexpr std::size_t longest_list = 64;
+
+    const auto what = static_cast<verb>(from.below(detail::verb_count));
+    const bool single_keys = from.take_bool();
+    std::vector<detail::question_ptr> asked;
+    for (std::size_t left = 1 + from.below(70); left > 0; --left)
+        asked.push_back(take_question(from, what, guarded != nullptr, left));
+    detail::command_encoder encoder(guarded, single_keys);
+
+    const bool script = what == verb::extend || what == verb::release ||
+                        (what == verb::acquire && guarded);
+    const std::size_t step = script && !single_keys ? longest_list : 1;
+    std::vector<words> expected;
+    for (std::size_t at = 0; at < asked.size(); at += step)
+    {
+        const std::size_t end = std::min(at + step, asked.size());
+        expected.push_back(
+            script ? scripted(asked, at, end, guarded.get(), false) : single(*asked[at])
+        );
+    }
+    const detail::encoded_questions& encoded = encoder.encode(asked);
+    require(read_commands(encoded.request.payload()) == expected, "questions are these commands");
+    require(encoded.commands.size() == expected.size(), "commands are counted");
+    if (script)
+    {
+        const auto one = encoder.encode_whole(asked.front());
+        const std::vector<words> whole = read_commands(one.request.payload());
+        require(
+            whole.size() == 1 && whole.front() == scripted(asked, 0, 1, guarded.get(), true),
+            "one question is one command with the text of the script"
+        );
+    }
+}
+
+void check_login(byte_source& from, const detail::guard* guarded)
+{
+    redlock::node_config config;
+    config.username = from.take_text();
+    config.password = from.take_text();
+    config.database = from.take<std::uint8_t>();
+    const auto request = detail::make_vetting_request(config, guarded);
+    const std::vector<words> commands = read_commands(request.payload());
+
+    require(commands.front().front() == "HELLO", "the login comes first");
+    if (!config.username.empty() || !config.password.empty())
+    {
+        const std::string user = config.username.empty() ? "default" : config.username;
+        const words login{"HELLO", "3", "AUTH", user, config.password, "SETNAME", "redlock"};
+        require(commands.front() == login, "the login is one command");
+    }
+    for (std::size_t at = 1; at < commands.size(); ++at)
+    {
+        const std::string& name = commands[at].front();
+        require(name == "SELECT" || name == "SCRIPT" || name == "INFO", "nothing else is asked");
+    }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    byte_source from(redlock::fuzz::as_text(data, size));
+    std::shared_ptr<const detail::guard> guarded;
+    if (from.take_bool())
+    {
+        redlock::client_config config;
+        config.nodes.resize(3);
+        config.key_prefix = from.take_text();
+        guarded = std::make_shared<const detail::guard>(*detail::make_guard(config));
+    }
+    check_login(from, guarded.get());
+    check_questions(from, guarded);
+    return 0;
+}

@@ -566,7 +566,7 @@ BOOST_AUTO_TEST_CASE(questions_of_a_turn_share_a_write_and_releases_go_first)
     settle();
 
     BOOST_TEST(wire->writes == 2u);  // The first was the greeting.
-    BOOST_TEST(wire->written.starts_with("*4\r\n$7\r\nEVALSHA\r\n"));
+    BOOST_TEST(wire->written.starts_with("*5\r\n$7\r\nEVALSHA\r\n"));
     BOOST_TEST(wire->written.ends_with(set('a')));
     BOOST_TEST(acquisition->sent().test(0));
 

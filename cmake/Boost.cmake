@@ -20,6 +20,12 @@ else()
     target_link_libraries(redlock_boost INTERFACE Boost::headers)
 endif()
 
+# Some examples, and what tries every spelling, limit the time of an operation by `cancel_after`.
+set(REDLOCK_HAVE_CANCEL_AFTER OFF)
+if(boost_version GREATER_EQUAL 108600 OR Boost_VERSION VERSION_GREATER_EQUAL 1.86)
+    set(REDLOCK_HAVE_CANCEL_AFTER ON)
+endif()
+
 # Some examples use Boost.Redis beside the library. What they need of it came with 1.91.
 set(REDLOCK_HAVE_BOOST_REDIS OFF)
 if(boost_version GREATER_EQUAL 109100 OR Boost_VERSION VERSION_GREATER_EQUAL 1.91)

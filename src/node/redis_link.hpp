@@ -23,9 +23,9 @@ namespace redlock::detail {
 /// Why a link ended.
 struct link_end
 {
-    error_code code;    ///< The network's error. Empty if there is a refusal.
-    std::string guess;  ///< What may be behind that. Follows its message.
+    error_code code;  ///< The network's error. Empty if there is a refusal.
     refusal refused;  ///< Why the node may not vote, or the server does not let us in.
+    std::string guess{};  ///< What may be behind the error. Follows its message.
 };
 
 /// Why a node was not marked. Both empty: it is.

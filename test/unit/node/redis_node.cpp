@@ -105,9 +105,9 @@ public:
         settle();
     }
 
-    void lose(error_code why = asio::error::connection_reset) { finish(link(), {why, {}}); }
+    void lose(error_code why = asio::error::connection_reset) { finish(link(), {why, {}, {}}); }
 
-    void refuse(reason why, const std::string& text) { finish(link(), {{}, {why, text}}); }
+    void refuse(reason why, const std::string& text) { finish(link(), {{}, {}, {why, text}}); }
 
     void settle()
     {
@@ -328,7 +328,7 @@ BOOST_AUTO_TEST_CASE(a_release_that_got_no_answer_crosses_over_as_a_new_command)
 {
     const auto asked = ask(verb::release, "a");
     auto& lost = link();
-    lost.events.on_end({asio::error::connection_reset, {}});
+    lost.events.on_end({asio::error::connection_reset, {}, {}});
     lost.events.on_lost_release(asked);
     lost.events.on_end = nullptr;
     advance(50ms);

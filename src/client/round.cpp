@@ -86,7 +86,8 @@ void round::on_reply(std::size_t node, const reply& answer) noexcept
 
     const bool was_decided = decided();
     count(node, answer);
-    if (unanswered_ == 0 && open_in_)
+    // A list that has gone has let this go.
+    if (unanswered_ == 0 && round_hook::is_linked())
         open_in_->remove(*this);
     if (decided() && !was_decided)
     {

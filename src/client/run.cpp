@@ -61,7 +61,10 @@ void client_impl::cancel() noexcept
 {
     try
     {
-        asio::post(strand_, [self = shared_from_this()]() { self->begin_stop(); });
+        // As a turn: waking needs no memory then.
+        asio::post(strand_, [self = shared_from_this()]() {
+            self->turn_->work([&self]() { self->begin_stop(); });
+        });
     }
     catch (...)
     {
@@ -75,12 +78,12 @@ void client_impl::begin_stop()
         state_ = state::stopped;
     if (state_ == state::running || state_ == state::closing)
         state_ = state::stopping;
-    held_.clear();
     wake_all(waiting_, asio::error::operation_aborted);
     wake_all(releasing_, asio::error::operation_aborted);
     wake_all(settling_, asio::error::operation_aborted);
     wake_all(ready_waiting_, asio::error::operation_aborted);
     wake_all(run_waiting_, {});
+    held_.clear();  // Last, for it may throw.
 }
 
 bool client_impl::begin_close()
@@ -233,6 +236,9 @@ task<error_code> client_impl::run()
     if (state_ != state::idle)
         co_return state_ == state::stopped ? error::not_running : error::already_running;
 
+    // Their memory is there before the first node runs, which must not be left running.
+    auto releases_out = let_releases_out();
+    auto nodes_stopped = stop_nodes();
     state_ = state::running;
     turn_->begin_with([self = weak_from_this()]() {
         if (const auto client = self.lock())
@@ -258,8 +264,15 @@ task<error_code> client_impl::run()
     pause stop(*turn_);
     const error_code outcome = co_await stop.wait(run_waiting_);
     begin_stop();
-    co_await let_releases_out();
-    co_await stop_nodes();
+    try
+    {
+        co_await releases_out;
+    }
+    catch (const std::bad_alloc&)
+    {
+        // They are cut short.
+    }
+    co_await nodes_stopped;
     state_ = state::stopped;
     for (suspension::list* waiting : {&waiting_, &releasing_})
         wake_all(*waiting, asio::error::operation_aborted);

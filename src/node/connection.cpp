@@ -3,6 +3,7 @@
 #include <redlock/detail/recycling.hpp>
 
 #include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
@@ -22,6 +23,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <new>
 #include <string>
 #include <type_traits>
@@ -76,6 +78,7 @@ public:
           turn_(std::move(end_of_turn)),
           config_(config),
           resolver_(strand),
+          limit_(strand),
           stream_(strand, arguments...),
           input_(first_input_size)
     {
@@ -122,6 +125,7 @@ public:
         if (std::exchange(closed_, true))
             return;
         resolver_.cancel();
+        limit_.cancel();
         error_code ignored;
         socket().close(ignored);
         if (!resolving_)
@@ -210,20 +214,40 @@ private:
     /// @param before What became of the address before.
     void connect_to_next(error_code before)
     {
-        if (closed_ || next_ == endpoints_.size())
-            return end(before);
-        const protocol::endpoint& to = endpoints_[next_++];
-        error_code ignored;
-        socket().close(ignored);
-        if (const error_code ec = open_socket(socket(), to.protocol()))
-            return end(ec);
-        socket().async_connect(to, [this, kept = owner_.lock()](error_code ec) {
-            work([&]() {
-                if (ec)
-                    connect_to_next(ec);
-                else
-                    on_connected();
-            });
+        error_code ec = before;
+        do
+        {
+            if (closed_ || next_ == endpoints_.size())
+                return end(ec);
+            error_code ignored;
+            socket().close(ignored);
+            ec = open_socket(socket(), endpoints_[next_++].protocol());
+        } while (ec);
+        limit_attempt();
+        socket().async_connect(
+            endpoints_[next_ - 1],
+            [this, kept = owner_.lock()](error_code failure) {
+                work([&]() {
+                    if (failure)
+                        connect_to_next(failure);
+                    else
+                        on_connected();
+                });
+            }
+        );
+    }
+
+    /// An address that swallows everything must leave time for those behind it.
+    void limit_attempt()
+    {
+        if (endpoints_.size() == 1)
+            return;
+        limit_.expires_after(open_timeout / endpoints_.size());
+        limit_.async_wait([this, kept = owner_.lock(), attempt = next_](error_code cancelled) {
+            if (cancelled || closed_ || connected_ || attempt != next_)
+                return;
+            error_code ignored;
+            socket().close(ignored);
         });
     }
 
@@ -231,6 +255,8 @@ private:
     {
         if (closed_)
             return end({});
+        connected_ = true;
+        limit_.cancel();
         error_code ec;
         // Nagle's algorithm costs 40 ms whenever two small writes meet.
         if (config_.unix_socket.empty())
@@ -365,6 +391,11 @@ private:
     node_config config_;
     std::weak_ptr<owner> owner_;
     asio::ip::basic_resolver<asio::ip::tcp, strand_type> resolver_;
+    asio::basic_waitable_timer<
+        std::chrono::steady_clock,
+        asio::wait_traits<std::chrono::steady_clock>,
+        strand_type>
+        limit_;  ///< Of the attempt to connect, if there are several addresses.
     std::vector<protocol::endpoint> endpoints_;
     std::size_t next_ = 0;  ///< Of the endpoints: to be tried.
     Stream stream_;
@@ -373,6 +404,7 @@ private:
     std::size_t input_end_ = 0;
     std::string output_;   ///< Behind what is being written.
     std::string written_;  ///< Is being written.
+    bool connected_ = false;
     bool resolving_ = false;
     bool writing_ = false;
     bool closed_ = false;

@@ -8,11 +8,15 @@
 #include "node/tls.hpp"
 #include "node/turn.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string_view>
 
 namespace redlock::detail {
+
+/// A connection that is not in use by then is given up. The addresses of a name share this time.
+inline constexpr std::chrono::milliseconds open_timeout{2000};
 
 /** The byte stream to one server, from connecting to its loss. Opened once, never reused.
 

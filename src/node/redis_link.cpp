@@ -23,9 +23,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A connection that is not vetted by then is given up.
-constexpr auto open_timeout = 2s;
-
 /// A connection is looked at this often: an idle one is probed, and one that said nothing since the
 /// last look is given up. So a silent node is noticed within little more than twice this time.
 constexpr auto probe_interval = 1s;
@@ -95,7 +92,15 @@ public:
         if (!wire_)
             return asio::post(strand_, [self = shared_from_this()]() { self->on_closed({}); });
         look_after(open_timeout);
-        wire_->open({shared_from_this(), static_cast<connection::owner*>(this)});
+        try
+        {
+            wire_->open({shared_from_this(), static_cast<connection::owner*>(this)});
+        }
+        catch (const std::exception&)
+        {
+            // Memory is short, or a look-up gets no thread. The look that was planned tells it.
+            give_up(asio::error::no_memory);
+        }
     }
 
     void ask(question_ptr asked) override
@@ -149,20 +154,34 @@ private:
 
     void on_closed(error_code why) override
     {
+        if (over_)
+            return;
         over_ = closing_ = true;
         if (!end_.code && end_.refused.why == reason::none)
             end_.code = why;
-        if (!replied_ && end_.code)
-            end_.guess = guess_about_tls(config_, end_.code);
+        guess();
         next_look_->cancel();
         if (const auto on_end = std::exchange(events_.on_end, nullptr))
-            on_end(end_);
+            on_end({end_.code, std::move(end_.refused), std::move(end_.guess)});
         for (; !expected_.empty(); expected_.pop_front())
         {
             if (const auto& asked = expected_.front().asked)
                 questions_.fail(*asked, end_.code, events_.on_lost_release);
         }
         questions_.fail_unwritten(end_.code, events_.on_lost_release);
+    }
+
+    void guess() noexcept
+    {
+        try
+        {
+            if (!replied_ && end_.code)
+                end_.guess = guess_about_tls(config_, end_.code);
+        }
+        catch (const std::bad_alloc&)
+        {
+            // The error alone will do.
+        }
     }
 
     // vetting::link
@@ -196,6 +215,19 @@ private:
     {
         if (over_)
             return questions_.fail_unwritten(end_.code, events_.on_lost_release);
+        try
+        {
+            write_batch();
+        }
+        catch (const std::bad_alloc&)
+        {
+            // Whoever has brought this turn about is not to blame. Releases cross over.
+            give_up(asio::error::no_memory);
+        }
+    }
+
+    void write_batch()
+    {
         const request* const made = questions_.prepare();
         if (!made)
             return;
@@ -267,6 +299,9 @@ private:
 
     void look()
     {
+        // What was to tell the end was lost, for memory was short.
+        if (closing_)
+            return turn_->work([this]() { on_closed(asio::error::no_memory); });
         try
         {
             look_for_silence();

@@ -192,10 +192,10 @@ private:
     {
         while (!pending_releases_.empty() && link_->unanswered() < core::max_unanswered)
         {
-            pending_release next = std::move(pending_releases_.front());
-            pending_releases_.pop_front();
+            const pending_release& next = pending_releases_.front();
             if (time_->now() < next.until)
-                link_->ask(std::move(next.asked));
+                link_->ask(next.asked);
+            pending_releases_.pop_front();  // Last, for asking may throw.
         }
     }
 
@@ -204,12 +204,21 @@ private:
         link_ = nullptr;
         end_code_ = why.code;
         refused_ = why.refused.why;
-        if (refused_ == reason::none)
-            change(node_state::down, why.code.message() + why.guess);
-        else if (refused_ == reason::unmarked)
-            change(node_state::down, std::move(why.refused.text));
-        else
-            change(node_state::rejected, std::move(why.refused.text));
+        const bool down = refused_ == reason::none || refused_ == reason::unmarked;
+        // The state first: what follows may throw, and nobody may ask a link that is gone.
+        const node_state before = std::exchange(
+            status_.state, down ? node_state::down : node_state::rejected
+        );
+        try
+        {
+            std::string because = refused_ == reason::none ? why.code.message() + why.guess
+                                                           : std::move(why.refused.text);
+            tell_change(before, std::move(because));
+        }
+        catch (const std::bad_alloc&)
+        {
+            // It is tried again all the same.
+        }
 
         const reply answer = absent();
         for (const auto& asked : std::exchange(waiting_, {}))
@@ -316,12 +325,16 @@ private:
     /// Logs a change of state, or of the reason for it, once.
     void change(node_state state, std::string because)
     {
-        if (status_.state == state && status_.because == because)
+        tell_change(std::exchange(status_.state, state), std::move(because));
+    }
+
+    void tell_change(node_state before, std::string because)
+    {
+        if (status_.state == before && status_.because == because)
             return;
-        status_.state = state;
         status_.because = std::move(because);
         if (log_ && !stopping_)
-            log_(level_of(state), describe());
+            log_(level_of(status_.state), describe());
         if (on_change_)
             on_change_();
     }

@@ -69,7 +69,15 @@ void turn::schedule()
 void turn::post_end()
 {
     auto enter = [self = shared_from_this()]() {
-        asio::dispatch(self->strand_, [self]() { self->on_posted_end(); });
+        try
+        {
+            asio::dispatch(self->strand_, [self]() { self->on_posted_end(); });
+        }
+        catch (const std::bad_alloc&)
+        {
+            self->posted_ = false;  // The next one that is needed is posted again.
+            throw;
+        }
     };
     post(executor_, std::make_unique<posted_function<decltype(enter)>>(std::move(enter)));
     posted_ = true;

@@ -6,6 +6,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/intrusive/list.hpp>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -108,7 +109,7 @@ private:
     task_list tasks_;
     task_list last_;  ///< When there are no others.
     bool working_ = false;
-    bool posted_ = false;  ///< An end is posted to the executor.
+    std::atomic<bool> posted_{false};  ///< An end is posted to the executor.
     bool behind_ = false;  ///< Handlers were posted after it.
     bool again_ = false;
     std::function<void()> first_;

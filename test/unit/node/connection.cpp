@@ -4,7 +4,9 @@
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/read.hpp>
@@ -385,6 +387,35 @@ BOOST_AUTO_TEST_CASE(a_unix_socket_is_a_connection_like_any_other)
     run_until([this] { return !owner->inputs.empty(); });
 
     BOOST_TEST(received() == "abc");
+}
+
+// Needs a machine on which a name has two addresses: the one that swallows everything is a listener
+// whose queue is full.
+BOOST_AUTO_TEST_CASE(an_address_that_swallows_everything_leaves_time_for_the_next)
+{
+    node.host = "localhost";
+    tcp::resolver resolver(server);
+    const auto found = resolver.resolve(node.host, std::to_string(node.port));
+    if (found.size() < 2 || found.begin()->endpoint().address().is_v4())
+    {
+        BOOST_TEST_MESSAGE("skipped: localhost has no IPv6 address before its IPv4 address");
+        return;
+    }
+    tcp::acceptor full(server);
+    full.open(tcp::v6());
+    full.set_option(asio::ip::v6_only(true));
+    full.bind(tcp::endpoint(asio::ip::address_v6::loopback(), node.port));
+    full.listen(0);
+    std::vector<tcp::socket> queue;
+    for (int i = 0; i < 3; ++i)
+    {
+        queue.emplace_back(server);
+        queue.back().async_connect(full.local_endpoint(), asio::detached);
+    }
+
+    connect_and_accept();
+
+    BOOST_TEST(owner->open);
 }
 
 BOOST_AUTO_TEST_CASE(a_path_that_no_socket_can_have_is_told)

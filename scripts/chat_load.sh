@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the chat room and its load program, and runs it. See --help.
 set -euo pipefail
+export REDLOCK_BOOST=newest  # Boost.Redis and Boost.MySQL of the examples need it.
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
 build=$root/build/demo

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes the pictures of docs/chat-room.md. See --help.
 set -euo pipefail
+export REDLOCK_BOOST=newest  # Boost.Redis and Boost.MySQL of the examples need it.
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
 build=$root/build/demo

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the demo and runs it. See --help.
 set -euo pipefail
+export REDLOCK_BOOST=newest  # Boost.Redis and Boost.MySQL of the examples need it.
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
 build=$root/build/demo
@@ -34,7 +35,7 @@ targets=(redlock_demo)
 if [[ $(cmake --build "$build" --target help) == *chat_demo* ]]; then
     targets+=(chat_demo)
 elif [[ ${1:-} == --chat || ${1:-} == --serve ]]; then
-    fail "the chat needs CLI11 and prometheus-cpp"
+    fail "the chat needs CLI11, prometheus-cpp and Boost >= 1.91"
 fi
 cmake --build "$build" --parallel "$(build_jobs)" --target "${targets[@]}"
 
@@ -47,4 +48,4 @@ esac
 if [[ " ${targets[*]} " == *" chat_demo "* ]]; then
     exec "$chat"
 fi
-say "without the chat, which needs CLI11 and prometheus-cpp"
+say "without the chat, which needs CLI11, prometheus-cpp and Boost >= 1.91"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Shows what the lock is for, with the stock service under load. See --help.
 set -euo pipefail
+export REDLOCK_BOOST=newest  # Boost.Redis and Boost.MySQL of the examples need it.
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
 units=100

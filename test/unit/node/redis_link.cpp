@@ -81,7 +81,7 @@ public:
 
     link_fixture(const link_fixture&) = delete;
     link_fixture& operator=(const link_fixture&) = delete;
-    ~link_fixture() { wire->owner.reset(); }
+    ~link_fixture() { wire->end({}); }  // Or its alarm would keep it.
 
     [[nodiscard]] node_config& node() { return config_.nodes[0]; }
 

@@ -294,40 +294,18 @@ private:
             return end({});
         if (input_.size() - input_end_ < least_room)
             input_.resize(2 * input_.size());
-        if constexpr (is_tls)
-            stream_.async_read_some(
-                room(),
-                asio::bind_allocator(
-                    recycling_allocator<void>(),
-                    [this, kept = owner_.lock()](error_code ec, std::size_t size) {
-                        work([&]() { on_read(ec, size); });
-                    }
-                )
-            );
-        else
-            stream_.async_wait(
-                plain_stream::wait_read,
-                asio::bind_allocator(
-                    recycling_allocator<void>(),
-                    [this, kept = owner_.lock()](error_code ec) {
-                        work([&]() { on_readable(ec); });
-                    }
-                )
-            );
+        stream_.async_read_some(
+            room(),
+            asio::bind_allocator(
+                recycling_allocator<void>(),
+                [this, kept = owner_.lock()](error_code ec, std::size_t size) {
+                    work([&]() { on_read(ec, size); });
+                }
+            )
+        );
     }
 
     asio::mutable_buffer room() noexcept { return asio::buffer(input_) + input_end_; }
-
-    /// Of a plain stream.
-    void on_readable(error_code ec)
-    {
-        if (ec || closed_)
-            return end(ec);
-        const std::size_t size = socket().read_some(room(), ec);
-        if (ec == asio::error::would_block || ec == asio::error::interrupted)
-            ec = {};
-        on_read(ec, size);
-    }
 
     void on_read(error_code ec, std::size_t size)
     {

@@ -16,7 +16,7 @@ namespace redlock::detail {
 namespace {
 
 /// What a round that granted nothing tells the caller.
-error_code to_error(core::verdict verdict, const round& lost) noexcept
+error_code to_error(core::verdict verdict, const vote_round& lost) noexcept
 {
     switch (verdict)
     {
@@ -31,13 +31,14 @@ error_code to_error(core::verdict verdict, const round& lost) noexcept
 }
 
 /// How long until the holders' keys have expired on enough nodes, as far as they told.
-std::optional<milliseconds> free_after(const round& lost, const round& holders)
+std::optional<milliseconds> free_after(const vote_round& lost, const round& holders)
 {
     std::vector<milliseconds> held_for;
     for (std::size_t node = 0; node < holders.node_count(); ++node)
     {
-        if (const auto left = holders.details_of(node).held_for)
-            held_for.push_back(*left);
+        const auto& answer = holders.answer_of(node);
+        if (answer && answer->held_for)
+            held_for.push_back(*answer->held_for);
     }
     const std::size_t quorum = core::quorum_size(lost.node_count());
     const std::size_t granted = std::min(lost.tally().granted(), quorum);
@@ -115,7 +116,12 @@ struct judgement
 
 /// The clock is read here, after the wait: replies that queued up while this process was stopped
 /// must not make a lease that has already expired.
-judgement judge(client_impl& client, const round& asked, milliseconds ttl, error_code interrupted)
+judgement judge(
+    client_impl& client,
+    const vote_round& asked,
+    milliseconds ttl,
+    error_code interrupted
+)
 {
     const core::instant now = client.now();
     const core::instant valid_until =
@@ -127,7 +133,7 @@ judgement judge(client_impl& client, const round& asked, milliseconds ttl, error
 }
 
 /// The lease of what `asked` was granted.
-lease make_lease(const acquisition& of, const round& asked, const judgement& judged)
+lease make_lease(const acquisition& of, const vote_round& asked, const judgement& judged)
 {
     auto held = make_recycled<hold>(of.client, of.options, asked, judged.valid_until);
     // As of the beginning: if the process has stood still since the verdict, this is a lease that
@@ -173,7 +179,7 @@ task<error_code> ask_once(acquisition& acquiring)
     acquiring.corrected =
         !granted && client.correct_stamp(*asked, acquiring.above) && !acquiring.corrected;
 
-    round_ptr holders;
+    holder_round_ptr holders;
     if (!interrupted && !acquiring.corrected && !asked->guarded() &&
         judged.verdict == core::verdict::contended && (!acquiring.once || options.report))
     {
@@ -186,7 +192,7 @@ task<error_code> ask_once(acquisition& acquiring)
     if (granted)
         acquiring.granted = make_lease(acquiring, *asked, judged);
     else
-        acquiring.free_after = free_after(*asked, holders ? *holders : *asked);
+        acquiring.free_after = holders ? free_after(*asked, *holders) : free_after(*asked, *asked);
     co_return interrupted ? interrupted : to_error(judged.verdict, *asked);
 }
 

@@ -130,7 +130,7 @@ public:
     );
 
     /// Starts a round. `timed`: note when each node answered.
-    [[nodiscard]] round_ptr ask(
+    [[nodiscard]] vote_round_ptr ask(
         verb what,
         std::shared_ptr<const attempt> about,
         milliseconds ttl,
@@ -139,7 +139,10 @@ public:
 
     /// Starts to release what an attempt may have left behind, on every node that was sent it.
     /// `ttl`: how long its keys may live from now.
-    round_ptr release(round& left_behind, milliseconds ttl);
+    release_round_ptr release(vote_round& left_behind, milliseconds ttl);
+
+    /// The same for what is held no longer.
+    release_round_ptr release(const hold& ended);
 
     // What is held: holds.cpp.
     [[nodiscard]] watch& held() noexcept { return held_; }
@@ -151,19 +154,19 @@ public:
 
     /// The last lease of the hold is over. Starts to release its keys.
     /// @return Null if that has been done, or cannot be.
-    round_ptr give_back(hold& held);
+    release_round_ptr give_back(hold& held);
 
     /// Lets those look again who wait for the loss of a lease.
     static void wake_waiters(hold& held);
 
     /// Asks the nodes that denied `lost` how long the holder has left.
-    [[nodiscard]] round_ptr ask_holders(const round& lost);
+    [[nodiscard]] holder_round_ptr ask_holders(const vote_round& lost);
 
     /// Waits until the round is decided. Fails with operation_aborted or not_running.
     [[nodiscard]] auto decided(round& asked) { return asked.wait(waiting_); }
 
     /// The same for a release, which goes on when the client closes.
-    [[nodiscard]] auto released(round& asked)
+    [[nodiscard]] auto released(release_round& asked)
     {
         return release_wait<decltype(asked.wait(releasing_))>{asked.wait(releasing_), *this};
     }
@@ -182,7 +185,7 @@ public:
 
     /// Whether a round that was lost could be won at once with another stamp. Learns the time of
     /// the nodes; raises `above` to the highest fence that may be exceeded.
-    [[nodiscard]] bool correct_stamp(const round& lost, fencing_token& above);
+    [[nodiscard]] bool correct_stamp(const vote_round& lost, fencing_token& above);
 
     /// Notes how long a round took, for the pace of retries.
     void note_duration(const round& asked, core::instant now) noexcept
@@ -198,8 +201,8 @@ public:
     void write_report(
         diagnostics& report,
         std::size_t rounds,
-        const round& asked,
-        const round* holders
+        const vote_round& asked,
+        const holder_round* holders
     ) const;
 
     /// The longest ttl that a lease may ask for.
@@ -227,14 +230,16 @@ private:
         stopped,
     };
 
-    round_ptr make_round(
+    template <class Round>
+    [[nodiscard]] boost::intrusive_ptr<Round> make_round(
         verb what,
         std::shared_ptr<const attempt> about,
         milliseconds ttl
     );
     [[nodiscard]] std::uint64_t stamp_for(verb what, const attempt& about) const noexcept;
-    void put(std::size_t node, const round_ptr& asked);
+    void put(std::size_t node, const boost::intrusive_ptr<round>& asked);
     void set_deadline(round& asked);
+
     /// The wait for a release, which is noted when it ends.
     template <class Wait>
     struct release_wait
@@ -285,7 +290,7 @@ private:
     suspension::list ready_waiting_;  ///< Those that wait for ready nodes.
     suspension::list run_waiting_;    ///< async_run.
     suspension::list settling_;       ///< Waits for `settled`.
-    open_rounds releases_;            ///< Releases that still lack an answer.
+    open_releases releases_;          ///< Releases that still lack an answer.
     std::size_t running_nodes_ = 0;
 
     mutable std::mutex status_mutex_;

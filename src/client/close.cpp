@@ -31,16 +31,16 @@ task<error_code> release_all(client_impl& client, holds& held)
     holds unconfirmed;
     for (std::size_t first = 0; first < held.size(); first += max_releasing)
     {
-        std::vector<round_ptr> asked;
+        std::vector<release_round_ptr> asked;
         const std::size_t last = std::min(first + max_releasing, held.size());
         for (std::size_t i = first; i < last; ++i)
-            asked.push_back(client.release(held[i]->granted_by(), held[i]->longest_ttl()));
+            asked.push_back(client.release(*held[i]));
         for (std::size_t i = first; i < last; ++i)
         {
             const auto& answered = asked[i - first];
             if (const error_code ec = co_await client.released(*answered))
                 co_return ec;
-            if (!answered->releases().confirmed())
+            if (!answered->confirmations().confirmed())
                 unconfirmed.push_back(held[i]);
         }
     }

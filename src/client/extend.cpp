@@ -9,7 +9,7 @@ namespace {
 
 /// What the votes of an extension tell the caller. A node that denies may never have granted; only
 /// when a majority does, somebody else can hold the resource.
-error_code to_error(const round& asked) noexcept
+error_code to_error(const vote_round& asked) noexcept
 {
     const core::tally& votes = asked.tally();
     if (votes.by_votes() == core::verdict::granted)
@@ -23,7 +23,7 @@ error_code to_error(const round& asked) noexcept
 }
 
 /// Puts the extension to all nodes, and once more if only its time was wrong.
-task<result<round_ptr>> ask(std::shared_ptr<hold> held, milliseconds ttl)
+task<result<vote_round_ptr>> ask(std::shared_ptr<hold> held, milliseconds ttl)
 {
     client_impl& client = *held->client();
     for (bool corrected = false;; corrected = true)
@@ -42,7 +42,7 @@ task<result<round_ptr>> ask(std::shared_ptr<hold> held, milliseconds ttl)
 }
 
 /// What the answers mean for the hold, at `now`.
-error_code settle(hold& held, const round& asked, milliseconds ttl, core::instant now)
+error_code settle(hold& held, const vote_round& asked, milliseconds ttl, core::instant now)
 {
     client_impl& client = *held.client();
     const error_code outcome = to_error(asked);

@@ -61,7 +61,7 @@ public:
     hold(
         std::shared_ptr<client_impl> client,
         const acquire_options& options,
-        const round& granted_by,
+        const vote_round& granted_by,
         core::instant valid_until
     );
 
@@ -73,7 +73,7 @@ public:
     [[nodiscard]] std::string_view resource() const noexcept { return about()->resource(); }
     [[nodiscard]] fencing_token fence() const noexcept { return about()->token; }
     [[nodiscard]] redlock::owner owner() const noexcept { return owner_; }
-    [[nodiscard]] round& granted_by() const noexcept { return *granted_by_; }
+    [[nodiscard]] vote_round& granted_by() const noexcept { return *granted_by_; }
 
     /// Whether an extension to `until` would exceed `hold_max`.
     [[nodiscard]] bool beyond_limit(core::instant until) const noexcept;
@@ -143,7 +143,7 @@ private:
     redlock::owner owner_;
     milliseconds longest_ttl_;
     milliseconds extended_by_;
-    std::shared_ptr<round> granted_by_;
+    std::shared_ptr<vote_round> granted_by_;
     core::instant limit_;  ///< Acquired plus hold_max.
     bool extension_tried_ = false;
     bool release_begun_ = false;

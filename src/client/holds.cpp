@@ -62,17 +62,17 @@ void client_impl::lose(hold& held, error_code why)
     held.granted_by().abandon();
     // Keys expire soon after the deadline, unless an extension has reached some nodes.
     if (first && held.extension_tried() && connected() && held.begin_release())
-        release(held.granted_by(), held.longest_ttl());
+        release(held);
     held_.remove(held);
 }
 
-round_ptr client_impl::give_back(hold& held)
+release_round_ptr client_impl::give_back(hold& held)
 {
     const auto kept = held_.remove(held);
     if (!connected() || !held.begin_release())
         return nullptr;
     events_.given_back();
-    return release(held.granted_by(), held.longest_ttl());
+    return release(held);
 }
 
 void client_impl::wake_waiters(hold& held)

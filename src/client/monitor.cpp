@@ -16,7 +16,7 @@ std::chrono::microseconds microseconds_of(core::nanoseconds duration) noexcept
 
 }  // namespace
 
-void monitor::round_ended(const round& asked, error_code outcome, core::instant now) noexcept
+void monitor::round_ended(const vote_round& asked, error_code outcome, core::instant now) noexcept
 {
     add(rounds_);
     if (!observer_)

@@ -26,7 +26,7 @@ public:
     {
     }
 
-    void round_ended(const round& asked, error_code outcome, core::instant now) noexcept;
+    void round_ended(const vote_round& asked, error_code outcome, core::instant now) noexcept;
     void acquired(const lease& held, std::size_t rounds, core::instant started) noexcept;
     void denied(
         std::string_view resource,

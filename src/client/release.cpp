@@ -36,7 +36,7 @@ task<result<release_outcome>> release(std::shared_ptr<share> left, share::end_of
     {
         if (const error_code ec = co_await client.released(*asked))
             co_return ec;
-        outcome = outcome_of(asked->releases());
+        outcome = outcome_of(asked->confirmations());
     }
     client.events().released(held, outcome);
     co_return outcome;

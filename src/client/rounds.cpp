@@ -18,6 +18,20 @@ std::chrono::microseconds microseconds_of(std::uint64_t stamp) noexcept
     return std::chrono::microseconds(static_cast<std::chrono::microseconds::rep>(stamp));
 }
 
+/// @param stamp Of the question.
+void write_vote(node_vote& to, const reply& from, std::uint64_t stamp)
+{
+    to.vote = from.vote;
+    to.reason = from.why;
+    to.code = from.code;
+    to.text = from.text;
+    to.held_for = from.held_for;
+    to.ready_in = from.ready_in;
+    if (from.why == reason::clock && from.node_time)
+        to.clock_ahead = *from.node_time - microseconds_of(stamp);
+    to.round_trip = from.round_trip;
+}
+
 }  // namespace
 
 std::shared_ptr<const attempt> client_impl::new_attempt(
@@ -36,7 +50,8 @@ std::shared_ptr<const attempt> client_impl::new_attempt(
     );
 }
 
-round_ptr client_impl::make_round(
+template <class Round>
+boost::intrusive_ptr<Round> client_impl::make_round(
     verb what,
     std::shared_ptr<const attempt> about,
     milliseconds ttl
@@ -44,9 +59,8 @@ round_ptr client_impl::make_round(
 {
     const std::uint64_t stamp = stamp_for(what, *about);
     // The time is taken before anything is sent: validity counts from here.
-    return question::keep(make_recycled<round>(
-        ++last_serial_, what, std::move(about), ttl, stamp, nodes_.size(), now(), *turn_
-    ));
+    round::subject of{++last_serial_, what, std::move(about), ttl, stamp, nodes_.size(), now()};
+    return question::keep(make_recycled<Round>(std::move(of), *turn_));
 }
 
 std::uint64_t client_impl::stamp_for(verb what, const attempt& about) const noexcept
@@ -56,20 +70,20 @@ std::uint64_t client_impl::stamp_for(verb what, const attempt& about) const noex
     return about.token.value();
 }
 
-void client_impl::put(std::size_t node, const round_ptr& asked)
+void client_impl::put(std::size_t node, const boost::intrusive_ptr<round>& asked)
 {
     if (const auto answer = nodes_[node]->ask(asked))
         asked->on_reply(node, *answer);
 }
 
-round_ptr client_impl::ask(
+vote_round_ptr client_impl::ask(
     verb what,
     std::shared_ptr<const attempt> about,
     milliseconds ttl,
     bool timed
 )
 {
-    const auto asked = make_round(what, std::move(about), ttl);
+    const auto asked = make_round<vote_round>(what, std::move(about), ttl);
     if (timed)
         asked->time_answers(*time_);
     for (std::size_t node = 0; node < nodes_.size(); ++node)
@@ -78,10 +92,10 @@ round_ptr client_impl::ask(
     return asked;
 }
 
-round_ptr client_impl::release(round& left_behind, milliseconds ttl)
+release_round_ptr client_impl::release(vote_round& left_behind, milliseconds ttl)
 {
     left_behind.abandon();
-    const auto asked = make_round(verb::release, left_behind.about(), ttl);
+    const auto asked = make_round<release_round>(verb::release, left_behind.about(), ttl);
     releases_.add(*asked);
     const node_set touched = left_behind.touched();
     for (std::size_t node = 0; node < nodes_.size(); ++node)
@@ -96,9 +110,14 @@ round_ptr client_impl::release(round& left_behind, milliseconds ttl)
     return asked;
 }
 
-round_ptr client_impl::ask_holders(const round& lost)
+release_round_ptr client_impl::release(const hold& ended)
 {
-    const auto asked = make_round(verb::holder, lost.about(), lost.ttl());
+    return release(ended.granted_by(), ended.longest_ttl());
+}
+
+holder_round_ptr client_impl::ask_holders(const vote_round& lost)
+{
+    const auto asked = make_round<holder_round>(verb::holder, lost.about(), milliseconds(0));
     const node_set deniers = lost.deniers();
     for (std::size_t node = 0; node < nodes_.size(); ++node)
     {
@@ -117,7 +136,7 @@ void client_impl::set_deadline(round& asked)
         deadlines_->add(asked, core::shifted(asked.started(), config_.node_timeout).steady);
 }
 
-bool client_impl::correct_stamp(const round& lost, fencing_token& above)
+bool client_impl::correct_stamp(const vote_round& lost, fencing_token& above)
 {
     if (!lost.guarded())
         return false;
@@ -125,8 +144,9 @@ bool client_impl::correct_stamp(const round& lost, fencing_token& above)
     std::vector<std::chrono::microseconds> node_times;
     for (std::size_t node = 0; node < lost.node_count(); ++node)
     {
-        if (const auto time = lost.details_of(node).node_time)
-            node_times.push_back(*time);
+        const auto& answer = lost.answer_of(node);
+        if (answer && answer->node_time)
+            node_times.push_back(*answer->node_time);
     }
     // So many are a majority, or as many as deny one. Who follows wrong ones loses rounds and
     // nothing else: the nodes check every stamp.
@@ -140,9 +160,9 @@ bool client_impl::correct_stamp(const round& lost, fencing_token& above)
     const auto latest = token_clock_.stamp(time_->wall() + config_.clock_window);
     for (std::size_t node = 0; node < lost.node_count(); ++node)
     {
-        const fencing_token fence = lost.details_of(node).fence;
-        if (fence.value() < latest)
-            above = std::max(above, fence);
+        const auto& answer = lost.answer_of(node);
+        if (answer && answer->fence.value() < latest)
+            above = std::max(above, answer->fence);
     }
     const std::size_t open = lost.tally().granted() + lost.unanswered();
     const std::size_t mended = lost.count_of(reason::fence) + lost.count_of(reason::clock);
@@ -160,8 +180,8 @@ core::nanoseconds client_impl::first_delay() const noexcept
 void client_impl::write_report(
     diagnostics& report,
     std::size_t rounds,
-    const round& asked,
-    const round* holders
+    const vote_round& asked,
+    const holder_round* holders
 ) const
 {
     report.rounds = rounds;
@@ -169,23 +189,12 @@ void client_impl::write_report(
     report.votes.clear();
     for (std::size_t node = 0; node < nodes_.size(); ++node)
     {
-        const ballot& from = asked.of(node);
-        ballot_details more = asked.details_of(node);
         node_vote& to = report.votes.emplace_back();
         to.node = nodes_[node]->status().node;
-        to.vote = from.vote;
-        to.reason = from.why;
-        to.code = more.code;
-        to.text = std::move(more.text);
-        if (holders)
-            to.held_for = holders->details_of(node).held_for;
-        else
-            to.held_for = more.held_for;
-        to.ready_in = more.ready_in;
-        if (from.why == reason::clock && more.node_time)
-            to.clock_ahead = *more.node_time - microseconds_of(asked.stamp());
-        if (more.round_trip)
-            to.round_trip = std::chrono::duration_cast<std::chrono::microseconds>(*more.round_trip);
+        if (const auto& answer = asked.answer_of(node))
+            write_vote(to, *answer, asked.stamp());
+        if (const auto* told = holders ? &holders->answer_of(node) : nullptr; told && *told)
+            to.held_for = (*told)->held_for;
     }
 }
 

@@ -53,19 +53,22 @@ struct attempt
     }
 };
 
-/// What a node said.
+/// What a node said to a question, from the one who read it to the report.
 struct reply
 {
     redlock::vote vote = redlock::vote::failed;
     redlock::reason why = redlock::reason::none;
     error_code code;                       ///< The network's error behind a failure.
-    std::string_view text;                 ///< The server's words. Valid during the call only.
+    std::string text;                      ///< The server's words. Left out if memory is short.
     std::optional<milliseconds> held_for;  ///< `forever` for a key without a ttl.
     std::optional<milliseconds> ready_in;  ///< How long the quarantine lasts.
     fencing_token fence;                   ///< Recorded by the node, and not lower than ours.
 
     /// The node's clock, since the epoch. With every answer of a guarded script but a grant.
     std::optional<std::chrono::microseconds> node_time;
+
+    /// From the start of the round. Noted by that, if somebody wants to know.
+    std::optional<std::chrono::microseconds> round_trip{};
 };
 
 /// One bit for each node of the configuration.
@@ -84,6 +87,8 @@ class question
 {
 public:
     /// @param serial Unlike that of every other question of the client.
+    /// @param ttl Of an acquisition or extension what is asked for, of a release how long what it
+    ///     deletes may live. Zero if nothing is to live.
     /// @param stamp In guarded mode the token of an acquisition, the time of an extension.
     question(
         std::uint64_t serial,

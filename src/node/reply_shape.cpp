@@ -3,6 +3,7 @@
 #include "core/token_clock.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace redlock::detail {
 
@@ -120,7 +121,14 @@ reply interpret(verb asked, std::uint64_t stamp, const reply_shape& from) noexce
     if (from.what == kind::error)
     {
         reply result = make_reply(vote::refused, reason::error_reply);
-        result.text = from.text;
+        try
+        {
+            result.text = from.text;
+        }
+        catch (const std::bad_alloc&)
+        {
+            // It is a refusal all the same.
+        }
         return result;
     }
 

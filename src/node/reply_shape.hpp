@@ -51,8 +51,6 @@ struct reply_shape
 
     Only the exact shape of a success is a grant. An error reply is a refusal, for none of our
     commands writes before it can fail. Anything else is a failure: we do not know what happened.
-
-    @return A reply whose text refers to `from`.
 */
 [[nodiscard]] reply interpret(
     verb asked,

@@ -52,7 +52,7 @@ struct client_parts
 /** The state of one client and the steps its operations are made of.
 
     The operations themselves are coroutines in acquire.cpp, extend.cpp and release.cpp; run.cpp
-    has the life of the client. Everything runs on the strand, except where noted.
+    has what async_run does. Everything runs on the strand, except where noted.
 
     | state | how it gets there | operations |
     |---|---|---|
@@ -87,7 +87,7 @@ public:
     /// Whether this is the process that made the client, and not one that it forked.
     [[nodiscard]] bool at_home() const noexcept { return fork_count() == home_; }
 
-    // The life of the client: run.cpp.
+    // The life of the client: client_impl.cpp, and run.cpp for what waits.
     [[nodiscard]] bool running() const noexcept { return state_ == state::running && at_home(); }
 
     /// Whether there may be connections, so that a release makes sense.
@@ -119,7 +119,7 @@ public:
     /// Lets `at` pass. Fails with operation_aborted.
     [[nodiscard]] task<error_code> sleep_until(time_point at);
 
-    // Rounds: rounds.cpp.
+    // Rounds: ask.cpp.
     [[nodiscard]] std::size_t node_count() const noexcept { return nodes_.size(); }
 
     /// A fresh attempt id for the key of `resource`.
@@ -144,7 +144,7 @@ public:
     /// The same for what is held no longer.
     release_round_ptr release(const hold& ended);
 
-    // What is held: holds.cpp.
+    // What is held: give_back.cpp.
     [[nodiscard]] watch& held() noexcept { return held_; }
     [[nodiscard]] monitor& events() noexcept { return events_; }
     [[nodiscard]] turn& end_of_turn() const noexcept { return *turn_; }

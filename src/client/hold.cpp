@@ -60,10 +60,10 @@ bool hold::lost_at(core::instant now) const noexcept
     return is_lost(now);
 }
 
-bool hold::lost_at(core::instant now, const membership& its) const noexcept
+bool hold::lost_at(core::instant now, const share& of) const noexcept
 {
     const std::lock_guard lock(mutex_);
-    return its.left ? its.was_lost : is_lost(now);
+    return of.left_ ? of.was_lost_ : is_lost(now);
 }
 
 bool hold::is_lost(core::instant now) const noexcept
@@ -86,35 +86,35 @@ bool hold::join(core::instant now) noexcept
     return true;
 }
 
-bool hold::leave(membership& its) noexcept
+bool hold::leave(share& left) noexcept
 {
     const std::lock_guard lock(mutex_);
     // The clock is read for those who attend to it, for that takes time.
-    its.was_lost = loss_ || expired_ || (its.attention > 0 && is_lost(client_->now()));
-    its.left = true;
-    attention_ -= std::exchange(its.attention, 0);
+    left.was_lost_ = loss_ || expired_ || (left.attending_ > 0 && is_lost(client_->now()));
+    left.left_ = true;
+    attending_ -= std::exchange(left.attending_, 0);
     if (--leases_ > 0)
         return false;
     ended_ = true;
     return true;
 }
 
-void hold::begin_attention(membership& its) noexcept
+void hold::begin_attention(share& to) noexcept
 {
     const std::lock_guard lock(mutex_);
-    if (its.left)
+    if (to.left_)
         return;
-    ++its.attention;
-    ++attention_;
+    ++to.attending_;
+    ++attending_;
 }
 
-void hold::end_attention(membership& its) noexcept
+void hold::end_attention(share& to) noexcept
 {
     const std::lock_guard lock(mutex_);
-    if (its.left)
+    if (to.left_)
         return;
-    --its.attention;
-    --attention_;
+    --to.attending_;
+    --attending_;
 }
 
 void hold::begin_extension(milliseconds ttl) noexcept
@@ -151,7 +151,7 @@ bool hold::end(error_code loss) noexcept
 bool hold::end_unattended() noexcept
 {
     const std::lock_guard lock(mutex_);
-    return attention_ == 0 && !std::exchange(ended_, true);
+    return attending_ == 0 && !std::exchange(ended_, true);
 }
 
 std::shared_ptr<share> share::join(
@@ -174,7 +174,7 @@ share::end_of share::end() noexcept
 {
     if (ended_.exchange(true))
         return end_of::nothing;
-    return hold_->leave(its_) ? end_of::hold : end_of::lease;
+    return hold_->leave(*this) ? end_of::hold : end_of::lease;
 }
 
 }  // namespace redlock::detail

@@ -24,6 +24,7 @@ namespace redlock::detail {
 class client_impl;
 
 class hold;
+class share;
 
 /// What the watch of a client knows of a hold. Used on the strand only.
 struct watched : boost::intrusive::set_base_hook<>
@@ -34,15 +35,6 @@ struct watched : boost::intrusive::set_base_hook<>
     bool extending = false;         ///< An automatic extension is under way, or waits for room.
     bool at_limit = false;          ///< `hold_max` lets no further extension be.
     suspension::list lost_waiting;  ///< Operations that wait for its loss.
-};
-
-/// What a hold knows of one of its leases. Guarded by the mutex of the hold.
-struct membership
-{
-    std::size_t attention = 0;  ///< So many attend to it.
-    bool left = false;
-    /// When it left. If nobody attended to it then, a loss that nobody has seen is not known.
-    bool was_lost = false;
 };
 
 /** A resource that a quorum granted to one owner, until a deadline.
@@ -91,19 +83,18 @@ public:
     [[nodiscard]] bool lost_at(core::instant now) const noexcept;
 
     /// The same for one lease: whether that was so before its owner ended it.
-    /// @param its Somebody has attended to it to its end.
-    [[nodiscard]] bool lost_at(core::instant now, const membership& its) const noexcept;
+    [[nodiscard]] bool lost_at(core::instant now, const share& of) const noexcept;
     [[nodiscard]] error_code last_extension() const noexcept;
 
     /// Adds a lease. @return False if the hold is over.
     [[nodiscard]] bool join(core::instant now) noexcept;
 
     /// Takes a lease away, and ends the hold with the last one. @return Whether it was that.
-    bool leave(membership& its) noexcept;
+    bool leave(share& left) noexcept;
 
     /// Somebody more, or less, attends to a lease.
-    void begin_attention(membership& its) noexcept;
-    void end_attention(membership& its) noexcept;
+    void begin_attention(share& to) noexcept;
+    void end_attention(share& to) noexcept;
 
     // Strand only.
 
@@ -151,7 +142,7 @@ private:
     mutable std::mutex mutex_;
     core::instant valid_until_;
     std::size_t leases_ = 0;
-    std::size_t attention_ = 0;  ///< Of all its leases.
+    std::size_t attending_ = 0;     ///< To any of its leases.
     mutable bool expired_ = false;  ///< Somebody has seen the deadline pass.
     bool ended_ = false;
     error_code loss_;
@@ -189,7 +180,7 @@ public:
     }
     [[nodiscard]] bool lost_at(core::instant now) const noexcept
     {
-        return hold_->lost_at(now, its_);
+        return hold_->lost_at(now, *this);
     }
 
     /// How a lease was ended by its owner.
@@ -203,13 +194,20 @@ public:
     /// Ends the lease, and the hold with the last one.
     end_of end() noexcept;
 
+    class attention;
+
 private:
-    friend class attention;
+    friend class hold;
 
     std::shared_ptr<hold> hold_;
     milliseconds ttl_;
     std::atomic<bool> ended_ = false;
-    membership its_;
+
+    // Guarded by the mutex of the hold.
+    std::size_t attending_ = 0;  ///< So many attend to it.
+    bool left_ = false;
+    /// When it left. If nobody attended to it then, a loss that nobody has seen is not known.
+    bool was_lost_ = false;
 };
 
 /** Somebody attends to a lease: waits for its loss, from the call on and not only when the strand
@@ -217,12 +215,12 @@ private:
 
     Any thread.
 */
-class attention
+class share::attention
 {
 public:
     explicit attention(std::shared_ptr<share> to) noexcept : to_(std::move(to))
     {
-        to_->hold_->begin_attention(to_->its_);
+        to_->hold_->begin_attention(*to_);
     }
 
     attention(attention&&) noexcept = default;
@@ -231,7 +229,7 @@ public:
     ~attention()
     {
         if (to_)
-            to_->hold_->end_attention(to_->its_);
+            to_->hold_->end_attention(*to_);
     }
 
     [[nodiscard]] const share& lease() const noexcept { return *to_; }

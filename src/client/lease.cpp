@@ -34,7 +34,7 @@ error_code detail::loss_of(const lease& held, error_code waited)
 
 std::shared_ptr<const void> detail::attend(const lease& held)
 {
-    return held.share_ ? std::make_shared<attention>(held.share_) : nullptr;
+    return held.share_ ? std::make_shared<share::attention>(held.share_) : nullptr;
 }
 
 lease::lease(std::shared_ptr<detail::share> share) noexcept : share_(std::move(share)) {}
@@ -135,7 +135,7 @@ void lease::start_wait_lost(
     if (!share)
         return std::move(handler)(error::invalid_argument);
     const detail::client_impl& client = *share->held()->client();  // Kept by the initiation.
-    detail::attention given(std::move(share));
+    detail::share::attention given(std::move(share));
     detail::spawn_op(client, detail::wait_lost(std::move(given)), std::move(handler));
 }
 

@@ -48,7 +48,7 @@ namespace redlock::detail {
 );
 
 /// Waits until a lease is over.
-[[nodiscard]] task<error_code> wait_lost(attention given);
+[[nodiscard]] task<error_code> wait_lost(share::attention given);
 
 /// Releases what the client holds, and ends it.
 [[nodiscard]] task<error_code> close(std::shared_ptr<client_impl> self);

@@ -3,7 +3,7 @@
 
 namespace redlock::detail {
 
-task<error_code> wait_lost(attention given)
+task<error_code> wait_lost(share::attention given)
 {
     const share& watched = given.lease();
     hold& held = *watched.held();

@@ -1,0 +1,179 @@
+#include "client/client_impl.hpp"
+
+#include "client/client_service.hpp"
+#include "core/one_line.hpp"
+#include "core/quorum.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace redlock::detail {
+
+client_impl::client_impl(asio::any_io_executor executor, client_config config, client_parts parts)
+    : executor_(std::move(executor)),
+      strand_(std::move(parts.strand)),
+      config_(std::move(config)),
+      turn_(std::move(parts.end_of_turn)),
+      time_(std::move(parts.time)),
+      deadlines_(std::make_shared<deadlines>(time_)),
+      nodes_(std::move(parts.nodes)),
+      events_(config_.observer, time_),
+      held_(*this, deadlines_),
+      service_(client_service::of(executor_))
+{
+    for (const auto& node : nodes_)
+        status_.push_back(node->status());
+    service_.add(*this);
+}
+
+// On any thread, although the nodes and the questions they keep are the strand's: `run()`, which
+// keeps us, ends after the last link has, and a link has answered all its questions by then.
+client_impl::~client_impl()
+{
+    service_.remove(*this);
+}
+
+std::vector<node_status> client_impl::nodes() const
+{
+    std::vector<node_status> result;
+    {
+        const std::lock_guard lock(status_mutex_);
+        result = status_;
+    }
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
+        result[node].round_trip = nodes_[node]->round_trip();
+    return result;
+}
+
+void client_impl::cancel() noexcept
+{
+    try
+    {
+        // As a turn: waking needs no memory then.
+        asio::post(strand_, [self = shared_from_this()]() {
+            self->turn_->work([&self]() { self->begin_stop(); });
+        });
+    }
+    catch (...)
+    {
+        // Out of memory. The client lives on, which is what a failed cancel() leaves.
+    }
+}
+
+void client_impl::begin_stop()
+{
+    if (state_ == state::idle)
+        state_ = state::stopped;
+    if (state_ == state::running || state_ == state::closing)
+        state_ = state::stopping;
+    wake_all(waiting_, asio::error::operation_aborted);
+    wake_all(releasing_, asio::error::operation_aborted);
+    wake_all(settling_, asio::error::operation_aborted);
+    wake_all(ready_waiting_, asio::error::operation_aborted);
+    wake_all(run_waiting_, {});
+    held_.clear();  // Last, for it may throw.
+}
+
+bool client_impl::begin_close()
+{
+    if (!running())
+        return false;
+    state_ = state::closing;
+    wake_all(waiting_, asio::error::operation_aborted);
+    wake_all(ready_waiting_, asio::error::operation_aborted);
+    return true;
+}
+
+void client_impl::wake_all(suspension::list& waiting, error_code outcome)
+{
+    for (suspension& each : waiting)
+        each.wake(outcome);
+}
+
+void client_impl::on_node_change()
+{
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
+    {
+        const node_status now = nodes_[node]->status();
+        node_status& known = status_[node];  // Written here only.
+        if (known.state == now.state && known.because == now.because)
+            continue;
+        {
+            const std::lock_guard lock(status_mutex_);
+            known = now;
+        }
+        events_.node_changed(now);
+    }
+    wake_all(ready_waiting_, {});
+}
+
+std::size_t client_impl::ready_nodes() const
+{
+    return static_cast<std::size_t>(std::ranges::count_if(
+        nodes_, [](const auto& node) { return node->status().state == node_state::ready; }
+    ));
+}
+
+std::string client_impl::why_not_running() const
+{
+    if (!at_home())
+        return "the client belongs to the parent of this process";
+    return state_ == state::idle ? "async_run was not called in time" : "the client has ended";
+}
+
+void client_impl::log_problem(
+    std::string_view operation,
+    std::string_view resource,
+    std::string_view problem
+) const
+{
+    if (!config_.log)
+        return;
+    std::string line(operation);
+    line.append(" of '").append(resource).append("': ").append(problem);
+    config_.log(log_level::error, core::on_one_line(std::move(line)));
+}
+
+/// Who gives up waiting for ready nodes learns no more than that from the error.
+void client_impl::log_not_ready() const
+{
+    if (!config_.log)
+        return;
+    const std::size_t quorum = core::quorum_size(nodes_.size());
+    std::string line = "gave up waiting for ready nodes: " + std::to_string(ready_nodes()) +
+                       " of " + std::to_string(quorum) + " needed";
+    if (state_ == state::idle)
+        line += ", async_run was not called";
+    for (const auto& node : nodes_)
+    {
+        const node_status status = node->status();
+        if (status.state == node_state::ready)
+            continue;
+        line += ", " + status.node + " " + to_string(status.state);
+        if (!status.because.empty())
+            line += " (" + status.because + ")";
+    }
+    config_.log(log_level::warning, core::on_one_line(std::move(line)));
+}
+
+void client_impl::shut_down() noexcept
+{
+    held_.shut_down();
+    for (suspension::list* waiting :
+         {&waiting_, &releasing_, &settling_, &ready_waiting_, &run_waiting_, &releases_.waiting})
+    {
+        while (!waiting->empty())
+            waiting->front().drop();
+    }
+}
+
+void client_impl::disown()
+{
+    begin_stop();
+    for (const auto& node : nodes_)
+        node->stop();
+}
+
+}  // namespace redlock::detail

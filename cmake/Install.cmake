@@ -11,7 +11,7 @@ include(GNUInstallDirs)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/redlock")
 
-install(TARGETS redlock EXPORT redlockTargets)
+install(TARGETS redlock redlock_testing EXPORT redlockTargets)
 # The same folder as in the INSTALL_INTERFACE of the target.
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION include)
 install(EXPORT redlockTargets NAMESPACE redlock:: DESTINATION "${package_dir}")

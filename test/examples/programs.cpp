@@ -321,4 +321,11 @@ BOOST_FIXTURE_TEST_CASE(leader_election_has_one_leader_and_replaces_it, example_
     BOOST_TEST(is_free("shop:leader"));
 }
 
+BOOST_AUTO_TEST_CASE(unit_test_needs_no_node)
+{
+    program unit_test("unit_test", redis_servers(0));
+    BOOST_TEST((unit_test.exit_status() == 0));
+    BOOST_TEST(!unit_test.has_said("FAILED"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

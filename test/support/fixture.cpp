@@ -2,15 +2,13 @@
 
 #include "client/client_impl.hpp"
 #include "node/turn.hpp"
+#include "testing/loop.hpp"
 
 #include <algorithm>
 
 namespace redlock::test {
 
 namespace {
-
-/// Far more than any scenario needs. What goes on for ever must fail and not hang.
-constexpr std::size_t most_handlers = 1'000'000;
 
 client_config make_config(const setup& how)
 {
@@ -75,30 +73,12 @@ void client_fixture::start_client()
 
 void client_fixture::run_until_idle()
 {
-    for (std::size_t handlers = 0; handlers < most_handlers;)
-    {
-        context_->restart();
-        const std::size_t ran = context_->poll();
-        if (ran == 0)
-            return;
-        handlers += ran;
-    }
-    BOOST_FAIL("the context is never idle");
+    testing::run_until_idle(*context_);
 }
 
 void client_fixture::advance(nanoseconds by)
 {
-    const nanoseconds target = time_->elapsed() + by;
-    run_until_idle();
-    while (const auto next = time_->next())
-    {
-        if (*next > target)
-            break;
-        time_->advance(*next - time_->elapsed());
-        run_until_idle();
-    }
-    time_->advance(target - time_->elapsed());
-    run_until_idle();
+    testing::advance(*context_, *time_, by);
 }
 
 bool client_fixture::step(nanoseconds limit)

@@ -24,11 +24,13 @@
 #include <utility>
 #include <vector>
 
-#include "support/fake_node.hpp"
-#include "support/manual_time.hpp"
 #include "support/printing.hpp"
+#include "testing/fake_node.hpp"
+#include "testing/manual_time.hpp"
 
 namespace redlock::test {
+
+using namespace redlock::testing;
 
 namespace asio = boost::asio;
 

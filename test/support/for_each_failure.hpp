@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <memory>
 
-#include "support/fake_node.hpp"
+#include "testing/fake_node.hpp"
 
 namespace redlock::test {
+
+using namespace redlock::testing;
 
 /** Replays a scenario while the first, the second, ... operation of a node fails like `failure`.
 

@@ -18,10 +18,12 @@
 #include <utility>
 #include <vector>
 
-#include "support/fake_node.hpp"
 #include "support/real_time.hpp"
+#include "testing/fake_node.hpp"
 
 namespace redlock::test {
+
+using namespace redlock::testing;
 
 /** A running client of fake nodes in a pool of threads, in real time.
 

@@ -12,9 +12,11 @@
 #include <memory>
 #include <utility>
 
-#include "support/world.hpp"
+#include "testing/world.hpp"
 
 namespace redlock::test {
+
+using namespace redlock::testing;
 
 /// The world's time as it passes, for fake nodes of a client that runs in threads.
 class real_time final : public world

@@ -1,5 +1,5 @@
-#ifndef REDLOCK_TEST_SUPPORT_FAKE_NODE_HPP
-#define REDLOCK_TEST_SUPPORT_FAKE_NODE_HPP
+#ifndef REDLOCK_SRC_TESTING_FAKE_NODE_HPP
+#define REDLOCK_SRC_TESTING_FAKE_NODE_HPP
 
 #include "node/node.hpp"
 
@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "support/world.hpp"
+#include "testing/world.hpp"
 
-namespace redlock::test {
+namespace redlock::testing {
 
 /// The keys of one fake node: what SET NX PX, PTTL and the two scripts do to them.
 class fake_store
@@ -78,6 +78,13 @@ struct fake_guard
     std::chrono::microseconds clock_offset{0};        ///< Of the node to the world.
     nanoseconds quarantined_until{0};
     bool marked = true;
+};
+
+/// What all that are connected to one server share.
+struct fake_server
+{
+    fake_store store;
+    fake_guard guard;
 };
 
 /** What a fake node does with a question. Without a word: what an honest node does, at once.
@@ -178,7 +185,13 @@ using journal = std::vector<asked_question>;
 class fake_node final : public detail::node, public std::enable_shared_from_this<fake_node>
 {
 public:
-    fake_node(std::size_t index, std::shared_ptr<world> time, std::shared_ptr<journal> log);
+    /// @param server May be that of other nodes: those of other clients.
+    fake_node(
+        std::size_t index,
+        std::shared_ptr<world> time,
+        std::shared_ptr<journal> log,
+        std::shared_ptr<fake_server> server = std::make_shared<fake_server>()
+    );
 
     // node
     void start(std::function<void()> on_change, std::function<void()> on_stopped) override;
@@ -207,9 +220,9 @@ public:
     /// How long the session takes to end.
     void stops_after(milliseconds delay) { stops_after_ = delay; }
 
-    [[nodiscard]] fake_guard& guard() noexcept { return guard_; }
-    [[nodiscard]] fake_store& store() noexcept { return store_; }
-    [[nodiscard]] const fake_store& store() const noexcept { return store_; }
+    [[nodiscard]] fake_guard& guard() noexcept { return server_->guard; }
+    [[nodiscard]] fake_store& store() noexcept { return server_->store; }
+    [[nodiscard]] const fake_store& store() const noexcept { return server_->store; }
 
 private:
     struct flight;
@@ -253,8 +266,7 @@ private:
     std::size_t index_;
     std::shared_ptr<world> time_;
     std::shared_ptr<journal> log_;
-    fake_store store_;
-    fake_guard guard_;
+    std::shared_ptr<fake_server> server_;
     std::map<detail::verb, std::deque<rule>> rules_;
     std::shared_ptr<fail_nth> fuse_;
 
@@ -264,7 +276,6 @@ private:
     milliseconds stops_after_{0};
     node_status status_;
     error_code code_;   ///< Why it is down.
-    std::string text_;  ///< Of the last reply from within `ask`.
 
     std::vector<kept_question> waiting_;   ///< For the first connection.
     std::vector<kept_question> releases_;  ///< For the next connection.
@@ -274,6 +285,6 @@ private:
     bool stopping_ = false;
 };
 
-}  // namespace redlock::test
+}  // namespace redlock::testing
 
 #endif

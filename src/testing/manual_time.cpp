@@ -1,4 +1,4 @@
-#include "support/manual_time.hpp"
+#include "testing/manual_time.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
@@ -7,7 +7,7 @@
 #include <chrono>
 #include <utility>
 
-namespace redlock::test {
+namespace redlock::testing {
 
 namespace asio = boost::asio;
 
@@ -111,4 +111,4 @@ void manual_time::end_wait(boost::system::error_code outcome)
     });
 }
 
-}  // namespace redlock::test
+}  // namespace redlock::testing

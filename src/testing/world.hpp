@@ -1,10 +1,10 @@
-#ifndef REDLOCK_TEST_SUPPORT_WORLD_HPP
-#define REDLOCK_TEST_SUPPORT_WORLD_HPP
+#ifndef REDLOCK_SRC_TESTING_WORLD_HPP
+#define REDLOCK_SRC_TESTING_WORLD_HPP
 
 #include <chrono>
 #include <functional>
 
-namespace redlock::test {
+namespace redlock::testing {
 
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
@@ -27,6 +27,6 @@ public:
     virtual void at(nanoseconds when, std::function<void()> what) = 0;
 };
 
-}  // namespace redlock::test
+}  // namespace redlock::testing
 
 #endif

@@ -1,5 +1,5 @@
-#ifndef REDLOCK_TEST_SUPPORT_MANUAL_TIME_HPP
-#define REDLOCK_TEST_SUPPORT_MANUAL_TIME_HPP
+#ifndef REDLOCK_SRC_TESTING_MANUAL_TIME_HPP
+#define REDLOCK_SRC_TESTING_MANUAL_TIME_HPP
 
 #include "client/time_source.hpp"
 #include "core/instant.hpp"
@@ -10,9 +10,9 @@
 #include <map>
 #include <optional>
 
-#include "support/world.hpp"
+#include "testing/world.hpp"
 
-namespace redlock::test {
+namespace redlock::testing {
 
 /// What wall clocks show when a test begins.
 inline constexpr std::chrono::microseconds beginning_of_time{1'790'000'000'000'000};
@@ -86,6 +86,6 @@ private:
     time_point waiting_until_;
 };
 
-}  // namespace redlock::test
+}  // namespace redlock::testing
 
 #endif

@@ -1,6 +1,6 @@
-#include "support/fake_node.hpp"
+#include "testing/fake_node.hpp"
 
-#include "support/manual_time.hpp"
+#include "testing/manual_time.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/assert.hpp>
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace redlock::test {
+namespace redlock::testing {
 
 namespace {
 
@@ -199,10 +199,16 @@ struct fake_node::flight
     bool over = false;  ///< Answered, or its connection broke.
 };
 
-fake_node::fake_node(std::size_t index, std::shared_ptr<world> time, std::shared_ptr<journal> log)
+fake_node::fake_node(
+    std::size_t index,
+    std::shared_ptr<world> time,
+    std::shared_ptr<journal> log,
+    std::shared_ptr<fake_server> server
+)
     : index_(index),
       time_(std::move(time)),
       log_(std::move(log)),
+      server_(std::move(server)),
       status_{"node" + std::to_string(index), node_state::connecting, {}}
 {
 }
@@ -307,17 +313,15 @@ std::optional<reply> fake_node::put_to_connection(kept_question asked)
 
 reply fake_node::refuse(const rule& how)
 {
-    text_ = how.text_;
     reply answer = *how.made_up_;
-    answer.text = text_;
+    answer.text = how.text_;
     return answer;
 }
 
 reply fake_node::absent_reply()
 {
-    text_ = status_.because;
     reply answer;
-    answer.text = text_;
+    answer.text = status_.because;
     answer.code = code_;
     const bool rejected = status_.state == node_state::rejected;
     answer.vote = rejected ? vote::refused : vote::failed;
@@ -438,7 +442,7 @@ void fake_node::send_kept()
 std::chrono::microseconds fake_node::clock() const
 {
     const auto elapsed = std::chrono::duration_cast<std::chrono::microseconds>(time_->elapsed());
-    return beginning_of_time + elapsed + guard_.clock_offset;
+    return beginning_of_time + elapsed + server_->guard.clock_offset;
 }
 
 reply fake_node::refusal(vote how, reason why) const
@@ -453,13 +457,13 @@ reply fake_node::refusal(vote how, reason why) const
 /// What the acquisition and the extension look at first.
 std::optional<reply> fake_node::not_allowed() const
 {
-    if (!guard_.marked)
+    if (!server_->guard.marked)
         return refusal(vote::refused, reason::unmarked);
-    if (time_->elapsed() >= guard_.quarantined_until)
+    if (time_->elapsed() >= server_->guard.quarantined_until)
         return std::nullopt;
     reply answer = refusal(vote::refused, reason::quarantined);
     answer.ready_in =
-        std::chrono::ceil<milliseconds>(guard_.quarantined_until - time_->elapsed());
+        std::chrono::ceil<milliseconds>(server_->guard.quarantined_until - time_->elapsed());
     return answer;
 }
 
@@ -467,18 +471,18 @@ reply fake_node::acquire_guarded(const question& asked)
 {
     const std::string key(asked.key());
     const std::uint64_t token = asked.about()->token.value();
-    std::uint64_t& fence = guard_.fences[key];
+    std::uint64_t& fence = server_->guard.fences[key];
     if (const auto no = not_allowed())
         return *no;
-    if (store_.value(key, time_->elapsed()) == asked.id())
+    if (server_->store.value(key, time_->elapsed()) == asked.id())
         return granted_reply();
-    if (const milliseconds left = store_.left(key, time_->elapsed()); left > 0ms)
+    if (const milliseconds left = server_->store.left(key, time_->elapsed()); left > 0ms)
     {
         reply answer = refusal(vote::denied, reason::held);
         answer.held_for = left;
         return answer;
     }
-    if (abs(microseconds_of(token) - clock()) > guard_.window)
+    if (abs(microseconds_of(token) - clock()) > server_->guard.window)
         return refusal(vote::refused, reason::clock);
     if (token <= fence)
     {
@@ -494,9 +498,9 @@ reply fake_node::extend_guarded(const question& asked)
 {
     if (const auto no = not_allowed())
         return *no;
-    if (store_.value(std::string(asked.key()), time_->elapsed()) != asked.id())
+    if (server_->store.value(std::string(asked.key()), time_->elapsed()) != asked.id())
         return refusal(vote::denied, reason::gone);
-    if (abs(microseconds_of(asked.stamp()) - clock()) > guard_.window)
+    if (abs(microseconds_of(asked.stamp()) - clock()) > server_->guard.window)
         return refusal(vote::refused, reason::clock);
     return execute(asked);
 }
@@ -511,9 +515,10 @@ reply fake_node::execute_guarded(const question& asked)
     case verb::holder: break;
     }
     const std::uint64_t tombstone = asked.about()->token.value();
-    if (asked.what() == verb::release && microseconds_of(tombstone) - clock() <= guard_.window)
+    fake_guard& guard = server_->guard;
+    if (asked.what() == verb::release && microseconds_of(tombstone) - clock() <= guard.window)
     {
-        std::uint64_t& fence = guard_.fences[std::string(asked.key())];
+        std::uint64_t& fence = guard.fences[std::string(asked.key())];
         fence = std::max(fence, tombstone);
     }
     return execute(asked);
@@ -534,16 +539,16 @@ reply fake_node::execute(const question& asked)
     switch (asked.what())
     {
     case verb::acquire:
-        return answer(store_.set_if_absent(key, id, asked.ttl(), now), reason::held);
+        return answer(server_->store.set_if_absent(key, id, asked.ttl(), now), reason::held);
     case verb::extend:
-        return answer(store_.prolong_if_equal(key, id, asked.ttl(), now), reason::gone);
-    case verb::release: return answer(store_.delete_if_equal(key, id, now), reason::gone);
+        return answer(server_->store.prolong_if_equal(key, id, asked.ttl(), now), reason::gone);
+    case verb::release: return answer(server_->store.delete_if_equal(key, id, now), reason::gone);
     case verb::holder:
         told.vote = vote::granted;
-        told.held_for = store_.left(key, now);
+        told.held_for = server_->store.left(key, now);
         break;
     }
     return told;
 }
 
-}  // namespace redlock::test
+}  // namespace redlock::testing

@@ -154,8 +154,8 @@ struct client_config
     milliseconds clock_window{500};
 
     /// How long a node remembers the highest token of a resource that nobody asks for, 1 min to
-    /// 1000 days, and longer than `ttl_max` and twice `clock_window` together. Each extension
-    /// starts it again.
+    /// 1000 days, and longer than twice `clock_window` and `ttl_max`, or 1 s, together. Each
+    /// extension starts it again.
     milliseconds fence_ttl{86'400'000};
 
     /// Put before each resource to make the key, 0 to 128 bytes. Guarded: must not begin with

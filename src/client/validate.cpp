@@ -1,6 +1,7 @@
 #include "client/validate.hpp"
 
 #include "core/limits.hpp"
+#include "core/quarantine.hpp"
 
 #include <sys/un.h>
 
@@ -120,11 +121,13 @@ void check_guard(const client_config& config)
             std::string(core::reserved_prefix) + "', which is kept for guarded mode itself"
         );
     }
-    if (config.fence_ttl <= config.ttl_max + 2 * config.clock_window)
+    // A fence that has expired is a loss that no quarantine follows.
+    const milliseconds outlived = std::max(config.ttl_max, core::max_clock_step);
+    if (config.fence_ttl <= outlived + 2 * config.clock_window)
     {
         reject(
             "fence_ttl is " + std::to_string(config.fence_ttl.count()) +
-            " ms, must be longer than ttl_max and twice clock_window together"
+            " ms, must be longer than twice clock_window and ttl_max, or 1 s, together"
         );
     }
     if (config.node_timeout >= config.ttl_max)

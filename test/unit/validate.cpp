@@ -151,6 +151,23 @@ BOOST_AUTO_TEST_CASE(a_fence_outlives_the_longest_lease_by_two_windows)
     BOOST_TEST(complaint(set(mode::plain, too_short)) == "");
 }
 
+// A fence that has expired is a loss that no quarantine follows. So the node's clock must have moved
+// on as far by then: twice the window, and the second by which it may go back.
+BOOST_AUTO_TEST_CASE(a_fence_outlives_what_its_nodes_clock_may_go_back)
+{
+    const auto set = [](milliseconds fence_ttl) {
+        return [=](client_config& config) {
+            config.mode = mode::guarded;
+            config.node_timeout = 20ms;
+            config.ttl_max = 100ms;
+            config.clock_window = 30s;
+            config.fence_ttl = fence_ttl;
+        };
+    };
+    check_rejected(set(61s), {"fence_ttl is 61000 ms", "clock_window", "1 s"});
+    BOOST_TEST(complaint(set(61s + 1ms)) == "");
+}
+
 // The keys of a script must be on one node of the cluster.
 BOOST_AUTO_TEST_CASE(a_cluster_node_needs_a_hash_tag_in_guarded_mode)
 {

@@ -1,6 +1,7 @@
 /* Guarded mode: acquire, release, retry, extend, fencing tokens, amnesia with quarantine.
 
-   One process picks the next event; each event is what one node or one client does in one step.
+   One process picks the next event; an event is what one node or one client does in one step.
+   Events that would change nothing, such as a refusal, are left out.
    See the section Model of docs/testing.md for what was cut and why, and scripts/model.sh for the
    configurations and the variants, each a set of -D switches.
 
@@ -40,12 +41,15 @@
 #define QUARANTINE TTL
 #endif
 
-/* With the resource, and with amnesia, nothing is extended: the product would be too large. */
-#if defined(STORE) || defined(AMNESIA)
-#define EXTENDS false
-#else
-#define EXTENDS true
-#endif
+/* What must hold. A trace ends with the name of what did not. */
+mtype = { two_leases, lost_quorum, old_token, gap_in_lease, orphan, lost_update };
+inline must(condition, otherwise)
+{
+    if
+    :: condition
+    :: else -> printf("violated: %e\n", otherwise); assert(false)
+    fi
+}
 
 #define BIT(i) (1 << (i))
 #define HAS(set, i) (((set) >> (i)) & 1)
@@ -71,7 +75,6 @@ typedef node
 #endif
 };
 node nodes[NODES];
-hidden byte name[NODES];  /* what a trace calls them: sorting nodes moves the names along */
 
 typedef attempt
 {
@@ -107,7 +110,7 @@ byte highest_seen;     /* what the resource remembers */
 #endif
 #define LEFT(a) (VALIDITY - attempts[a].age)
 
-byte a, n, i;  /* of the event; 0 between events */
+byte scratch;  /* 0 between events */
 
 /* Nodes */
 
@@ -135,118 +138,86 @@ byte a, n, i;  /* of the event; 0 between events */
 #define NEWER(token, fence) (token > fence)
 #endif
 
-/* How long a key that is set for some ticks really lives. */
-inline set_life(ticks)
-{
-    if
-    :: nodes[n].life = ticks
-    :: nodes[n].life = ticks - DRIFT
-    fi
-}
+/* A key that is set for some ticks lives less, if the node's clock runs fast meanwhile: drift is what
+   that takes of them. */
 
-inline count_grant()
+inline count_grant(a, n)
 {
-    if
-    :: attempts[a].phase == asking ->
 #ifdef COUNTED_BY_MESSAGE
-        if
-        :: HAS(nodes[n].granted, a) -> attempts[a].twice = 1
-        :: else
-        fi;
+    if
+    :: HAS(nodes[n].granted, a) -> attempts[a].twice = 1
+    :: else
+    fi;
 #endif
-        ADD(nodes[n].granted, a)
+    if
+    :: attempts[a].phase == asking -> ADD(nodes[n].granted, a)
     :: else
     fi
 }
 
-/* guarded_acquire.lua */
-inline acquire_on_node()
+/* guarded_acquire.lua: if it sets the key. A holder, a fence or a quarantine refuses. */
+#define MAY_ACQUIRE(a, n) (MAY_VOTE(n) && nodes[n].holder == 0 && \
+    NEWER(attempts[a].token, nodes[n].fence))
+inline acquire_on_node(a, n, drift)
 {
-    if
-    :: !CONNECTED(a, n)
-    :: CONNECTED(a, n) && !MAY_VOTE(n) -> printf("node %d: acquire %d refused\n", name[n], a)
-    :: CONNECTED(a, n) && MAY_VOTE(n) ->
-        if
-        :: nodes[n].holder == ID(a) ->
-            printf("node %d: acquire %d granted once more\n", name[n], a);
-            count_grant()
-        :: nodes[n].holder != ID(a) && nodes[n].holder != 0 ->
-            printf("node %d: acquire %d denied, held\n", name[n], a)
-        :: nodes[n].holder == 0 && !NEWER(attempts[a].token, nodes[n].fence) ->
-            printf("node %d: acquire %d refused, token %d and fence %d\n", name[n], a,
-                attempts[a].token, nodes[n].fence)
-        :: nodes[n].holder == 0 && NEWER(attempts[a].token, nodes[n].fence) ->
-            /* No orphans: what arrives after its release leaves nothing. */
-            printf("node %d: acquire %d granted, token %d\n", name[n], a, attempts[a].token);
-            assert(!HAS(nodes[n].released, a));
-            nodes[n].holder = ID(a);
-            set_life(TTL);
+    printf("node %d: attempt %d granted, token %d, for %d ticks\n", n, a, attempts[a].token,
+        TTL - drift);
+    must(!HAS(nodes[n].released, a), orphan);
+    nodes[n].holder = ID(a);
+    nodes[n].life = TTL - drift;
 #ifndef AMNESIA
-            nodes[n].fence = attempts[a].token;
+    nodes[n].fence = attempts[a].token;
 #endif
-            count_grant()
-        fi
-    fi
+    count_grant(a, n)
 }
 
-/* guarded_extend.lua */
-inline extend_on_node()
+/* The same, if the key is there already: the command arrived twice, or its first answer was lost. */
+inline acquire_once_more(a, n)
 {
-    if
-    :: !CONNECTED(0, n)
-    :: CONNECTED(0, n) && !MAY_VOTE(n) -> printf("node %d: extension refused\n", name[n])
-    :: CONNECTED(0, n) && MAY_VOTE(n) && nodes[n].holder == ID(0) ->
-        printf("node %d: extension granted\n", name[n]);
-#ifdef SHORTENS
-        set_life(EXTEND_TTL);
-#else
-        if
-        :: nodes[n].life < EXTEND_TTL -> i = nodes[n].life; set_life(EXTEND_TTL);
-            if
-            :: nodes[n].life < i -> nodes[n].life = i
-            :: else
-            fi;
-            i = 0
-        :: else
-        fi;
-#endif
-        nodes[n].prolonged = extension_open
-    :: CONNECTED(0, n) && MAY_VOTE(n) && nodes[n].holder != ID(0) ->
+    printf("node %d: attempt %d granted once more\n", n, a);
+    count_grant(a, n)
+}
+
+/* guarded_extend.lua, for attempt 0 */
 #ifdef REVIVES
-        if
-        :: nodes[n].holder == 0 ->
-            printf("node %d: extension sets the key again\n", name[n]);
-            assert(!HAS(nodes[n].released, 0));
-            nodes[n].holder = ID(0);
-            set_life(EXTEND_TTL);
-            nodes[n].prolonged = extension_open
-        :: else -> printf("node %d: extension denied, gone\n", name[n])
-        fi
+#define MAY_EXTEND(n) (MAY_VOTE(n) && (nodes[n].holder == ID(0) || nodes[n].holder == 0))
 #else
-        printf("node %d: extension denied, gone\n", name[n])
+#define MAY_EXTEND(n) (MAY_VOTE(n) && nodes[n].holder == ID(0))
 #endif
-    fi
+inline extend_on_node(n, drift)
+{
+    printf("node %d: extension granted, for %d ticks\n", n, EXTEND_TTL - drift);
+#ifdef REVIVES
+    must(!HAS(nodes[n].released, 0), orphan);
+    nodes[n].holder = ID(0);
+#endif
+    if
+#ifdef SHORTENS
+    :: true -> nodes[n].life = EXTEND_TTL - drift
+#else
+    :: nodes[n].life < EXTEND_TTL - drift -> nodes[n].life = EXTEND_TTL - drift
+    :: else
+#endif
+    fi;
+    nodes[n].prolonged = extension_open
 }
 
 /* guarded_release.lua, which asks for no permission to vote */
-inline release_on_node()
+inline release_on_node(a, n)
 {
-#ifdef PLAIN_DELETE
     if
+#ifdef PLAIN_DELETE
     :: true ->
 #else
-    if
     :: nodes[n].holder == ID(a) ->
 #endif
-        printf("node %d: release %d, key deleted\n", name[n], a);
+        printf("node %d: release of attempt %d deletes the key\n", n, a);
         nodes[n].holder = 0;
         nodes[n].life = 0
 #ifndef PLAIN_DELETE
-    :: nodes[n].holder != ID(a) ->
-#ifdef NO_TOMBSTONE
-        printf("node %d: release %d, no key of it\n", name[n], a)
-#else
-        printf("node %d: release %d, tombstone %d\n", name[n], a, attempts[a].token);
+    :: else ->
+        printf("node %d: release of attempt %d finds no key\n", n, a);
+#ifndef NO_TOMBSTONE
         if
         :: nodes[n].fence < attempts[a].token -> nodes[n].fence = attempts[a].token
         :: else
@@ -271,20 +242,14 @@ inline release_on_node()
 
 /* A round: one look at the clock, then the same bytes to all nodes. The token is any: T1 asks
    nothing of clocks. Three values make every order of three tokens, equal ones too. */
-inline begin_attempt()
+inline begin_attempt(a, number)
 {
+    printf("client %d: attempt %d, token %d\n", CLIENT(a), a, number);
     attempts[a].phase = asking;
-#ifndef AMNESIA
-    if
-    :: attempts[a].token = 1
-    :: attempts[a].token = 2
-    :: attempts[a].token = 3
-    fi;
-#endif
-    printf("client %d: attempt %d with token %d\n", CLIENT(a), a, attempts[a].token)
+    attempts[a].token = number
 }
 
-inline claim()
+inline claim(a)
 {
 #ifdef LATE_START
     attempts[a].age = 0;
@@ -292,10 +257,10 @@ inline claim()
     printf("client %d: lease by attempt %d, token %d, %d ticks left\n", CLIENT(a), a,
         attempts[a].token, LEFT(a));
     attempts[a].phase = holding;
-    forget_grants();
+    forget_grants(a);
 #ifndef AMNESIA
     /* T1: tokens increase in the order in which leases are granted. */
-    assert(attempts[a].token > highest_claimed);
+    must(attempts[a].token > highest_claimed, old_token);
     highest_claimed = attempts[a].token;
 #endif
 #ifdef STORE
@@ -303,7 +268,7 @@ inline claim()
 #endif
 }
 
-inline forget_grants()
+inline forget_grants(a)
 {
     DROP(nodes[0].granted, a);
     DROP(nodes[1].granted, a);
@@ -324,12 +289,12 @@ inline forget_extension()
 
 /* Gives up, or gives back. From now on releases are on their way to all nodes. The client asks
    none of those that said no, but a release that is never delivered is the same. */
-inline close_attempt()
+inline close_attempt(a)
 {
     printf("client %d: gives attempt %d back\n", CLIENT(a), a);
     attempts[a].phase = closed;
     attempts[a].age = 0;
-    forget_grants();
+    forget_grants(a);
     if
     :: a == 0 && extension_open -> forget_extension()
     :: else
@@ -358,7 +323,7 @@ inline accept_extension()
 {
     printf("client 0: extension accepted\n");
     /* Nobody else was granted a lease since, or this one was not held all the time. */
-    assert(attempts[0].token == highest_claimed);
+    must(attempts[0].token == highest_claimed, gap_in_lease);
     if
     :: EXTENDED_AGE < attempts[0].age -> attempts[0].age = EXTENDED_AGE
     :: else
@@ -367,20 +332,17 @@ inline accept_extension()
 }
 
 /* Raises the token of a round that goes on, for the nodes that have not granted. */
-inline mix_tokens()
+inline mix_tokens(a)
 {
-    if
-    :: attempts[a].token < 2 -> attempts[a].token = 2
-    :: attempts[a].token < 3 -> attempts[a].token = 3
-    :: else
-    fi
+    printf("client %d: attempt %d goes on with token %d\n", CLIENT(a), a, attempts[a].token + 1);
+    attempts[a].token++
 }
 
 /* A resource that checks tokens from the first access on. The holder may act at any later time,
    for nothing stops it. */
 
 #ifdef STORE
-inline read_resource()
+inline read_resource(a)
 {
 #ifdef WRITE_ONLY
     attempts[a].access = reading;
@@ -400,7 +362,7 @@ inline read_resource()
 #endif
 }
 
-inline write_resource()
+inline write_resource(a)
 {
     attempts[a].access = done;
     if
@@ -408,7 +370,7 @@ inline write_resource()
         printf("client %d: writes with token %d\n", CLIENT(a), attempts[a].token);
         highest_seen = attempts[a].token;
         /* No lost update. */
-        assert(attempts[a].current);
+        must(attempts[a].current, lost_update);
         attempts[0].current = false;
         attempts[1].current = false;
         attempts[2].current = false
@@ -464,55 +426,47 @@ inline tick()
 }
 
 #ifdef AMNESIA
-inline lose_keys()
+inline lose_keys(n)
 {
     nodes[n].holder = 0;
     nodes[n].life = 0;
     nodes[n].quarantine = 0
 }
 
-inline flush_node()
+inline flush_node(n)
 {
-    printf("node %d: flushed\n", name[n]);
-    lose_keys();
+    printf("node %d: flushed\n", n);
+    lose_keys(n);
     nodes[n].marker = unmarked
 }
 
-/* Comes back with nothing, or with keys of before, of which the marker is one. */
-inline restart_node()
+/* Comes back with nothing, or with older keys. Of these the marker is one. */
+inline restart_node(n, left)
 {
-    lose_keys();
+    printf("node %d: restarted, its marker is %e\n", n, left);
+    lose_keys(n);
     nodes[n].vetted = 0;
-    if
-    :: nodes[n].marker = unmarked; printf("node %d: restarted without keys\n", name[n])
-    :: nodes[n].marker != unmarked -> nodes[n].marker = outdated;
-        printf("node %d: restarted with older keys\n", name[n])
-    fi
+    nodes[n].marker = left
 }
 
 #ifdef NO_RUN_ID
-#define FORGOTTEN(n) (nodes[n].marker == unmarked)
+#define FORGOT(n) (nodes[n].marker == unmarked)
 #else
-#define FORGOTTEN(n) (nodes[n].marker != marked)
+#define FORGOT(n) (nodes[n].marker != marked)
 #endif
 
-/* admit.lua, on each new connection of the client i */
-inline admit_client()
+/* admit.lua, on each new connection */
+inline admit_client(c, n, drift)
 {
-    printf("client %d: connects to node %d\n", i, name[n]);
+    printf("client %d: connects to node %d\n", c, n);
     if
-    :: FORGOTTEN(n) ->
-        if
-        :: QUARANTINE > 0 -> nodes[n].quarantine = QUARANTINE
-        :: QUARANTINE > DRIFT -> nodes[n].quarantine = QUARANTINE - DRIFT
-        :: QUARANTINE == 0
-        fi;
-        printf("node %d: quarantine of %d ticks\n", name[n], nodes[n].quarantine)
+    :: FORGOT(n) && QUARANTINE > 0 ->
+        printf("node %d: quarantine of %d ticks\n", n, QUARANTINE - drift);
+        nodes[n].quarantine = QUARANTINE - drift
     :: else
     fi;
     nodes[n].marker = marked;
-    ADD(nodes[n].vetted, i);
-    i = 0
+    ADD(nodes[n].vetted, c)
 }
 #endif
 
@@ -530,7 +484,7 @@ inline check_lease(x)
 {
 #ifndef NO_ORACLE
     /* I2: a lease has a quorum until its deadline. */
-    assert(!VALID(x) || PROTECTS(0, x) + PROTECTS(1, x) + PROTECTS(2, x) >= QUORUM)
+    must(!VALID(x) || PROTECTS(0, x) + PROTECTS(1, x) + PROTECTS(2, x) >= QUORUM, lost_quorum)
 #else
     skip
 #endif
@@ -539,13 +493,14 @@ inline check_lease(x)
 inline check()
 {
     /* I1: at most one lease. */
-    assert(VALID(0) + VALID(1) + VALID(2) <= 1);
+    must(VALID(0) + VALID(1) + VALID(2) <= 1, two_leases);
     check_lease(0);
     check_lease(1);
     check_lease(2)
 }
 
-/* Nodes are alike, so a state is kept in one order of them only. */
+/* Nodes are alike, so a state is kept in one order of them only. scripts/model.sh reads the swaps
+   in a trace, and calls each node by one name. */
 #ifdef AMNESIA
 #define MORE(n) + 4096 * (nodes[n].marker + 64 * nodes[n].vetted + 256 * nodes[n].quarantine)
 #else
@@ -553,7 +508,8 @@ inline check()
 #endif
 #define WEIGHT(n) (nodes[n].holder + 4 * nodes[n].life + 32 * nodes[n].fence + \
     128 * nodes[n].granted + 1024 * nodes[n].released + 8192 * nodes[n].prolonged MORE(n))
-#define SWAP(field) i = nodes[x].field; nodes[x].field = nodes[y].field; nodes[y].field = i
+#define SWAP(field) scratch = nodes[x].field; nodes[x].field = nodes[y].field; \
+    nodes[y].field = scratch
 
 inline order(x, y)
 {
@@ -563,90 +519,97 @@ inline order(x, y)
 #ifdef AMNESIA
         SWAP(marker); SWAP(vetted); SWAP(quarantine);
 #endif
-        i = name[x]; name[x] = name[y]; name[y] = i; i = 0
+        scratch = 0;
+        printf("swap %d %d\n", x, y)
     :: else
     fi
 }
 
-inline pick_attempt()
-{
-    if
-    :: a = 0
-    :: a = 1
-    :: a = 2
-    fi
-}
-
-inline pick_node()
-{
-    if
-    :: n = 0
-    :: n = 1
-    :: n = 2
-    fi
-}
-
-#ifdef AMNESIA
-inline pick_client()
-{
-    if
-    :: i = 0
-    :: i = 1
-    fi
-}
-#endif
-
-/* The end of each event. */
 inline settle()
 {
-    d_step
-    {
-        check();
-        order(0, 1);
-        order(1, 2);
-        order(0, 1);
-        a = 0;
-        n = 0
-    }
+    check();
+    order(0, 1);
+    order(1, 2);
+    order(0, 1)
 }
 
+/* Events */
+
+#define EVENT(guard, effect) :: d_step { (guard) -> effect; settle() }
 #define STARTED(a) (attempts[a].phase != idle)
 #define OPEN(a) (attempts[a].phase == asking || attempts[a].phase == holding)
 
+#define EVENTS_OF_ATTEMPT_ON_NODE(a, n) \
+    EVENT(STARTED(a) && CONNECTED(a, n) && MAY_ACQUIRE(a, n), acquire_on_node(a, n, 0)) \
+    EVENT(STARTED(a) && CONNECTED(a, n) && MAY_ACQUIRE(a, n), acquire_on_node(a, n, DRIFT)) \
+    EVENT(attempts[a].phase == asking && CONNECTED(a, n) && MAY_VOTE(n) && \
+        nodes[n].holder == ID(a), acquire_once_more(a, n)) \
+    EVENT(attempts[a].phase == closed, release_on_node(a, n))
+
+#define EVENTS_OF_ATTEMPT(a) \
+    EVENTS_OF_ATTEMPT_ON_NODE(a, 0) \
+    EVENTS_OF_ATTEMPT_ON_NODE(a, 1) \
+    EVENTS_OF_ATTEMPT_ON_NODE(a, 2) \
+    EVENT(attempts[a].phase == asking && VOTES(a) >= QUORUM && attempts[a].age < VALIDITY, \
+        claim(a)) \
+    EVENT(OPEN(a), close_attempt(a))
+
+#define EVENTS_OF_EXTENSION(n) \
+    EVENT(extension_sent && CONNECTED(0, n) && MAY_EXTEND(n), extend_on_node(n, 0)) \
+    EVENT(extension_sent && CONNECTED(0, n) && MAY_EXTEND(n), extend_on_node(n, DRIFT))
+
+#define EVENTS_OF_RESOURCE(a) \
+    EVENT(attempts[a].access == unread, read_resource(a)) \
+    EVENT(attempts[a].access == reading, write_resource(a))
+
+#define EVENTS_OF_LOSS(n) \
+    EVENT(true, flush_node(n)) \
+    EVENT(true, restart_node(n, unmarked)) \
+    EVENT(nodes[n].marker != unmarked, restart_node(n, outdated)) \
+    EVENT(true, admit_client(0, n, 0)) \
+    EVENT(true, admit_client(1, n, 0)) \
+    EVENT(QUARANTINE > DRIFT, admit_client(0, n, DRIFT)) \
+    EVENT(QUARANTINE > DRIFT, admit_client(1, n, DRIFT))
+
+#define MAY_BEGIN(a) (attempts[a].phase == idle && (a != 1 || attempts[0].phase == closed))
+
 active proctype world()
 {
-    atomic { name[0] = 1; name[1] = 2; name[2] = 3 }
     do
-    :: atomic
-    {
-        pick_attempt();
-        if
-        :: attempts[a].phase == idle && (a != 1 || attempts[0].phase == closed) -> begin_attempt()
-        :: STARTED(a) -> pick_node(); acquire_on_node()
-        :: attempts[a].phase == closed -> pick_node(); release_on_node()
-        :: attempts[a].phase == asking && VOTES(a) >= QUORUM && attempts[a].age < VALIDITY ->
-            claim()
-        :: OPEN(a) -> close_attempt()
-        :: a == 0 && EXTENDS && attempts[0].phase == holding && !extension_sent ->
-            send_extension()
-        :: a == 0 && extension_sent -> pick_node(); extend_on_node()
-        :: a == 0 && extension_open && EXTENDED >= QUORUM && IN_TIME -> accept_extension()
+    EVENT(true, tick())
+    EVENT(MAY_BEGIN(0), begin_attempt(0, 1))
+    EVENT(MAY_BEGIN(1), begin_attempt(1, 1))
+    EVENT(MAY_BEGIN(2), begin_attempt(2, 1))
+#ifndef AMNESIA
+    EVENT(MAY_BEGIN(0), begin_attempt(0, 2))
+    EVENT(MAY_BEGIN(0), begin_attempt(0, 3))
+    EVENT(MAY_BEGIN(1), begin_attempt(1, 2))
+    EVENT(MAY_BEGIN(1), begin_attempt(1, 3))
+    EVENT(MAY_BEGIN(2), begin_attempt(2, 2))
+    EVENT(MAY_BEGIN(2), begin_attempt(2, 3))
+#endif
+    EVENTS_OF_ATTEMPT(0)
+    EVENTS_OF_ATTEMPT(1)
+    EVENTS_OF_ATTEMPT(2)
+#ifdef EXTENSION
+    EVENT(attempts[0].phase == holding && !extension_sent, send_extension())
+    EVENTS_OF_EXTENSION(0)
+    EVENTS_OF_EXTENSION(1)
+    EVENTS_OF_EXTENSION(2)
+    EVENT(extension_open && EXTENDED >= QUORUM && IN_TIME, accept_extension())
+#endif
 #ifdef MIXED_TOKENS
-        :: attempts[a].phase == asking -> mix_tokens()
+    EVENT(attempts[0].phase == asking && attempts[0].token < 3, mix_tokens(0))
 #endif
 #ifdef STORE
-        :: attempts[a].access == unread -> read_resource()
-        :: attempts[a].access == reading -> write_resource()
+    EVENTS_OF_RESOURCE(0)
+    EVENTS_OF_RESOURCE(1)
+    EVENTS_OF_RESOURCE(2)
 #endif
-        :: else
-        fi;
-        settle()
-    }
-    :: atomic { tick(); settle() }
 #ifdef AMNESIA
-    :: atomic { pick_node(); flush_node(); settle() }
-    :: atomic { pick_node(); restart_node(); settle() }
-    :: atomic { pick_node(); pick_client(); admit_client(); settle() }
+    EVENTS_OF_LOSS(0)
+    EVENTS_OF_LOSS(1)
+    EVENTS_OF_LOSS(2)
 #endif
     od
 }

@@ -87,7 +87,10 @@ missing_packages() {
                 echo libcli11-dev
             fi
             ;;
-        *) fail "unknown feature '$feature', there are: browser chat fuzz mariadb model stock valkey" ;;
+        *)
+            fail "unknown feature '$feature'," \
+                "there are: browser chat fuzz mariadb model stock valkey"
+            ;;
         esac
     done
 }

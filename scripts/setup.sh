@@ -2,7 +2,7 @@
 # Makes this machine able to build and test redlock. On Debian 12 and 13 it installs what is
 # missing, elsewhere it says what is needed.
 #
-#   scripts/setup.sh [FEATURE...]      features: browser chat fuzz mariadb stock valkey
+#   scripts/setup.sh [FEATURE...]      features: browser chat fuzz mariadb model stock valkey
 #
 # Steps are told on stderr; a second run has none. The only line on stdout is the directory to hand
 # to CMake as -DREDLOCK_BOOST_INCLUDE_DIR. Other scripts source this file and call `setup`.
@@ -80,13 +80,17 @@ missing_packages() {
             command -v llvm-cov >/dev/null || echo llvm
             has_libfuzzer || echo libclang-rt-dev
             ;;
+        model) command -v spin >/dev/null || echo spin ;;
         stock)
             command -v wrk >/dev/null || echo wrk
             if on_debian && [[ ! -e /usr/include/CLI/CLI.hpp ]]; then
                 echo libcli11-dev
             fi
             ;;
-        *) fail "unknown feature '$feature', there are: browser chat fuzz mariadb stock valkey" ;;
+        *)
+            fail "unknown feature '$feature'," \
+                "there are: browser chat fuzz mariadb model stock valkey"
+            ;;
         esac
     done
 }

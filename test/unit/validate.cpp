@@ -151,8 +151,8 @@ BOOST_AUTO_TEST_CASE(a_fence_outlives_the_longest_lease_by_two_windows)
     BOOST_TEST(complaint(set(mode::plain, too_short)) == "");
 }
 
-// A fence that has expired is a loss that no quarantine follows. So the node's clock must have moved
-// on as far by then: twice the window, and the second by which it may go back.
+// A fence that has expired is a loss that no quarantine follows. So the node's clock must have
+// moved on as far by then: twice the window, and the second by which it may go back.
 BOOST_AUTO_TEST_CASE(a_fence_outlives_what_its_nodes_clock_may_go_back)
 {
     const auto set = [](milliseconds fence_ttl) {

@@ -1,0 +1,12 @@
+# Makes a trace readable: one name for each node, although the model sorts its nodes.
+BEGIN { for (i = 0; i < 3; i++) name[i] = i + 1 }
+{ sub(/^ */, "") }
+/^$|^spin:|^#|^-+$/ { next }
+/^[0-9]+ process/ { next }
+/^swap / { other = name[$2]; name[$2] = name[$3]; name[$3] = other; next }
+/^violated: / { print; exit }
+match($0, /node [0-2]/) {
+    at = RSTART + 5
+    $0 = substr($0, 1, at - 1) name[substr($0, at, 1)] substr($0, at + 1)
+}
+{ print }

@@ -1,0 +1,616 @@
+/* Guarded mode: acquire, release, retry, extend, fencing tokens, amnesia with quarantine.
+
+   One process picks the next event; an event is what one node or one client does in one step.
+   Events that would change nothing, such as a refusal, are left out.
+   See the section Model of docs/testing.md for what was cut and why, and scripts/model.sh for the
+   configurations and the variants, each a set of -D switches.
+
+   Nodes follow src/node/scripts. Times are ticks that are left, and not points in time, so that a
+   run has no last tick. A message that was sent may be delivered at any later time, any number of
+   times, or never: nothing is removed from the network, and nothing has to happen. */
+
+#define NODES 3
+#ifndef QUORUM
+#define QUORUM (NODES / 2 + 1)
+#endif
+
+/* Client 0 has two attempts, one after the other, and client 1 has one. */
+#define ATTEMPTS 3
+#define CLIENT(a) (a >> 1)
+#ifdef REUSED_ID
+#define ID(a) (CLIENT(a) + 1)
+#else
+#define ID(a) (a + 1)
+#endif
+
+/* A node's clock may run fast by DRIFT ticks in a ttl, and in a quarantine. */
+#ifndef TTL
+#define TTL 4
+#endif
+#ifndef DRIFT
+#define DRIFT 1
+#endif
+#ifndef MARGIN
+#define MARGIN 1
+#endif
+#define VALIDITY (TTL - (MARGIN))
+#ifndef EXTEND_TTL
+#define EXTEND_TTL TTL
+#endif
+#ifndef QUARANTINE
+#define QUARANTINE TTL
+#endif
+
+/* What must hold; with -DONLY=name, only that. A trace ends with the name of what did not. */
+mtype = { two_leases, lost_quorum, old_token, gap_in_lease, orphan, lost_update };
+#ifdef ONLY
+#define MATTERS(what) (what == ONLY)
+#else
+#define MATTERS(what) true
+#endif
+inline must(condition, otherwise)
+{
+    if
+    :: condition || !MATTERS(otherwise)
+    :: else -> printf("violated: %e\n", otherwise); assert(false)
+    fi
+}
+
+#define BIT(i) (1 << (i))
+#define HAS(set, i) (((set) >> (i)) & 1)
+#define ADD(set, i) set = (set) | BIT(i)
+#define DROP(set, i) set = (set) & ~BIT(i)
+
+mtype = { idle, asking, holding, closed };  /* attempt */
+mtype = { unread, reading, done };          /* access of a holder to the resource */
+mtype = { unmarked, outdated, marked };     /* marker of a node; outdated: another run id */
+
+typedef node
+{
+    byte holder;      /* attempt id of the lock key, 0 without a key */
+    byte life;        /* ticks until the key expires */
+    byte fence;       /* highest token accepted, or a tombstone */
+    byte granted;     /* set of attempts: the client that asks still counts this grant */
+    byte prolonged;   /* 1 if the extension was granted here */
+    byte released;    /* set of attempts: their release was executed here, and not forgotten */
+#ifdef AMNESIA
+    mtype marker = marked;
+    byte quarantine;  /* ticks until the node may vote */
+    byte vetted = 3;  /* set of clients with a connection that was vetted in this life */
+#endif
+};
+node nodes[NODES];
+
+typedef attempt
+{
+    mtype phase = idle;
+    byte age;         /* ticks since before the first send, up to VALIDITY */
+    byte token;
+#ifdef COUNTED_BY_MESSAGE
+    byte twice;       /* a node granted it twice */
+#endif
+#ifdef STORE
+    mtype access = done;
+    bool current;     /* nobody has written since this holder read */
+#endif
+};
+attempt attempts[ATTEMPTS];
+
+/* One extension, of attempt 0. */
+bool extension_sent, extension_open;
+byte extension_age;
+
+byte highest_claimed;  /* highest token of a lease */
+#ifdef STORE
+byte highest_seen;     /* what the resource remembers */
+#endif
+
+#define AGE_END VALIDITY
+#ifdef HELD_TOO_LONG
+#define VALID(a) (attempts[a].phase == holding && attempts[a].age <= VALIDITY)
+#undef AGE_END
+#define AGE_END (VALIDITY + 1)
+#else
+#define VALID(a) (attempts[a].phase == holding && attempts[a].age < VALIDITY)
+#endif
+#define LEFT(a) (VALIDITY - attempts[a].age)
+
+byte scratch;  /* 0 between events */
+
+/* Nodes */
+
+#ifdef AMNESIA
+#define MAY_VOTE(n) (nodes[n].marker != unmarked && nodes[n].quarantine == 0)
+#define CONNECTED(a, n) HAS(nodes[n].vetted, CLIENT(a))
+#else
+#define MAY_VOTE(n) true
+#define CONNECTED(a, n) true
+#endif
+#ifdef NO_MARKER
+#undef MAY_VOTE
+#define MAY_VOTE(n) (nodes[n].quarantine == 0)
+#endif
+
+#ifdef AMNESIA
+/* Without the fence there are only more runs. What it does is checked without amnesia, and in
+   stamps.pml. */
+#define NEWER(token, fence) true
+#elif defined(EQUAL_TOKENS)
+#define NEWER(token, fence) (token >= fence)
+#elif defined(NO_FENCE)
+#define NEWER(token, fence) true
+#else
+#define NEWER(token, fence) (token > fence)
+#endif
+
+/* A key that is set for some ticks lives less, if the node's clock runs fast meanwhile: drift is what
+   that takes of them. */
+
+inline count_grant(a, n)
+{
+#ifdef COUNTED_BY_MESSAGE
+    if
+    :: HAS(nodes[n].granted, a) -> attempts[a].twice = 1
+    :: else
+    fi;
+#endif
+    if
+    :: attempts[a].phase == asking -> ADD(nodes[n].granted, a)
+    :: else
+    fi
+}
+
+/* guarded_acquire.lua: if it sets the key. A holder, a fence or a quarantine refuses. */
+#define MAY_ACQUIRE(a, n) (MAY_VOTE(n) && nodes[n].holder == 0 && \
+    NEWER(attempts[a].token, nodes[n].fence))
+inline acquire_on_node(a, n, drift)
+{
+    printf("node %d: attempt %d granted, token %d, for %d ticks\n", n, a, attempts[a].token,
+        TTL - drift);
+    must(!HAS(nodes[n].released, a), orphan);
+    nodes[n].holder = ID(a);
+    nodes[n].life = TTL - drift;
+#ifndef AMNESIA
+    nodes[n].fence = attempts[a].token;
+#endif
+    count_grant(a, n)
+}
+
+/* The same, if the key is there already: the command arrived twice, or its first answer was lost. */
+inline acquire_once_more(a, n)
+{
+    printf("node %d: attempt %d granted once more\n", n, a);
+    count_grant(a, n)
+}
+
+/* guarded_extend.lua, for attempt 0 */
+#ifdef REVIVES
+#define MAY_EXTEND(n) (MAY_VOTE(n) && (nodes[n].holder == ID(0) || nodes[n].holder == 0))
+#else
+#define MAY_EXTEND(n) (MAY_VOTE(n) && nodes[n].holder == ID(0))
+#endif
+inline extend_on_node(n, drift)
+{
+    printf("node %d: extension granted, for %d ticks\n", n, EXTEND_TTL - drift);
+#ifdef REVIVES
+    must(!HAS(nodes[n].released, 0), orphan);
+    nodes[n].holder = ID(0);
+#endif
+    if
+#ifdef SHORTENS
+    :: true -> nodes[n].life = EXTEND_TTL - drift
+#else
+    :: nodes[n].life < EXTEND_TTL - drift -> nodes[n].life = EXTEND_TTL - drift
+    :: else
+#endif
+    fi;
+    nodes[n].prolonged = extension_open
+}
+
+/* guarded_release.lua, which asks for no permission to vote */
+inline release_on_node(a, n)
+{
+    if
+#ifdef PLAIN_DELETE
+    :: true ->
+#else
+    :: nodes[n].holder == ID(a) ->
+#endif
+        printf("node %d: release of attempt %d deletes the key\n", n, a);
+        nodes[n].holder = 0;
+        nodes[n].life = 0
+#ifndef PLAIN_DELETE
+    :: else ->
+        printf("node %d: release of attempt %d finds no key\n", n, a);
+#ifndef NO_TOMBSTONE
+        if
+        :: nodes[n].fence < attempts[a].token -> nodes[n].fence = attempts[a].token
+        :: else
+        fi
+#endif
+#endif
+    fi;
+#ifndef AMNESIA
+    ADD(nodes[n].released, a)
+#endif
+}
+
+/* Clients */
+
+#define GRANTS(a) (HAS(nodes[0].granted, a) + HAS(nodes[1].granted, a) + HAS(nodes[2].granted, a))
+#define EXTENDED (nodes[0].prolonged + nodes[1].prolonged + nodes[2].prolonged)
+#ifdef COUNTED_BY_MESSAGE
+#define VOTES(a) (GRANTS(a) + attempts[a].twice)
+#else
+#define VOTES(a) GRANTS(a)
+#endif
+
+/* A round: one look at the clock, then the same bytes to all nodes. The token is any: T1 asks
+   nothing of clocks. Three values make every order of three tokens, equal ones too. */
+inline begin_attempt(a, number)
+{
+    printf("client %d: attempt %d, token %d\n", CLIENT(a), a, number);
+    attempts[a].phase = asking;
+    attempts[a].token = number
+}
+
+inline claim(a)
+{
+#ifdef LATE_START
+    attempts[a].age = 0;
+#endif
+    printf("client %d: lease by attempt %d, token %d, %d ticks left\n", CLIENT(a), a,
+        attempts[a].token, LEFT(a));
+    attempts[a].phase = holding;
+    forget_grants(a);
+#ifndef AMNESIA
+    /* T1: tokens increase in the order in which leases are granted. */
+    must(attempts[a].token > highest_claimed, old_token);
+    highest_claimed = attempts[a].token;
+#endif
+#ifdef STORE
+    attempts[a].access = unread
+#endif
+}
+
+inline forget_grants(a)
+{
+    DROP(nodes[0].granted, a);
+    DROP(nodes[1].granted, a);
+    DROP(nodes[2].granted, a);
+#ifdef COUNTED_BY_MESSAGE
+    attempts[a].twice = 0
+#endif
+}
+
+inline forget_extension()
+{
+    extension_open = false;
+    extension_age = 0;
+    nodes[0].prolonged = 0;
+    nodes[1].prolonged = 0;
+    nodes[2].prolonged = 0
+}
+
+/* Gives up, or gives back. From now on releases are on their way to all nodes. The client asks
+   none of those that said no, but a release that is never delivered is the same. */
+inline close_attempt(a)
+{
+    printf("client %d: gives attempt %d back\n", CLIENT(a), a);
+    attempts[a].phase = closed;
+    attempts[a].age = 0;
+    forget_grants(a);
+    if
+    :: a == 0 && extension_open -> forget_extension()
+    :: else
+    fi
+}
+
+inline send_extension()
+{
+    printf("client 0: asks for an extension\n");
+    extension_sent = true;
+    extension_open = true
+}
+
+/* Counts only before the old deadline, and moves it from when the extension was asked for. */
+#ifdef LATE_EXTENSION
+#define IN_TIME true
+#else
+#define IN_TIME (attempts[0].age < VALIDITY)
+#endif
+#ifdef EXTENDED_FROM_NOW
+#define EXTENDED_AGE (TTL - EXTEND_TTL)
+#else
+#define EXTENDED_AGE (extension_age + TTL - EXTEND_TTL)
+#endif
+inline accept_extension()
+{
+    printf("client 0: extension accepted\n");
+    /* Nobody else was granted a lease since, or this one was not held all the time. */
+    must(attempts[0].token == highest_claimed, gap_in_lease);
+    if
+    :: EXTENDED_AGE < attempts[0].age -> attempts[0].age = EXTENDED_AGE
+    :: else
+    fi;
+    forget_extension()
+}
+
+/* Raises the token of a round that goes on, for the nodes that have not granted. */
+inline mix_tokens(a)
+{
+    printf("client %d: attempt %d goes on with token %d\n", CLIENT(a), a, attempts[a].token + 1);
+    attempts[a].token++
+}
+
+/* A resource that checks tokens from the first access on. The holder may act at any later time,
+   for nothing stops it. */
+
+#ifdef STORE
+inline read_resource(a)
+{
+#ifdef WRITE_ONLY
+    attempts[a].access = reading;
+    attempts[a].current = true;
+    printf("client %d: reads\n", CLIENT(a))
+#else
+    if
+    :: attempts[a].token >= highest_seen ->
+        printf("client %d: reads with token %d\n", CLIENT(a), attempts[a].token);
+        highest_seen = attempts[a].token;
+        attempts[a].access = reading;
+        attempts[a].current = true
+    :: else ->
+        printf("client %d: read refused, token %d\n", CLIENT(a), attempts[a].token);
+        attempts[a].access = done
+    fi
+#endif
+}
+
+inline write_resource(a)
+{
+    attempts[a].access = done;
+    if
+    :: attempts[a].token >= highest_seen ->
+        printf("client %d: writes with token %d\n", CLIENT(a), attempts[a].token);
+        highest_seen = attempts[a].token;
+        /* No lost update. */
+        must(attempts[a].current, lost_update);
+        attempts[0].current = false;
+        attempts[1].current = false;
+        attempts[2].current = false
+    :: else ->
+        printf("client %d: write refused, token %d\n", CLIENT(a), attempts[a].token);
+        attempts[a].current = false
+    fi
+}
+#endif
+
+/* Time and loss */
+
+inline tick_attempt(x)
+{
+    if
+    :: attempts[x].phase != idle && attempts[x].phase != closed && attempts[x].age < AGE_END ->
+        attempts[x].age++
+    :: else
+    fi
+}
+
+inline tick_node(x)
+{
+    if
+    :: nodes[x].life > 0 -> nodes[x].life--;
+        if
+        :: nodes[x].life == 0 -> nodes[x].holder = 0
+        :: else
+        fi
+    :: else
+    fi;
+#ifdef AMNESIA
+    if
+    :: nodes[x].quarantine > 0 -> nodes[x].quarantine--
+    :: else
+    fi
+#endif
+}
+
+inline tick()
+{
+    printf("- tick\n");
+    tick_attempt(0);
+    tick_attempt(1);
+    tick_attempt(2);
+    tick_node(0);
+    tick_node(1);
+    tick_node(2);
+    if
+    :: extension_open && extension_age < VALIDITY -> extension_age++
+    :: else
+    fi
+}
+
+#ifdef AMNESIA
+inline lose_keys(n)
+{
+    nodes[n].holder = 0;
+    nodes[n].life = 0;
+    nodes[n].quarantine = 0
+}
+
+inline flush_node(n)
+{
+    printf("node %d: flushed\n", n);
+    lose_keys(n);
+    nodes[n].marker = unmarked
+}
+
+/* Comes back with nothing, or with older keys. Of these the marker is one. */
+inline restart_node(n, left)
+{
+    printf("node %d: restarted, its marker is %e\n", n, left);
+    lose_keys(n);
+    nodes[n].vetted = 0;
+    nodes[n].marker = left
+}
+
+#ifdef NO_RUN_ID
+#define FORGOT(n) (nodes[n].marker == unmarked)
+#else
+#define FORGOT(n) (nodes[n].marker != marked)
+#endif
+
+/* admit.lua, on each new connection */
+inline admit_client(c, n, drift)
+{
+    printf("client %d: connects to node %d\n", c, n);
+    if
+    :: FORGOT(n) && QUARANTINE > 0 ->
+        printf("node %d: quarantine of %d ticks\n", n, QUARANTINE - drift);
+        nodes[n].quarantine = QUARANTINE - drift
+    :: else
+    fi;
+    nodes[n].marker = marked;
+    ADD(nodes[n].vetted, c)
+}
+#endif
+
+/* What must hold after every event */
+
+/* Nobody else can get this node before the deadline of attempt a. */
+#ifdef AMNESIA
+#define PROTECTS(n, a) ((nodes[n].holder == ID(a) && nodes[n].life >= LEFT(a)) || \
+    nodes[n].marker != marked || nodes[n].quarantine >= LEFT(a))
+#else
+#define PROTECTS(n, a) (nodes[n].holder == ID(a) && nodes[n].life >= LEFT(a))
+#endif
+
+inline check_lease(x)
+{
+    /* I2: a lease has a quorum until its deadline. */
+    must(!VALID(x) || PROTECTS(0, x) + PROTECTS(1, x) + PROTECTS(2, x) >= QUORUM, lost_quorum)
+}
+
+inline check()
+{
+    /* I1: at most one lease. */
+    must(VALID(0) + VALID(1) + VALID(2) <= 1, two_leases);
+    check_lease(0);
+    check_lease(1);
+    check_lease(2)
+}
+
+/* Nodes are alike, so a state is kept in one order of them only. scripts/model.sh reads the swaps
+   in a trace, and calls each node by one name. */
+#ifdef AMNESIA
+#define MORE(n) + 4096 * (nodes[n].marker + 64 * nodes[n].vetted + 256 * nodes[n].quarantine)
+#else
+#define MORE(n)
+#endif
+#define WEIGHT(n) (nodes[n].holder + 4 * nodes[n].life + 32 * nodes[n].fence + \
+    128 * nodes[n].granted + 1024 * nodes[n].released + 8192 * nodes[n].prolonged MORE(n))
+#define SWAP(field) scratch = nodes[x].field; nodes[x].field = nodes[y].field; \
+    nodes[y].field = scratch
+
+inline order(x, y)
+{
+    if
+    :: WEIGHT(x) > WEIGHT(y) ->
+        SWAP(holder); SWAP(life); SWAP(fence); SWAP(granted); SWAP(released); SWAP(prolonged);
+#ifdef AMNESIA
+        SWAP(marker); SWAP(vetted); SWAP(quarantine);
+#endif
+        scratch = 0;
+        printf("swap %d %d\n", x, y)
+    :: else
+    fi
+}
+
+inline settle()
+{
+    check();
+    order(0, 1);
+    order(1, 2);
+    order(0, 1)
+}
+
+/* Events */
+
+#define EVENT(guard, effect) :: d_step { (guard) -> effect; settle() }
+#define STARTED(a) (attempts[a].phase != idle)
+#define OPEN(a) (attempts[a].phase == asking || attempts[a].phase == holding)
+
+#define EVENTS_OF_ATTEMPT_ON_NODE(a, n) \
+    EVENT(STARTED(a) && CONNECTED(a, n) && MAY_ACQUIRE(a, n), acquire_on_node(a, n, 0)) \
+    EVENT(STARTED(a) && CONNECTED(a, n) && MAY_ACQUIRE(a, n), acquire_on_node(a, n, DRIFT)) \
+    EVENT(attempts[a].phase == asking && CONNECTED(a, n) && MAY_VOTE(n) && \
+        nodes[n].holder == ID(a), acquire_once_more(a, n)) \
+    EVENT(attempts[a].phase == closed, release_on_node(a, n))
+
+#define EVENTS_OF_ATTEMPT(a) \
+    EVENTS_OF_ATTEMPT_ON_NODE(a, 0) \
+    EVENTS_OF_ATTEMPT_ON_NODE(a, 1) \
+    EVENTS_OF_ATTEMPT_ON_NODE(a, 2) \
+    EVENT(attempts[a].phase == asking && VOTES(a) >= QUORUM && attempts[a].age < VALIDITY, \
+        claim(a)) \
+    EVENT(OPEN(a), close_attempt(a))
+
+#define EVENTS_OF_EXTENSION(n) \
+    EVENT(extension_sent && CONNECTED(0, n) && MAY_EXTEND(n), extend_on_node(n, 0)) \
+    EVENT(extension_sent && CONNECTED(0, n) && MAY_EXTEND(n), extend_on_node(n, DRIFT))
+
+#define EVENTS_OF_RESOURCE(a) \
+    EVENT(attempts[a].access == unread, read_resource(a)) \
+    EVENT(attempts[a].access == reading, write_resource(a))
+
+#define EVENTS_OF_LOSS(n) \
+    EVENT(true, flush_node(n)) \
+    EVENT(true, restart_node(n, unmarked)) \
+    EVENT(nodes[n].marker != unmarked, restart_node(n, outdated)) \
+    EVENT(true, admit_client(0, n, 0)) \
+    EVENT(true, admit_client(1, n, 0)) \
+    EVENT(QUARANTINE > DRIFT, admit_client(0, n, DRIFT)) \
+    EVENT(QUARANTINE > DRIFT, admit_client(1, n, DRIFT))
+
+#define MAY_BEGIN(a) (attempts[a].phase == idle && (a != 1 || attempts[0].phase == closed))
+
+active proctype world()
+{
+    do
+    EVENT(true, tick())
+    EVENT(MAY_BEGIN(0), begin_attempt(0, 1))
+    EVENT(MAY_BEGIN(1), begin_attempt(1, 1))
+    EVENT(MAY_BEGIN(2), begin_attempt(2, 1))
+#ifndef AMNESIA
+    EVENT(MAY_BEGIN(0), begin_attempt(0, 2))
+    EVENT(MAY_BEGIN(0), begin_attempt(0, 3))
+    EVENT(MAY_BEGIN(1), begin_attempt(1, 2))
+    EVENT(MAY_BEGIN(1), begin_attempt(1, 3))
+    EVENT(MAY_BEGIN(2), begin_attempt(2, 2))
+    EVENT(MAY_BEGIN(2), begin_attempt(2, 3))
+#endif
+    EVENTS_OF_ATTEMPT(0)
+    EVENTS_OF_ATTEMPT(1)
+    EVENTS_OF_ATTEMPT(2)
+#ifdef EXTENSION
+    EVENT(attempts[0].phase == holding && !extension_sent, send_extension())
+    EVENTS_OF_EXTENSION(0)
+    EVENTS_OF_EXTENSION(1)
+    EVENTS_OF_EXTENSION(2)
+    EVENT(extension_open && EXTENDED >= QUORUM && IN_TIME, accept_extension())
+#endif
+#ifdef MIXED_TOKENS
+    EVENT(attempts[0].phase == asking && attempts[0].token < 3, mix_tokens(0))
+#endif
+#ifdef STORE
+    EVENTS_OF_RESOURCE(0)
+    EVENTS_OF_RESOURCE(1)
+    EVENTS_OF_RESOURCE(2)
+#endif
+#ifdef AMNESIA
+    EVENTS_OF_LOSS(0)
+    EVENTS_OF_LOSS(1)
+    EVENTS_OF_LOSS(2)
+#endif
+    od
+}

@@ -18,6 +18,24 @@ using namespace std::chrono_literals;
 constexpr const char* marker_key = "redlock:marker";
 constexpr const char* quarantine_key = "redlock:quarantine";
 
+/// Asks until there is an answer: a machine may stand still for longer than a deadline.
+template <class F>
+auto insist(const std::string& whom, F ask)
+{
+    for (int attempts_left = 4;; --attempts_left)
+    {
+        try
+        {
+            return ask();
+        }
+        catch (const std::system_error& failure)
+        {
+            if (attempts_left == 0)
+                throw std::runtime_error(whom + ": " + failure.what());
+        }
+    }
+}
+
 }  // namespace
 
 stage::stage(stage_options options) : options_(std::move(options))
@@ -70,26 +88,16 @@ void stage::bring_back(std::size_t index)
 bool stage::is_admitted(std::size_t index)
 {
     const std::string marker = command(index, {"GET", marker_key});
-    return marker.find(info_field(nodes_.at(index), "run_id")) != std::string::npos &&
+    const std::string run_id =
+        insist("INFO", [&] { return info_field(nodes_.at(index), "run_id"); });
+    return marker.find(run_id) != std::string::npos &&
         command(index, {"EXISTS", quarantine_key}) == "(integer) 0";
 }
 
 std::string stage::command(std::size_t index, const std::vector<std::string>& words)
 {
-    for (int attempts_left = 4;; --attempts_left)
-    {
-        try
-        {
-            return nodes_.at(index).command(words);
-        }
-        catch (const std::system_error& failure)
-        {
-            if (attempts_left == 0)
-                throw std::runtime_error(
-                    "node " + std::to_string(index) + ", " + words.front() + ": " + failure.what()
-                );
-        }
-    }
+    const std::string what = "node " + std::to_string(index) + ", " + words.front();
+    return insist(what, [&] { return nodes_.at(index).command(words); });
 }
 
 history stage::read()
@@ -106,7 +114,9 @@ history stage::read()
     {
         const worker_options& work = options_.work;
         const std::uint32_t count = work.first_resource + work.resources;
-        all.store = fenced_store::entries(store_.front().client(), count);
+        all.store = insist("the store", [&] {
+            return fenced_store::entries(store_.front().client(), count);
+        });
     }
     for (const std::size_t index : stopped)
         workers_.process(index).resume();

@@ -1,16 +1,17 @@
-// The checker, with violations planted: who trusts a clean history must have seen a foul one.
+// The checker, with violations planted: before a clean history is believed, a foul one must have
+// been named.
 
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
-#include <random>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "chaos/checker.hpp"
+#include "support/contains.hpp"
 
 using namespace redlock;
 using namespace redlock::test;
@@ -18,182 +19,343 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr time_point start{};
-
-/// A claim of worker 1 on resource 7, in milliseconds.
-claim made(int invoked, int granted, int end, std::uint64_t token = 0)
+moment at(int time)
 {
-    claim result;
-    result.worker = 1;
-    result.resource = 7;
-    result.invoked = start + milliseconds(invoked);
-    result.granted = start + milliseconds(granted);
-    result.end = start + milliseconds(end);
-    result.token = fencing_token::from_value(token);
-    return result;
+    return moment(std::chrono::milliseconds(1'000 + time));
 }
 
-/// A correct history: three resources, each held by one after the other, with queues before them.
-std::vector<claim> correct_history(std::mt19937& random, std::size_t count)
+/// A history of resource 7 that a test tells step by step. Times are milliseconds.
+class story
 {
-    const auto draw = [&random](int most) { return static_cast<int>(random() % most) + 1; };
-    std::vector<claim> claims;
-    int now[3] = {0, 0, 0};
-    int token[3] = {0, 0, 0};
-    while (claims.size() < count)
+public:
+    /// @return The number of the attempt.
+    std::uint64_t acquire(int invoked, int returned, int deadline, std::uint64_t token = 0)
     {
-        const std::size_t resource = random() % 3;
-        const int granted = now[resource] + draw(5);
-        const int end = granted + draw(20);
-        token[resource] += draw(3);
-        claims.push_back(made(granted - draw(30), granted, end, token[resource]));
-        claims.back().resource = static_cast<std::uint32_t>(resource);
-        now[resource] = end;
+        operation& one = add(action::acquire, ++attempts_, invoked, returned);
+        one.id = one.attempt;
+        one.token = fencing_token::from_value(token);
+        one.ttl = 1'000ms;
+        one.deadline = at(deadline);
+        return one.attempt;
     }
-    std::ranges::shuffle(claims, random);
-    return claims;
-}
 
-std::vector<breach> breaches(const std::vector<claim>& claims)
+    operation& add(
+        action what,
+        std::uint64_t attempt,
+        int invoked,
+        int returned,
+        outcome result = outcome::ok
+    )
+    {
+        operation one;
+        one.what = what;
+        one.result = result;
+        one.resource = 7;
+        one.id = 1'000 + all_.operations.size();
+        one.attempt = attempt;
+        one.invoked = at(invoked);
+        one.returned = at(returned);
+        for (const operation& other : all_.operations)
+        {
+            if (other.id == attempt)
+                one.token = other.token;
+        }
+        return all_.operations.emplace_back(one);
+    }
+
+    operation& read(std::uint64_t attempt, int invoked, std::uint64_t version)
+    {
+        operation& one = add(action::read, attempt, invoked, invoked + 1);
+        one.version = version;
+        return one;
+    }
+
+    /// A write that the store accepts.
+    void write(std::uint64_t attempt, int invoked, std::uint64_t base, std::uint64_t version)
+    {
+        operation& one = add(action::write, attempt, invoked, invoked + 1);
+        one.version = base;
+        one.written = version;
+        all_.store.push_back({7, one.id, one.token, base, version});
+    }
+
+    [[nodiscard]] std::vector<breach> breaches(tokens expected = tokens::increasing) const
+    {
+        std::vector<breach> all;
+        for (const violation& one : check(all_, expected))
+            all.push_back(one.what);
+        return all;
+    }
+
+    [[nodiscard]] const history& all() const { return all_; }
+
+private:
+    history all_;
+    std::uint64_t attempts_ = 0;
+};
+
+void expect(const story& told, std::initializer_list<breach> what)
 {
-    std::vector<breach> all;
-    for (const violation& one : check(claims, tokens::increasing))
-        all.push_back(one.what);
-    return all;
+    const std::vector<breach> found = told.breaches();
+    BOOST_TEST(
+        std::ranges::is_permutation(found, what),
+        describe(check(told.all(), tokens::increasing), told.all())
+    );
 }
 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(test_checker)
 
-BOOST_AUTO_TEST_CASE(claims_one_after_the_other_are_clean)
+BOOST_AUTO_TEST_CASE(leases_one_after_the_other_are_clean)
 {
-    const std::vector<claim> claims{made(0, 1, 10, 5), made(2, 10, 20, 6), made(21, 22, 30, 9)};
+    story told;
+    const auto first = told.acquire(0, 1, 100, 5);
+    told.read(first, 2, 0);
+    told.write(first, 4, 0, 1);
+    told.add(action::release, first, 10, 11);
+    const auto second = told.acquire(2, 10, 100, 6);
+    told.read(second, 11, 1);
+    told.write(second, 13, 1, 2);
+    told.acquire(21, 101, 200, 9);
 
-    BOOST_TEST(check(claims, tokens::increasing).empty());
+    expect(told, {});
 }
 
 BOOST_AUTO_TEST_CASE(two_at_the_same_time_are_named)
 {
-    const claim first = made(0, 1, 10);
-    const claim second = made(2, 9, 20);
+    story told;
+    told.acquire(0, 1, 10, 5);
+    told.acquire(2, 9, 20, 6);
 
-    const auto found = check({second, first}, tokens::none);
+    const auto found = check(told.all(), tokens::none);
 
     BOOST_TEST_REQUIRE(found.size() == 1u);
-    BOOST_TEST((found[0] == violation{breach::overlap, first, second}));
+    const auto& operations = told.all().operations;
+    BOOST_TEST((found[0] == violation{breach::overlap, operations[0], operations[1]}));
 }
 
 BOOST_AUTO_TEST_CASE(a_claim_within_another_overlaps_it)
 {
-    const std::vector<claim> claims{made(0, 1, 30), made(2, 3, 4), made(5, 6, 7), made(0, 31, 32)};
+    story told;
+    told.acquire(0, 1, 30);
+    told.acquire(2, 3, 4);
+    told.acquire(5, 6, 7);
+    told.acquire(0, 31, 32);
 
-    BOOST_TEST(check(claims, tokens::none).size() == 2u);
+    BOOST_TEST(told.breaches(tokens::none).size() == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(claims_granted_in_the_same_instant_overlap)
 {
-    BOOST_TEST(check({made(0, 1, 2), made(0, 1, 2)}, tokens::none).size() == 1u);
+    story told;
+    told.acquire(0, 1, 2);
+    told.acquire(0, 1, 2);
+
+    BOOST_TEST(told.breaches(tokens::none).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(an_extended_lease_overlaps_what_comes_after_its_first_deadline)
+{
+    story told;
+    const auto first = told.acquire(0, 1, 100, 5);
+    operation& longer = told.add(action::extend, first, 50, 51);
+    longer.ttl = 1'000ms;
+    longer.deadline = at(200);
+    told.acquire(2, 150, 200, 6);
+
+    expect(told, {breach::overlap});
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_was_told_to_be_lost_claims_nothing_more)
+{
+    story told;
+    const auto first = told.acquire(0, 1, 100, 5);
+    told.add(action::lose, first, 1, 50);
+    told.acquire(2, 50, 200, 6);
+
+    expect(told, {});
 }
 
 BOOST_AUTO_TEST_CASE(other_resources_do_not_matter)
 {
-    claim other = made(0, 2, 9, 3);
+    story told;
+    told.acquire(0, 1, 10, 5);
+    operation other = told.all().operations.front();
     other.resource = 8;
+    other.id = other.attempt = 77;
+    history both = told.all();
+    both.operations.push_back(other);
 
-    BOOST_TEST(check({made(0, 1, 10, 5), other}, tokens::increasing).empty());
+    BOOST_TEST(check(both, tokens::increasing).empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_claim_granted_after_its_own_deadline_claims_nothing)
 {
-    const std::vector<claim> claims{made(0, 1, 10), made(0, 5, 4), made(0, 6, 6)};
+    story told;
+    told.acquire(0, 1, 10);
+    told.acquire(0, 5, 4);
+    told.acquire(0, 6, 6);
 
-    BOOST_TEST(check(claims, tokens::none).empty());
+    BOOST_TEST(told.breaches(tokens::none).empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_token_lower_than_one_granted_before_the_request_is_named)
 {
-    const claim first = made(0, 1, 10, 6);
-    const claim second = made(12, 13, 20, 7);
-    const claim third = made(21, 22, 30, 5);
+    story told;
+    told.acquire(0, 5, 4, 6);  // It claims nothing, and yet its token counts.
+    told.acquire(6, 11, 20, 5);
 
-    const auto found = check({first, second, third}, tokens::increasing);
-
-    BOOST_TEST_REQUIRE(found.size() == 1u);
-    BOOST_TEST((found[0] == violation{breach::lower_token, second, third}));
+    expect(told, {breach::lower_token});
 }
 
-// It was asked for before the other one was granted, and tokens promise nothing then.
-BOOST_AUTO_TEST_CASE(a_lower_token_of_a_request_made_before_is_allowed)
+BOOST_AUTO_TEST_CASE(a_lower_token_of_a_later_claim_is_named)
 {
-    const std::vector<claim> claims{made(0, 5, 10, 6), made(4, 11, 20, 5)};
+    story told;
+    told.acquire(0, 5, 10, 6);
+    told.acquire(4, 11, 20, 5);
 
-    BOOST_TEST(check(claims, tokens::increasing).empty());
-}
-
-BOOST_AUTO_TEST_CASE(a_token_is_compared_also_after_its_claim_was_over_at_once)
-{
-    const std::vector<claim> claims{made(0, 5, 4, 6), made(6, 11, 20, 5)};
-
-    BOOST_TEST((breaches(claims) == std::vector{breach::lower_token}));
+    expect(told, {breach::token_order});
 }
 
 BOOST_AUTO_TEST_CASE(the_same_token_twice_is_named_once)
 {
-    BOOST_TEST((breaches({made(0, 1, 2, 5), made(0, 3, 4, 5)}) == std::vector{breach::same_token}));
-    BOOST_TEST((breaches({made(0, 1, 2, 5), made(3, 4, 5, 5)}) == std::vector{breach::same_token}));
+    story told;
+    told.acquire(0, 1, 2, 5);
+    told.acquire(3, 4, 5, 5);
+
+    expect(told, {breach::same_token});
 }
 
 BOOST_AUTO_TEST_CASE(a_missing_token_is_named_where_tokens_are_expected)
 {
-    const std::vector<claim> claims{made(0, 1, 2, 0), made(3, 4, 5, 5), made(6, 7, 8, 0)};
+    story told;
+    told.acquire(0, 1, 2, 0);
 
-    const std::vector<breach> found = breaches(claims);
-
-    BOOST_TEST((found == std::vector{breach::missing_token, breach::missing_token}));
-    BOOST_TEST(check(claims, tokens::none).empty());
+    expect(told, {breach::missing_token});
+    BOOST_TEST(told.breaches(tokens::none).empty());
 }
 
-BOOST_AUTO_TEST_CASE(correct_histories_are_clean_and_each_planted_breach_is_found)
+BOOST_AUTO_TEST_CASE(a_deadline_beyond_the_ttl_is_named)
 {
-    for (unsigned seed = 0; seed < 200; ++seed)
-    {
-        std::mt19937 random(seed);
-        const std::vector<claim> correct = correct_history(random, 100);
-        const auto second = std::ranges::max_element(correct, {}, [](const claim& one) {
-            return one.resource == 0 ? one.granted : time_point::min();
-        });
-        const auto index = static_cast<std::size_t>(second - correct.begin());
-        BOOST_TEST_CONTEXT("seed " << seed)
-        {
-            BOOST_TEST(breaches(correct).empty());
+    story told;
+    told.acquire(0, 1, 990, 5);
 
-            auto early = correct;
-            early[index].granted -= 6ms;  // Gaps are shorter than that.
-            BOOST_TEST(!check(early, tokens::none).empty());
+    expect(told, {breach::long_deadline});
+}
 
-            auto low = correct;
-            low[index].invoked = low[index].granted;
-            const std::uint64_t less =
-                low[index].token.value() - 4;  // Steps are shorter than that.
-            low[index].token = fencing_token::from_value(less);
-            BOOST_TEST(!breaches(low).empty());
-        }
-    }
+BOOST_AUTO_TEST_CASE(an_extension_that_shortens_is_named)
+{
+    story told;
+    const auto first = told.acquire(0, 1, 500, 5);
+    told.add(action::extend, first, 10, 11).deadline = at(400);
+
+    expect(told, {breach::shortened});
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_is_valid_after_its_release_is_named)
+{
+    story told;
+    const auto first = told.acquire(0, 1, 500, 5);
+    told.add(action::release, first, 10, 11);
+    told.add(action::check, first, 20, 21).deadline = at(500);
+
+    expect(told, {breach::revived});
+}
+
+BOOST_AUTO_TEST_CASE(an_extension_after_the_deadline_is_named)
+{
+    story told;
+    const auto first = told.acquire(0, 1, 500, 5);
+    told.add(action::extend, first, 501, 502).deadline = at(900);
+
+    expect(told, {breach::revived});
+}
+
+BOOST_AUTO_TEST_CASE(a_lost_update_is_named)
+{
+    story told;
+    const auto first = told.acquire(0, 1, 100, 5);
+    told.write(first, 2, 0, 1);
+    const auto second = told.acquire(101, 102, 200, 6);
+    told.write(second, 103, 0, 2);
+
+    expect(told, {breach::lost_update});
+}
+
+BOOST_AUTO_TEST_CASE(a_late_write_that_the_store_accepts_is_named)
+{
+    story told;
+    const auto first = told.acquire(0, 1, 100, 5);
+    const auto second = told.acquire(101, 102, 200, 6);
+    told.write(second, 103, 0, 1);
+    told.write(first, 105, 1, 2);
+
+    expect(told, {breach::lower_write, breach::stale_access});
+}
+
+BOOST_AUTO_TEST_CASE(a_confirmed_write_that_is_not_there_is_named)
+{
+    story told;
+    const auto first = told.acquire(0, 1, 100, 5);
+    told.add(action::write, first, 2, 3).written = 1;
+
+    expect(told, {breach::missing_write});
+}
+
+BOOST_AUTO_TEST_CASE(a_write_without_an_answer_may_be_there_or_not)
+{
+    story told;
+    const auto first = told.acquire(0, 1, 100, 5);
+    told.add(action::write, first, 2, 3, outcome::unknown);
+
+    expect(told, {});
+}
+
+BOOST_AUTO_TEST_CASE(a_read_that_misses_a_write_is_named)
+{
+    story told;
+    const auto first = told.acquire(0, 1, 100, 5);
+    told.write(first, 2, 0, 1);
+    told.read(first, 4, 0);
+
+    expect(told, {breach::stale_read});
+}
+
+BOOST_AUTO_TEST_CASE(a_refusal_without_a_higher_token_is_named)
+{
+    story told;
+    const auto first = told.acquire(0, 1, 100, 5);
+    told.add(action::read, first, 2, 3, outcome::refused);
+
+    expect(told, {breach::unfounded});
+}
+
+BOOST_AUTO_TEST_CASE(the_use_of_a_lease_that_was_not_granted_is_named)
+{
+    story told;
+    told.read(33, 4, 0);
+
+    expect(told, {breach::not_granted});
 }
 
 BOOST_AUTO_TEST_CASE(the_description_names_the_first_violations)
 {
-    const std::vector<claim> claims{made(0, 1, 10), made(2, 9, 20), made(2, 11, 20)};
+    story told;
+    told.acquire(0, 1, 10);
+    told.acquire(2, 9, 20);
+    told.acquire(2, 11, 20);
 
-    const std::string text = describe(check(claims, tokens::none), claims, 1);
+    const std::string text = describe(check(told.all(), tokens::none), told.all(), 1);
 
     BOOST_TEST(
         text ==
-        "2 violations in 3 claims\n"
+        "2 violations in 3 operations\n"
         "two at the same time, resource 7:\n"
-        "    worker 1 asked at -1.000 ms, had it from 0.000 to 9.000 ms, token none\n"
-        "    worker 1 asked at 1.000 ms, had it from 8.000 to 19.000 ms, token none\n"
+        "    worker 0: acquire ok, id 1, attempt 1, token none, called at 0.000 ms, returned at "
+        "1.000 ms, deadline 10.000 ms\n"
+        "    worker 0: acquire ok, id 2, attempt 2, token none, called at 2.000 ms, returned at "
+        "9.000 ms, deadline 20.000 ms\n"
     );
 }
 
@@ -203,43 +365,50 @@ BOOST_AUTO_TEST_SUITE(test_worker_log)
 
 BOOST_AUTO_TEST_CASE(what_was_written_is_read_back)
 {
-    claim what = made(1, 2, 30, 12);
+    operation what;
+    what.what = action::acquire;
+    what.result = outcome::ok;
+    what.resource = 7;
+    what.id = what.attempt = std::uint64_t(3) << 32 | 9;
+    what.invoked = at(1);
+    what.returned = at(2);
+    what.token = fencing_token::from_value(12);
+    what.ttl = 500ms;
+    what.deadline = at(400);
+    what.version = 4;
+    what.written = 5;
     what.rounds = 3;
+    what.automatic = true;
     history read;
 
-    read_log(granted_line(what) + released_line(start + 9ms) + note_line(1, "a b"), read);
+    read_log(invoked_line(what) + note_line(1, "a b") + returned_line(what), read);
 
-    what.end = start + 9ms;
-    BOOST_TEST_REQUIRE(read.claims.size() == 1u);
-    BOOST_TEST((read.claims[0] == what));
+    BOOST_TEST_REQUIRE(read.operations.size() == 1u);
+    BOOST_TEST((read.operations[0] == what));
+    BOOST_TEST(worker_of(what.id) == 3u);
     BOOST_TEST(read.notes == std::vector<std::string>{"1: a b"}, boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(a_release_after_the_deadline_ends_nothing)
+BOOST_AUTO_TEST_CASE(an_operation_without_an_answer_never_returned)
 {
+    operation what;
+    what.what = action::release;
+    what.invoked = at(1);
     history read;
 
-    read_log(granted_line(made(1, 2, 30)) + released_line(start + 40ms), read);
+    read_log(invoked_line(what) + returned_line(what).substr(0, 9), read);
 
-    BOOST_TEST((read.claims.at(0).end == start + 30ms));
-}
-
-BOOST_AUTO_TEST_CASE(a_claim_without_a_release_lasts_until_the_deadline)
-{
-    history read;
-
-    read_log(granted_line(made(1, 2, 30)) + "releas", read);
-
-    BOOST_TEST((read.claims.at(0).end == start + 30ms));
+    BOOST_TEST((read.operations.at(0).returned == never));
+    BOOST_TEST((read.operations.at(0).result == outcome::unknown));
 }
 
 BOOST_AUTO_TEST_CASE(a_line_of_somebody_else_is_an_error)
 {
     history read;
 
-    BOOST_CHECK_THROW(read_log("granted 1 2\n", read), std::invalid_argument);
+    BOOST_CHECK_THROW(read_log("call acquire 1 2\n", read), std::invalid_argument);
     BOOST_CHECK_THROW(read_log("hello\n", read), std::invalid_argument);
-    BOOST_CHECK_THROW(read_log(released_line(start), read), std::invalid_argument);
+    BOOST_CHECK_THROW(read_log(returned_line({}), read), std::invalid_argument);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <fstream>
-#include <string>
+#include <functional>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include <poll.h>
 
@@ -11,13 +13,40 @@
 
 namespace redlock::test {
 
-void crew::hire(worker_options options, std::chrono::nanoseconds skew)
+namespace {
+
+/// As `eventually`, but not so often: the workers need the processor.
+template <class F>
+bool sooner_or_later(F condition, std::chrono::milliseconds within)
+{
+    const auto give_up = deadline_clock::now() + within;
+    while (!condition())
+    {
+        if (deadline_clock::now() >= give_up)
+            return false;
+        ::poll(nullptr, 0, 20);
+    }
+    return true;
+}
+
+}  // namespace
+
+void crew::hire(const worker_options& options, std::chrono::nanoseconds skew)
 {
     member& one = workers_.emplace_back();
+    one.options = options;
     one.clock.set_offset(skew);
-    one.log = folder_.path() / ("log" + std::to_string(workers_.size()));
-    options.log = one.log;
-    std::vector<std::string> arguments = to_arguments(options);
+    start(one);
+}
+
+void crew::start(member& one)
+{
+    count_claims(one);  // What was counted late counts, too.
+    one.options.number = static_cast<std::uint32_t>(logs_.size() + 1);
+    one.options.log =
+        logs_.emplace_back(folder_.path() / ("log" + std::to_string(one.options.number)));
+    one.counted = 0;
+    std::vector<std::string> arguments = to_arguments(one.options);
     arguments.insert(arguments.begin(), "worker");
     one.process = child_process(
         {REDLOCK_CHAOS_WORKER,
@@ -41,31 +70,41 @@ bool crew::end_within(std::chrono::milliseconds time)
 
 bool crew::reaches(std::size_t count, std::chrono::milliseconds within)
 {
-    const auto give_up = deadline_clock::now() + within;
-    while (claims() < count)
-    {
-        if (deadline_clock::now() >= give_up)
-            return false;
-        ::poll(nullptr, 0, 20);  // Not more often: the workers need the processor.
-    }
-    return true;
+    return sooner_or_later([&] { return claims() >= count; }, within);
+}
+
+bool crew::each_makes(std::size_t count, std::chrono::milliseconds within)
+{
+    std::ignore = claims();
+    std::vector<std::size_t> goals;
+    for (const member& one : workers_)
+        goals.push_back(one.claims + count);
+    const auto all_have = [&] {
+        std::ignore = claims();
+        return std::ranges::equal(workers_, goals, std::greater_equal(), &member::claims);
+    };
+    return sooner_or_later(all_have, within);
 }
 
 std::size_t crew::claims()
 {
+    std::size_t all = 0;
     for (member& one : workers_)
+    {
         count_claims(one);
-    return claims_;
+        all += one.claims;
+    }
+    return all;
 }
 
 void crew::count_claims(member& one)
 {
-    std::ifstream log(one.log);
+    std::ifstream log(one.options.log);
     log.seekg(static_cast<std::streamoff>(one.counted));
     for (std::string line; std::getline(log, line) && !log.eof();)
     {
         one.counted += line.size() + 1;
-        claims_ += line.starts_with("granted ");
+        one.claims += tells_of_a_grant(line);
     }
 }
 
@@ -78,8 +117,8 @@ void crew::kill()
 history crew::read() const
 {
     history all;
-    for (const member& one : workers_)
-        read_log(read_file(one.log), all);
+    for (const std::filesystem::path& log : logs_)
+        read_log(read_file(log), all);
     return all;
 }
 

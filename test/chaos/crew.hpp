@@ -3,10 +3,12 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <string>
 
-#include "chaos/claim.hpp"
+#include "chaos/history.hpp"
 #include "chaos/wall_clock.hpp"
 #include "chaos/worker_options.hpp"
 #include "support/child_process.hpp"
@@ -18,19 +20,28 @@ namespace redlock::test {
 class crew
 {
 public:
-    /// Starts one more, whose wall clock is off. @param options The log is chosen here.
-    void hire(worker_options options, std::chrono::nanoseconds skew = {});
+    /// Starts one more, whose wall clock is off. @param options Log and number are chosen here.
+    void hire(const worker_options& options, std::chrono::nanoseconds skew = {});
 
     [[nodiscard]] std::size_t size() const noexcept { return workers_.size(); }
 
     /// The wall clock of a worker.
     [[nodiscard]] wall_clock& clock(std::size_t index) { return workers_.at(index).clock; }
 
+    /// The process of a worker.
+    [[nodiscard]] child_process& process(std::size_t index) { return workers_.at(index).process; }
+
+    /// Starts a worker anew that was killed. It goes on in another log.
+    void rehire(std::size_t index) { start(workers_.at(index)); }
+
     /// Waits until all have ended. @return Whether they have.
     [[nodiscard]] bool end_within(std::chrono::milliseconds time);
 
     /// Waits until the workers have made so many acquisitions. @return Whether they have.
     [[nodiscard]] bool reaches(std::size_t claims, std::chrono::milliseconds within);
+
+    /// Waits until each worker has made so many more. @return Whether they have.
+    [[nodiscard]] bool each_makes(std::size_t claims, std::chrono::milliseconds within);
 
     /// How many acquisitions there are until now.
     [[nodiscard]] std::size_t claims();
@@ -44,20 +55,25 @@ public:
     /// What they said, which is nothing if all went well.
     [[nodiscard]] std::string output() const { return read_file(folder_.path() / "output"); }
 
+    /// Where the logs are.
+    [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_.path(); }
+
 private:
     struct member
     {
+        worker_options options{};
         wall_clock clock{};
-        std::filesystem::path log{};
         child_process process{};
-        std::size_t counted = 0;  ///< Bytes of the log.
+        std::uintmax_t counted = 0;  ///< Bytes of the log.
+        std::size_t claims = 0;
     };
 
-    void count_claims(member& one);
+    void start(member& one);
+    static void count_claims(member& one);
 
     temp_folder folder_;
     std::deque<member> workers_;
-    std::size_t claims_ = 0;
+    std::deque<std::filesystem::path> logs_;
 };
 
 }  // namespace redlock::test

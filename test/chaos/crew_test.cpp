@@ -7,8 +7,10 @@
 #include <string>
 #include <tuple>
 
-#include "chaos/claim.hpp"
+#include "chaos/checker.hpp"
 #include "chaos/crew.hpp"
+#include "chaos/fenced_store.hpp"
+#include "chaos/history.hpp"
 #include "chaos/worker_options.hpp"
 #include "support/eventually.hpp"
 #include "support/needs.hpp"
@@ -29,14 +31,14 @@ BOOST_AUTO_TEST_CASE(a_worker_ends_after_its_acquisitions_and_has_logged_each)
     BOOST_TEST(workers.end_within(20s));
 
     const history all = workers.read();
-    BOOST_TEST(all.claims.size() == 20u);
+    BOOST_TEST(granted(all).size() == 20u);
     BOOST_TEST(workers.claims() == 20u);
-    for (const claim& one : all.claims)
+    for (const claim& one : claims_of(all.operations))
     {
-        BOOST_TEST((one.invoked <= one.granted));
-        BOOST_TEST((one.granted <= one.end));
-        BOOST_TEST(one.rounds == 1u);
-        BOOST_TEST(one.resource < 4u);
+        BOOST_TEST((one.acquired->invoked <= one.begin));
+        BOOST_TEST((one.begin <= one.end));
+        BOOST_TEST(one.acquired->rounds == 1u);
+        BOOST_TEST(one.acquired->resource < 4u);
     }
     BOOST_TEST(workers.output() == "");
 }
@@ -57,8 +59,66 @@ BOOST_AUTO_TEST_CASE(a_killed_worker_claims_what_it_held_until_the_deadline)
     workers.kill();
 
     const history all = workers.read();
-    BOOST_TEST_REQUIRE(!all.claims.empty());
-    BOOST_TEST((all.claims.back().end - all.claims.back().granted > 50s));
+    const std::vector<claim> claims = claims_of(all.operations);
+    BOOST_TEST_REQUIRE(!claims.empty());
+    BOOST_TEST((claims.back().end - claims.back().begin > 50s));
+}
+
+BOOST_AUTO_TEST_CASE(workers_extend_and_use_the_store_and_their_history_is_clean)
+{
+    redis_server node;
+    redis_server store;
+    crew workers;
+    workers.hire(
+        {.nodes = node.url(),
+         .how = {.mode = "guarded", .ttl_max = 1s},
+         .tasks = 3,
+         .acquisitions = 20,
+         .ttl = 90ms,
+         .node_timeout = 80ms,
+         .wait = 1s,
+         .long_hold = 200ms,
+         .one_long_of = 2,
+         .extends = true,
+         .store = store.port()}
+    );
+
+    BOOST_TEST_REQUIRE(workers.end_within(30s));
+
+    history all = workers.read();
+    all.store = fenced_store::entries(store.client(), 4);
+    BOOST_TEST(granted(all).size() == 60u);
+    std::size_t counts[action_count]{};
+    for (const operation& one : all.operations)
+        counts[static_cast<std::size_t>(one.what)] += one.result == outcome::ok;
+    for (const action what :
+         {action::extend,
+          action::check,
+          action::lose,
+          action::release,
+          action::read,
+          action::write})
+        BOOST_TEST((counts[static_cast<std::size_t>(what)] > 0), to_string(what));
+    const auto found = check(all, tokens::increasing);
+    BOOST_TEST(found.empty(), describe(found, all));
+    BOOST_TEST(workers.output() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_was_killed_goes_on_in_another_log)
+{
+    redis_server node;
+    crew workers;
+    workers.hire({.nodes = node.url(), .node_timeout = 1s});
+    BOOST_TEST_REQUIRE(workers.reaches(5, 20s));
+
+    workers.process(0).kill();
+    const std::size_t before = workers.claims();
+    workers.rehire(0);
+
+    BOOST_TEST(workers.each_makes(5, 20s));
+    workers.kill();
+    BOOST_TEST(granted(workers.read()).size() >= before + 5);
+    BOOST_TEST(workers.output() == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_worker_tells_why_it_was_not_granted)
@@ -66,15 +126,13 @@ BOOST_AUTO_TEST_CASE(a_worker_tells_why_it_was_not_granted)
     redis_server node;
     node.command({"SET", resource_name(0), "somebody", "PX", "60000"});
     crew workers;
-    workers.hire(
-        {.nodes = node.url(), .acquisitions = 1, .resources = 1, .node_timeout = 1s}
-    );
+    workers.hire({.nodes = node.url(), .acquisitions = 1, .resources = 1, .node_timeout = 1s});
 
     BOOST_TEST(eventually([&] { return !workers.read().notes.empty(); }, 20s));
     BOOST_TEST(!workers.end_within(0ms));
 
     const history all = workers.read();
-    BOOST_TEST(all.claims.empty());
+    BOOST_TEST(granted(all).empty());
     BOOST_TEST_REQUIRE(!all.notes.empty());
     BOOST_TEST(all.notes.front().find("held") != std::string::npos, all.notes.front());
 }
@@ -99,14 +157,18 @@ BOOST_AUTO_TEST_CASE(options_survive_the_command_line)
         .first_resource = 3,
         .hold = 8ms};
 
-    const worker_options read = worker_options_from(to_arguments(options));
+    const worker_options read = from_arguments<worker_options>(to_arguments(options));
 
     BOOST_TEST(to_arguments(read) == to_arguments(options), boost::test_tools::per_element());
     BOOST_TEST(read.how.durable_nodes);
     BOOST_TEST(read.acquisitions == 5'000'000'000u);
-    BOOST_CHECK_THROW(std::ignore = worker_options_from({"what", "1"}), std::invalid_argument);
-    BOOST_CHECK_THROW(std::ignore = worker_options_from({"hold", "x"}), std::invalid_argument);
-    BOOST_CHECK_THROW(std::ignore = worker_options_from({"hold"}), std::out_of_range);
+    BOOST_CHECK_THROW(
+        std::ignore = from_arguments<worker_options>({"what", "1"}), std::invalid_argument
+    );
+    BOOST_CHECK_THROW(
+        std::ignore = from_arguments<worker_options>({"hold", "x"}), std::invalid_argument
+    );
+    BOOST_CHECK_THROW(std::ignore = from_arguments<worker_options>({"hold"}), std::out_of_range);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,5 @@
-// What guarded mode withstands. The controls, in which the same runs go wrong, are in amnesia.cpp
-// and clock_step.cpp.
+// What guarded mode withstands, step by step. The control, in which the same goes wrong, is in
+// clock_step.cpp.
 
 #include <redlock/error.hpp>
 
@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <iostream>
+#include <vector>
 
 #include "chaos/checker.hpp"
-#include "chaos/claim.hpp"
 #include "chaos/clock_step_run.hpp"
+#include "chaos/history.hpp"
 #include "chaos/runs.hpp"
 #include "support/needs.hpp"
 #include "support/printing.hpp"
@@ -25,23 +25,13 @@ namespace {
 
 void expect_clean(const history& all)
 {
-    const auto found = check(all.claims, tokens::increasing);
-    BOOST_TEST(found.empty(), describe(found, all.claims));
+    const auto found = check(all, tokens::increasing);
+    BOOST_TEST(found.empty(), describe(found, all));
 }
 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(test_guarded_clients, *boost::unit_test::precondition(needs("redis-server")))
-
-BOOST_AUTO_TEST_CASE(tokens_increase_whatever_the_clocks_of_clients_say)
-{
-    const std::uint64_t count = size_of_run(600, 100'000);
-
-    const history all = run_skewed_clients("guarded", count);
-
-    BOOST_TEST(all.claims.size() == count);
-    expect_clean(all);
-}
 
 BOOST_AUTO_TEST_CASE(an_undisturbed_client_needs_one_round)
 {
@@ -61,23 +51,13 @@ BOOST_AUTO_TEST_CASE(a_client_whose_clock_is_off_needs_a_second_round_once)
             const history all = run_one_skewed("guarded", skew, 200);
 
             std::cout << describe_rounds(all);
-            BOOST_TEST_REQUIRE(all.claims.size() == 200u);
-            BOOST_TEST(all.claims.front().rounds == 2u);
-            BOOST_TEST(std::ranges::count(all.claims, std::size_t(1), &claim::rounds) == 199);
+            const std::vector<operation> acquired = granted(all);
+            BOOST_TEST_REQUIRE(acquired.size() == 200u);
+            BOOST_TEST(acquired.front().rounds == 2u);
+            BOOST_TEST(std::ranges::count(acquired, 1u, &operation::rounds) == 199);
             expect_clean(all);
         }
     }
-}
-
-BOOST_AUTO_TEST_SUITE_END()
-
-BOOST_AUTO_TEST_SUITE(test_guarded_amnesia, *boost::unit_test::precondition(needs("redis-server")))
-
-BOOST_AUTO_TEST_CASE(nodes_that_forget_let_nobody_in_and_no_token_goes_back)
-{
-    const history all = run_amnesia("guarded", restart_guard::on, size_of_run(3, 200), {});
-
-    expect_clean(all);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,39 +2,89 @@
 #define REDLOCK_TEST_CHAOS_NEMESIS_HPP
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <random>
+#include <string>
 #include <vector>
 
-#include "support/redis_server.hpp"
+#include "chaos/faults.hpp"
+#include "chaos/history.hpp"
+#include "chaos/stage.hpp"
 
 namespace redlock::test {
 
-/** Harms nodes that store every write.
+/** Does harm to a stage: draws faults from the menu, and undoes each when its time is over.
 
-    A minority stands still at any time, each for a while. The others are killed and started again
-    at once, one of them or all together: a lease must survive that.
+    Several faults last at a time, one of each node, link and worker. A minority of the nodes is
+    harmed, and a minority of the workers; now and then all nodes that are not harmed otherwise. A
+    fault of links is that of one link, of all links of a worker or of a node, or of half of all.
 */
 class nemesis
 {
 public:
-    nemesis(redis_servers& nodes, unsigned seed);
+    /// @param names Faults to draw from. Empty: all that leases of the mode survive.
+    nemesis(
+        stage& on,
+        const std::string& mode,
+        const std::vector<std::string>& names,
+        std::uint64_t seed
+    );
 
-    /// Harms a node or several, or lets one go on.
-    void strike();
+    /// Undoes what is over, and does something new.
+    void act();
 
-    [[nodiscard]] std::size_t pauses() const noexcept { return pauses_; }
-    [[nodiscard]] std::size_t restarts() const noexcept { return restarts_; }
+    /// Undoes everything.
+    void heal_all();
+
+    /// How often each fault was done, by name.
+    [[nodiscard]] const std::map<std::string, std::size_t>& counts() const noexcept
+    {
+        return counts_;
+    }
+
+    /// What was done and undone when, a line each.
+    [[nodiscard]] const std::string& diary() const noexcept { return diary_; }
+
+    /// The last lines of the diary.
+    [[nodiscard]] std::string last_notes() const;
 
 private:
-    [[nodiscard]] bool may_pause() const;
-    void pause(std::size_t index);
-    void restart_all();
+    /// A fault that lasts, at one place.
+    struct wound
+    {
+        const fault* what;
+        harm kind;
+        std::size_t node;
+        std::size_t worker;
+        moment until;
+        heal undo;
+    };
 
-    redis_servers& nodes_;
-    std::mt19937 random_;
-    std::vector<char> paused_;
-    std::size_t pauses_ = 0;
-    std::size_t restarts_ = 0;
+    /// A place for a fault.
+    struct place
+    {
+        std::size_t node = 0;
+        std::size_t worker = 0;
+    };
+
+    [[nodiscard]] bool suits(const fault& what, std::size_t node);
+    [[nodiscard]] bool is_free(harm kind, const place& at) const;
+    [[nodiscard]] std::size_t harmed(harm kind) const;
+    [[nodiscard]] std::vector<place> places_for(const fault& what);
+    [[nodiscard]] std::vector<place> some_nodes(const fault& what);
+    [[nodiscard]] std::vector<place> some_links();
+    [[nodiscard]] std::size_t draw(std::size_t count);
+    void strike(const fault& what, const place& at, std::chrono::milliseconds lasting);
+    void undo(const wound& one);
+    void note(const char* what, const fault& which, const place& at);
+
+    stage& on_;
+    std::mt19937_64 random_;
+    std::vector<const fault*> menu_;  ///< Each as often as its weight says.
+    std::vector<wound> wounds_;
+    std::map<std::string, std::size_t> counts_;
+    std::string diary_;
 };
 
 }  // namespace redlock::test

@@ -2,6 +2,7 @@
 
 #include <redlock/client.hpp>
 #include <redlock/diagnostics.hpp>
+#include <redlock/observer.hpp>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -11,12 +12,16 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <random>
 #include <string>
+#include <system_error>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -24,10 +29,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "chaos/claim.hpp"
+#include "chaos/fenced_store.hpp"
+#include "chaos/history.hpp"
 #include "chaos/mode.hpp"
 #include "chaos/worker_options.hpp"
 #include "support/posix.hpp"
+#include "support/resp_client.hpp"
 
 using namespace redlock;
 using namespace redlock::test;
@@ -36,19 +43,38 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
-using clock_type = time_point::clock;
 
 /// The history of this process. A line is with the kernel when `write` returns: it outlives us.
-class log_file
+class recorder
 {
 public:
-    explicit log_file(const std::filesystem::path& file)
-        : file_(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600))
+    recorder(const std::filesystem::path& file, std::uint32_t number)
+        : file_(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)),
+          number_(number)
     {
         if (!file_.is_open())
             throw_errno("open log");
     }
 
+    /// Notes a call that is about to be made. Gives it an id.
+    void call(operation& what)
+    {
+        what.id = std::uint64_t(number_) << 32 | ++count_;
+        if (what.what == action::acquire)
+            what.attempt = what.id;
+        what.invoked = boot_clock::now();
+        write(invoked_line(what));
+    }
+
+    void returned(operation& what)
+    {
+        what.returned = boot_clock::now();
+        write(returned_line(what));
+    }
+
+    void note(std::string_view text) { write(note_line(number_, text)); }
+
+private:
     void write(const std::string& line) const
     {
         const ssize_t written = ::write(file_.get(), line.data(), line.size());
@@ -56,17 +82,93 @@ public:
             throw_errno("write log");
     }
 
-private:
     descriptor file_;
+    std::uint32_t number_;
+    std::uint64_t count_ = 0;
 };
 
-class worker
+operation part_of(const operation& acquired, action what)
+{
+    operation part;
+    part.what = what;
+    part.resource = acquired.resource;
+    part.attempt = acquired.attempt;
+    part.token = acquired.token;
+    return part;
+}
+
+auto is_of(std::uint32_t resource, fencing_token token)
+{
+    return [=](const operation& one) { return one.resource == resource && one.token == token; };
+}
+
+/** Notes the loss of leases where the client decides it.
+
+    It does so before it gives back what is left of the keys. The holder is told afterwards, and
+    another one may have the resource by then.
+*/
+class loss_recorder final : public observer
 {
 public:
-    worker(asio::io_context& context, const worker_options& options)
-        : options_(options), log_(options.log), locks_(context, config(options)), timer_(context)
+    explicit loss_recorder(recorder& log) : log_(log) {}
+
+    /// Notes the loss of a lease from now on, or the one that came before its handler ran.
+    void begin(const operation& acquired)
     {
-        locks_.async_run(asio::detached);
+        held_.push_back(acquired);
+        const auto early = std::ranges::find_if(early_, is_of(acquired.resource, acquired.token));
+        if (early == early_.end())
+            return;
+        early_.erase(early);
+        note(acquired);
+    }
+
+    void end(const operation& acquired)
+    {
+        std::erase_if(held_, [&](const operation& one) { return one.id == acquired.id; });
+    }
+
+    void on_lost(const lost_event& event) noexcept override
+    {
+        const std::uint32_t resource = resource_number(event.resource);
+        const auto found = std::ranges::find_if(held_, is_of(resource, event.fence));
+        if (found != held_.end())
+            note(*found);
+        else
+            early_.push_back({.resource = resource, .token = event.fence});
+    }
+
+private:
+    void note(const operation& acquired)
+    {
+        operation what = part_of(acquired, action::lose);
+        what.result = outcome::ok;
+        log_.call(what);
+        log_.returned(what);
+    }
+
+    recorder& log_;
+    std::vector<operation> held_;
+    std::vector<operation> early_;
+};
+
+/// What several tasks of a worker share.
+struct workplace
+{
+    worker_options options;
+    recorder log{options.log, options.number};
+    std::shared_ptr<loss_recorder> losses = std::make_shared<loss_recorder>(log);
+    std::mt19937 random{std::random_device()()};
+    fenced_store store{options.store, options.store_checks};
+    std::string last_failure{};
+};
+
+class task
+{
+public:
+    task(asio::io_context& context, workplace& at, client& locks)
+        : at_(at), options_(at.options), locks_(locks), timer_(context)
+    {
     }
 
     asio::awaitable<void> run()
@@ -77,60 +179,156 @@ public:
         {
             auto granted = co_await acquire();
             auto& [what, held] = granted;
-            log_.write(granted_line(what));
-            co_await pause(time_to_hold());
-            log_.write(released_line(clock_type::now()));
-            // Whatever becomes of it: the next one to be granted is checked.
-            std::ignore = co_await held.async_release(as_result);
+            co_await use(what, held);
+            co_await release(what, std::move(held));
         }
     }
 
 private:
-    static client_config config(const worker_options& options)
+    asio::awaitable<std::pair<operation, lease>> acquire()
     {
-        client_config config;
-        config.nodes = parse_nodes(options.nodes);
-        config.node_timeout = options.node_timeout;
-        config.retry.max_delay = milliseconds(20);
-        protect(config, options.how);
-        return config;
-    }
-
-    asio::awaitable<std::pair<claim, lease>> acquire()
-    {
-        claim what;
-        what.worker = static_cast<std::uint32_t>(::getpid());
-        what.rounds = 0;
+        std::uint32_t rounds = 0;
         for (;;)
         {
+            operation what;
+            what.ttl = options_.ttl;
+            what.automatic = options_.extends && draw(3) == 0;
             // Another one each time: a resource that is held for long must not stop everybody.
             what.resource = options_.first_resource + draw(options_.resources - 1);
             const std::string name = resource_name(what.resource);
             diagnostics report;
-            const acquire_options how{
-                .ttl = options_.ttl, .wait = options_.wait, .report = &report};
-            what.invoked = clock_type::now();
+            acquire_options how{.ttl = what.ttl, .wait = options_.wait, .report = &report};
+            how.auto_extend = what.automatic;
+            at_.log.call(what);
             auto outcome = co_await locks_.async_acquire(name, how, as_result);
-            what.granted = clock_type::now();
             auto& [ec, held] = outcome;
-            what.rounds += report.rounds;
+            what.rounds = rounds += static_cast<std::uint32_t>(report.rounds);
             if (!ec)
             {
-                what.end = held.valid_until();
+                what.result = outcome::ok;
                 what.token = token_of(held);
+                what.deadline = boot_time_of(held.valid_until());
+                at_.log.returned(what);
+                at_.losses->begin(what);
                 co_return std::pair(what, std::move(held));
             }
+            what.result = ec == error::contended ? outcome::refused : outcome::unknown;
+            at_.log.returned(what);
             co_await explain(ec, report);
         }
     }
 
+    /// Reads first and writes last, whether the lease is valid still or not: that is for the store.
+    asio::awaitable<void> use(const operation& acquired, lease& held)
+    {
+        if (options_.extends && draw(1) == 0)
+            wait_for_the_loss(acquired, held);
+        operation read = part_of(acquired, action::read);
+        if (options_.store != 0)
+        {
+            at_.log.call(read);
+            at_.store.read(read);
+            at_.log.returned(read);
+        }
+        co_await hold(acquired, held);
+        look(acquired, held);
+        if (options_.store == 0 || read.result != outcome::ok)
+            co_return;
+        operation write = part_of(acquired, action::write);
+        write.version = read.version;
+        at_.log.call(write);
+        at_.store.write(write);
+        at_.log.returned(write);
+    }
+
+    asio::awaitable<void> hold(const operation& acquired, lease& held)
+    {
+        const bool extends = options_.extends && !acquired.automatic && draw(1) == 0;
+        std::chrono::microseconds left = time_to_hold();
+        while (extends && left > options_.ttl / 3)
+        {
+            co_await pause(options_.ttl / 3);
+            left -= options_.ttl / 3;
+            operation what = part_of(acquired, action::extend);
+            what.ttl = options_.ttl;
+            at_.log.call(what);
+            auto outcome = co_await held.async_extend(options_.ttl, as_result);
+            const error_code ec = std::get<0>(outcome);
+            what.result = !ec             ? outcome::ok
+                : ec == error::lease_lost ? outcome::refused
+                                          : outcome::unknown;
+            what.token = token_of(held);
+            what.deadline = boot_time_of(held.valid_until());
+            at_.log.returned(what);
+        }
+        co_await pause(left);
+    }
+
+    /// Asks the lease whether it is valid.
+    void look(const operation& acquired, const lease& held)
+    {
+        operation what = part_of(acquired, action::check);
+        at_.log.call(what);
+        what.deadline = boot_time_of(held.valid_until());
+        what.result = held.expired() ? outcome::refused : outcome::ok;
+        what.token = token_of(held);
+        at_.log.returned(what);
+    }
+
+    void wait_for_the_loss(const operation& acquired, lease& held)
+    {
+        operation what = part_of(acquired, action::lose);
+        at_.log.call(what);
+        auto told = [this, what](error_code ec) mutable {
+            const bool lost = ec == error::lease_lost || ec == error::hold_limit_reached;
+            what.result = lost ? outcome::ok : outcome::refused;
+            at_.log.returned(what);
+        };
+        held.async_wait_lost(std::move(told));
+    }
+
+    // Whatever becomes of it: the next one to be granted is checked.
+    asio::awaitable<void> release(const operation& acquired, lease held)
+    {
+        operation what = part_of(acquired, action::release);
+        at_.log.call(what);
+        at_.losses->end(acquired);
+        if (options_.deletes)
+        {
+            held.abandon();
+            delete_everywhere(acquired.resource);
+            what.result = outcome::ok;
+        }
+        else
+        {
+            auto outcome = co_await held.async_release(as_result);
+            what.result = std::get<0>(outcome) ? outcome::unknown : outcome::ok;
+        }
+        at_.log.returned(what);
+    }
+
+    void delete_everywhere(std::uint32_t resource)
+    {
+        for (const node_config& node : parse_nodes(options_.nodes))
+        {
+            try
+            {
+                resp_client(node.port, milliseconds(50)).command({"DEL", resource_name(resource)});
+            }
+            catch (const std::system_error&)  // It does not answer.
+            {
+            }
+        }
+    }
+
+    // What is wrong with each round, or, of operations that wait, with the first of a kind.
     asio::awaitable<void> explain(error_code ec, const diagnostics& report)
     {
         const bool contended = ec == error::contended;
-        if (!contended || options_.wait == milliseconds(0))
-            log_.write(note_line(
-                static_cast<std::uint32_t>(::getpid()), ec.message() + ": " + to_string(report)
-            ));
+        const bool is_news = options_.wait == milliseconds(0) ||
+            (!contended && std::exchange(at_.last_failure, ec.message()) != ec.message());
+        if (is_news)
+            at_.log.note(ec.message() + ": " + to_string(report));
         // Nodes that are down say so at once.
         if (!contended)
             co_await pause(milliseconds(1));
@@ -155,15 +353,45 @@ private:
     /// A number from zero to `most`.
     std::uint32_t draw(std::uint32_t most)
     {
-        return std::uniform_int_distribution<std::uint32_t>(0, most)(random_);
+        return std::uniform_int_distribution<std::uint32_t>(0, most)(at_.random);
     }
 
-    worker_options options_;
-    log_file log_;
-    std::mt19937 random_{std::random_device()()};
-    client locks_;
+    workplace& at_;
+    const worker_options& options_;
+    client& locks_;
     asio::steady_timer timer_;
 };
+
+client_config config_of(const worker_options& options)
+{
+    client_config config;
+    config.nodes = parse_nodes(options.nodes);
+    config.node_timeout = options.node_timeout;
+    config.retry.max_delay = milliseconds(20);
+    protect(config, options.how);
+    return config;
+}
+
+void work(const worker_options& options)
+{
+    asio::io_context context;
+    workplace at{options};
+    client_config config = config_of(options);
+    config.observer = at.losses;
+    client locks(context, std::move(config));
+    locks.async_run(asio::detached);
+    std::deque<task> tasks;
+    std::size_t busy = options.tasks;
+    const auto ended = [&](const std::exception_ptr& failure) {
+        if (--busy == 0 || failure)
+            context.stop();
+        if (failure)
+            std::rethrow_exception(failure);
+    };
+    while (tasks.size() < options.tasks)
+        asio::co_spawn(context, tasks.emplace_back(context, at, locks).run(), ended);
+    context.run();
+}
 
 }  // namespace
 
@@ -171,14 +399,7 @@ int main(int count, char** arguments)
 {
     try
     {
-        asio::io_context context;
-        worker one(context, worker_options_from({arguments + 1, arguments + count}));
-        asio::co_spawn(context, one.run(), [&context](const std::exception_ptr& failure) {
-            context.stop();
-            if (failure)
-                std::rethrow_exception(failure);
-        });
-        context.run();
+        work(from_arguments<worker_options>({arguments + 1, arguments + count}));
     }
     catch (const std::exception& failure)
     {

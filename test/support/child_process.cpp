@@ -157,6 +157,11 @@ void child_process::pause()
         throw std::runtime_error("the process did not stop");
 }
 
+bool child_process::is_paused() const
+{
+    return pid_ != 0 && process_state(pid_) == 'T';
+}
+
 void child_process::resume()
 {
     if (pid_ == 0 || ::kill(pid_, SIGCONT) != 0)

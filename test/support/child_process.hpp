@@ -53,6 +53,9 @@ public:
     /// Stops the process with SIGSTOP, and returns when it has stopped.
     void pause();
 
+    /// Whether the process stands still.
+    [[nodiscard]] bool is_paused() const;
+
     /// Undoes `pause()`.
     void resume();
 

@@ -1,5 +1,6 @@
 #include "support/redis_server.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -78,8 +79,23 @@ void redis_server::erase_data()
 {
     if (!process_.has_ended())
         throw std::logic_error("the server is running");
-    for (const char* const name : {"appendonlydir", "appendonly.aof"})  // Of 7.0, and of before.
+    // Of 7.0, of before, and of `SAVE`.
+    for (const char* const name : {"appendonlydir", "appendonly.aof", "dump.rdb"})
         std::filesystem::remove_all(folder_.path() / name);
+}
+
+void redis_server::truncate_data(std::uintmax_t bytes)
+{
+    if (!process_.has_ended())
+        throw std::logic_error("the server is running");
+    for (const auto& file : std::filesystem::recursive_directory_iterator(folder_.path()))
+    {
+        const std::string name = file.path().filename();
+        if (name.ends_with(".incr.aof") || name == "appendonly.aof")  // Of 7.0, and of before.
+            std::filesystem::resize_file(
+                file.path(), file.file_size() - std::min(bytes, file.file_size())
+            );
+    }
 }
 
 void redis_server::restart()
@@ -169,10 +185,9 @@ std::vector<std::string> redis_server::arguments() const
     add({"--unixsocketperm", "700"});
     add({"--dir", folder_.path()});
     add({"--save", ""});
-    const bool durable = options_.storage == redis_storage::every_write;
-    add({"--appendonly", durable ? "yes" : "no"});
-    if (durable)
-        add({"--appendfsync", "always"});
+    const redis_storage storage = options_.storage;
+    add({"--appendonly", storage == redis_storage::none ? "no" : "yes"});
+    add({"--appendfsync", storage == redis_storage::every_write ? "always" : "everysec"});
     add({"--loglevel", "notice"});
     add({"--logfile", log_path()});
     if (major_version(program_) >= 7)

@@ -32,8 +32,9 @@ struct redis_tls
 /// What a server finds again when it is started once more.
 enum class redis_storage : std::uint8_t
 {
-    none,         ///< Nothing: it starts without data.
-    every_write,  ///< All that it has confirmed: it writes to a file before each answer.
+    none,          ///< Nothing, or what it had at the last `SAVE`.
+    every_second,  ///< It writes to a file, and asks the disk to keep that once a second.
+    every_write,   ///< All that it has confirmed: it writes to a file before each answer.
 };
 
 struct redis_server_options
@@ -81,6 +82,10 @@ public:
 
     /// Deletes what a server that is down would find again.
     void erase_data();
+
+    /// Takes the last bytes off the file of writes of a server that is down, as a crash of the
+    /// machine would.
+    void truncate_data(std::uintmax_t bytes);
 
     /// Kills the server, paused or not, and reaps it. No effect on one that was killed before.
     void kill() { process_.kill(); }

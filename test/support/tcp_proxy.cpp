@@ -15,6 +15,7 @@
 #include <list>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -41,12 +42,41 @@ enum class flow
     drop,
 };
 
+/// Delays as networks have them: mostly short, sometimes very long.
+struct random_delay
+{
+    std::chrono::milliseconds typical;
+    std::chrono::milliseconds most;
+    std::mt19937_64 random;
+
+    std::chrono::microseconds draw()
+    {
+        // A Pareto distribution with exponent 1: ten times as long is ten times as rare.
+        const double chance = std::uniform_real_distribution(0.0, 1.0)(random);
+        const std::chrono::duration<double, std::micro> longest(most);
+        const auto drawn = std::chrono::duration<double, std::micro>(typical) * 0.1 / (1 - chance);
+        return std::chrono::duration_cast<std::chrono::microseconds>(std::min(drawn, longest));
+    }
+};
+
+/// What comes when a number of bytes has been forwarded.
+struct limit
+{
+    std::size_t bytes;
+    enum class consequence
+    {
+        reset,
+        hold,
+    } then;
+};
+
 /// What one direction does, for all connections.
 struct policy
 {
     flow mode{flow::pass};
     std::chrono::milliseconds delay{0};
-    std::optional<std::size_t> reset_after{};  ///< Bytes that may still be forwarded.
+    std::optional<random_delay> jitter{};
+    std::optional<struct limit> limit{};
 };
 
 /// Bytes on their way.
@@ -60,6 +90,7 @@ struct chunk
 struct stream
 {
     std::deque<chunk> queue{};
+    deadline_point last_due{};  ///< Of the bytes that came last.
     std::size_t queued{0};
     bool ended{false};   ///< The sender has closed.
     bool closed{false};  ///< The receiver has been told.
@@ -83,6 +114,7 @@ struct route
     int to;
     tcp_proxy::traffic& count;
     std::string* record;  ///< Where to copy what was received, if not null.
+    std::string* last;    ///< Where to copy what was forwarded last, if not null.
 };
 
 // Beyond this a sender is not read from until the queue is shorter, as by a slow network.
@@ -113,7 +145,7 @@ bool would_block()
 class tcp_proxy::relay
 {
 public:
-    explicit relay(std::uint16_t first_target);
+    relay(std::uint16_t first_target, recording keep);
     ~relay();
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_.number(); }
@@ -123,6 +155,7 @@ public:
 
     void reset_all();
     void listen();
+    void replay();
 
     // Only for tasks.
     policy requests;
@@ -143,8 +176,13 @@ private:
     void serve(connection& c);
     [[nodiscard]] bool receive(const route& r);
     [[nodiscard]] bool deliver(const route& r);
+    void reach_limit(policy& how);
+    void read_replays();
 
+    recording keep_;
     loopback_port port_;
+    std::string last_request_;
+    std::vector<descriptor> replays_;  // Connections that replayed a request.
     descriptor wake_;
     bool stopping_{false};
     bool reset_due_{false};
@@ -155,8 +193,8 @@ private:
     std::jthread thread_;
 };
 
-tcp_proxy::relay::relay(std::uint16_t first_target)
-    : target(first_target), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+tcp_proxy::relay::relay(std::uint16_t first_target, recording keep)
+    : target(first_target), keep_(keep), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {
     if (!wake_.is_open())
         throw_errno("eventfd");
@@ -193,8 +231,36 @@ void tcp_proxy::relay::reset_all()
         reset(c.server);
     }
     connections.clear();
-    replies.reset_after.reset();
+    requests.limit.reset();
+    replies.limit.reset();
     reset_due_ = false;
+}
+
+// The connection is kept until the server ends it: a reset would take the request back.
+void tcp_proxy::relay::replay()
+{
+    if (last_request_.empty())
+        return;
+    try
+    {
+        descriptor server = connect_tcp(target);
+        wait_ready(server.get(), POLLOUT, deadline_clock::now() + std::chrono::seconds(1));
+        ::send(server.get(), last_request_.data(), last_request_.size(), MSG_NOSIGNAL);
+        ::shutdown(server.get(), SHUT_WR);
+        replays_.push_back(std::move(server));
+    }
+    catch (const std::system_error&)  // The server is down.
+    {
+    }
+}
+
+void tcp_proxy::relay::read_replays()
+{
+    std::array<char, 4096> buffer;
+    std::erase_if(replays_, [&buffer](const descriptor& server) {
+        const ssize_t result = ::recv(server.get(), buffer.data(), buffer.size(), 0);
+        return result == 0 || (result < 0 && !would_block());
+    });
 }
 
 void tcp_proxy::relay::listen()
@@ -224,6 +290,7 @@ void tcp_proxy::relay::turn()
     }
     if (reset_due_)
         reset_all();
+    read_replays();
 }
 
 void tcp_proxy::relay::run_tasks()
@@ -267,8 +334,9 @@ void tcp_proxy::relay::serve(connection& c)
 {
     const int client = c.client.get();
     const int server = c.server.get();
-    const route back{replies, c.replies, server, client, reply_bytes, nullptr};
-    const route forth{requests, c.requests, client, server, request_bytes, &recorded[c.number]};
+    const route back{replies, c.replies, server, client, reply_bytes, nullptr, nullptr};
+    std::string* const record = keep_ == recording::on ? &recorded[c.number] : nullptr;
+    const route forth{requests, c.requests, client, server, request_bytes, record, &last_request_};
 
     if (!receive(back) || !deliver(back) || !receive(forth) || !deliver(forth))
     {
@@ -298,7 +366,10 @@ bool tcp_proxy::relay::receive(const route& r)
 
         const std::string_view bytes(buffer.data(), static_cast<std::size_t>(result));
         r.count.received += bytes.size();
-        r.state.queue.push_back({deadline_clock::now() + r.how.delay, std::string(bytes)});
+        const auto jitter = r.how.jitter ? r.how.jitter->draw() : std::chrono::microseconds(0);
+        const deadline_point due = deadline_clock::now() + r.how.delay + jitter;
+        r.state.last_due = std::max(r.state.last_due, due);  // Bytes do not overtake each other.
+        r.state.queue.push_back({r.state.last_due, std::string(bytes)});
         r.state.queued += bytes.size();
         if (r.record != nullptr)
             r.record->append(bytes.substr(0, max_recorded - r.record->size()));
@@ -308,7 +379,7 @@ bool tcp_proxy::relay::receive(const route& r)
 
 bool tcp_proxy::relay::deliver(const route& r)
 {
-    auto& [queue, queued, ended, closed] = r.state;
+    auto& [queue, last_due, queued, ended, closed] = r.state;
     if (r.how.mode == flow::drop)
     {
         queue.clear();
@@ -320,7 +391,7 @@ bool tcp_proxy::relay::deliver(const route& r)
     while (!queue.empty() && queue.front().due <= deadline_clock::now())
     {
         std::string& bytes = queue.front().bytes;
-        const std::size_t allowed = r.how.reset_after.value_or(bytes.size());
+        const std::size_t allowed = r.how.limit ? r.how.limit->bytes : bytes.size();
         const std::size_t wanted = std::min(bytes.size(), allowed);
         const ssize_t result = wanted > 0 ? ::send(r.to, bytes.data(), wanted, MSG_NOSIGNAL) : 0;
         if (result < 0)
@@ -329,15 +400,15 @@ bool tcp_proxy::relay::deliver(const route& r)
         const auto sent = static_cast<std::size_t>(result);
         r.count.forwarded += sent;
         queued -= sent;
+        if (r.last != nullptr && sent > 0)
+            r.last->assign(bytes, 0, sent);
         bytes.erase(0, sent);
         if (bytes.empty())
             queue.pop_front();
-        if (r.how.reset_after)
+        if (r.how.limit && (r.how.limit->bytes -= sent) == 0)
         {
-            *r.how.reset_after -= sent;
-            reset_due_ = *r.how.reset_after == 0;
-            if (reset_due_)
-                return false;
+            reach_limit(r.how);
+            return !reset_due_;
         }
     }
 
@@ -348,6 +419,15 @@ bool tcp_proxy::relay::deliver(const route& r)
         ++r.count.ended;
     }
     return true;
+}
+
+void tcp_proxy::relay::reach_limit(policy& how)
+{
+    if (how.limit->then == limit::consequence::reset)
+        reset_due_ = true;
+    else
+        how.mode = flow::hold;
+    how.limit.reset();
 }
 
 void tcp_proxy::relay::wait()
@@ -376,11 +456,16 @@ void tcp_proxy::relay::wait()
         add(c.client, readable(c.requests) | writable(replies, c.replies));
         add(c.server, readable(c.replies) | writable(requests, c.requests));
     }
+    for (const descriptor& replay : replays_)
+        add(replay, POLLIN);
     const bool timed = wake_up != deadline_point::max();
     ::poll(entries.data(), entries.size(), timed ? milliseconds_until(wake_up) : -1);
 }
 
-tcp_proxy::tcp_proxy(std::uint16_t target) : relay_(std::make_unique<relay>(target)) {}
+tcp_proxy::tcp_proxy(std::uint16_t target, recording keep)
+    : relay_(std::make_unique<relay>(target, keep))
+{
+}
 
 tcp_proxy::~tcp_proxy() = default;
 
@@ -401,8 +486,12 @@ void tcp_proxy::pass()
         relay_->replies = {};
         for (connection& c : relay_->connections)
         {
-            for (chunk& delayed : c.replies.queue)
-                delayed.due = {};
+            for (stream* each : {&c.requests, &c.replies})
+            {
+                each->last_due = {};
+                for (chunk& delayed : each->queue)
+                    delayed.due = {};
+            }
         }
     });
 }
@@ -428,6 +517,11 @@ void tcp_proxy::precede_replies(const std::string& bytes)
     });
 }
 
+void tcp_proxy::drop_requests()
+{
+    relay_->perform([this] { relay_->requests.mode = flow::drop; });
+}
+
 void tcp_proxy::drop_replies()
 {
     relay_->perform([this] { relay_->replies.mode = flow::drop; });
@@ -446,9 +540,41 @@ void tcp_proxy::delay_replies(std::chrono::milliseconds delay)
     relay_->perform([this, delay] { relay_->replies.delay = delay; });
 }
 
+void tcp_proxy::delay_at_random(
+    std::chrono::milliseconds typical,
+    std::chrono::milliseconds most,
+    std::uint64_t seed
+)
+{
+    relay_->perform([=, this] {
+        relay_->requests.jitter = {typical, most, std::mt19937_64(seed)};
+        relay_->replies.jitter = {typical, most, std::mt19937_64(seed + 1)};
+    });
+}
+
+void tcp_proxy::stall_after_request_bytes(std::size_t count)
+{
+    relay_->perform([this, count] { relay_->requests.limit = {count, limit::consequence::hold}; });
+}
+
+void tcp_proxy::stall_after_reply_bytes(std::size_t count)
+{
+    relay_->perform([this, count] { relay_->replies.limit = {count, limit::consequence::hold}; });
+}
+
+void tcp_proxy::reset_after_request_bytes(std::size_t count)
+{
+    relay_->perform([this, count] { relay_->requests.limit = {count, limit::consequence::reset}; });
+}
+
 void tcp_proxy::reset_after_reply_bytes(std::size_t count)
 {
-    relay_->perform([this, count] { relay_->replies.reset_after = count; });
+    relay_->perform([this, count] { relay_->replies.limit = {count, limit::consequence::reset}; });
+}
+
+void tcp_proxy::replay_last_request()
+{
+    relay_->perform([this] { relay_->replay(); });
 }
 
 void tcp_proxy::reset_all()

@@ -23,8 +23,15 @@ namespace redlock::test {
 class tcp_proxy
 {
 public:
+    /// Whether `requests()` is kept. It grows with each connection.
+    enum class recording : std::uint8_t
+    {
+        on,
+        off,
+    };
+
     /// Listens on a loopback port of its own and connects each client to 127.0.0.1:`target`.
-    explicit tcp_proxy(std::uint16_t target);
+    explicit tcp_proxy(std::uint16_t target, recording keep = recording::on);
 
     /// Resets every connection.
     ~tcp_proxy();
@@ -41,6 +48,9 @@ public:
     /// Keeps what the client sends.
     void hold_requests();
 
+    /// Swallows what the client sends, and what is held of it.
+    void drop_requests();
+
     /// Keeps what the server sends.
     void hold_replies();
 
@@ -50,11 +60,38 @@ public:
     /// Swallows what the server sends, and what is held of it.
     void drop_replies();
 
-    /// Swallows both directions and keeps the connections.
+    /// Swallows both directions and keeps the connections. No network loses bytes from the middle
+    /// of a stream: to go on as one would, call `reset_all()` before `pass()`.
     void blackhole();
 
     /// Forwards every reply this much later than it came. Adds to what else is done to replies.
     void delay_replies(std::chrono::milliseconds delay);
+
+    /** Forwards the bytes of both directions later than they came, in order.
+
+        One in ten is late by more than `typical`, one in a hundred by more than ten times as much
+        and so on, but none by more than `most`. The same seed draws the same delays.
+    */
+    void delay_at_random(
+        std::chrono::milliseconds typical,
+        std::chrono::milliseconds most,
+        std::uint64_t seed
+    );
+
+    /// Forwards `count` more bytes of requests or replies, counted over all connections, then holds
+    /// the direction, within a command if the count says so.
+    void stall_after_request_bytes(std::size_t count);
+    void stall_after_reply_bytes(std::size_t count);
+
+    /// As `reset_after_reply_bytes`.
+    void reset_after_request_bytes(std::size_t count);
+
+    /** Sends the last request once more, on a connection of its own.
+
+        A request is what came from a client at once and has been forwarded. Nobody reads the
+        replies. No effect if there was none.
+    */
+    void replay_last_request();
 
     /** Forwards `count` more bytes of replies, counted over all connections, then resets all
         connections, once.

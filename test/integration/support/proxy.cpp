@@ -300,6 +300,103 @@ BOOST_AUTO_TEST_CASE(a_reset_after_no_bytes_comes_with_the_next_reply)
     BOOST_TEST(at.server.client().exists("k"));
 }
 
+BOOST_AUTO_TEST_CASE(a_reset_comes_after_exactly_the_given_number_of_request_bytes)
+{
+    proxied_server at;
+    raw_client client(at.proxy.port());
+
+    at.proxy.reset_after_request_bytes(ping.size() + 3);
+    client.send(ping + ping);
+
+    BOOST_TEST(eventually([&at] { return at.proxy.open_connections() == 0; }));
+    BOOST_TEST(at.proxy.request_bytes().forwarded == ping.size() + 3);
+}
+
+BOOST_AUTO_TEST_CASE(a_stalled_command_goes_on_when_passed)
+{
+    proxied_server at;
+    raw_client client(at.proxy.port());
+    at.proxy.stall_after_request_bytes(3);
+    client.send(ping);
+    BOOST_TEST(eventually([&at] { return at.proxy.request_bytes().forwarded == 3; }));
+
+    at.proxy.pass();
+
+    BOOST_TEST(client.receive(pong.size()) == pong);
+}
+
+BOOST_AUTO_TEST_CASE(a_stalled_reply_goes_on_when_passed)
+{
+    proxied_server at;
+    raw_client client(at.proxy.port());
+    at.proxy.stall_after_reply_bytes(3);
+
+    client.send(ping);
+    BOOST_TEST(client.receive(3) == pong.substr(0, 3));
+    BOOST_TEST(at.proxy.reply_bytes().forwarded == 3u);
+
+    at.proxy.pass();
+    BOOST_TEST(client.receive(pong.size() - 3) == pong.substr(3));
+}
+
+BOOST_AUTO_TEST_CASE(dropped_requests_never_reach_the_server)
+{
+    proxied_server at;
+    raw_client client(at.proxy.port());
+
+    at.proxy.drop_requests();
+    client.send("SET k v\r\n");
+    BOOST_TEST(eventually([&at] { return at.proxy.request_bytes().received == 9; }));
+    at.proxy.pass();
+    client.send(ping);
+
+    BOOST_TEST(client.receive(pong.size()) == pong);
+    BOOST_TEST(!at.server.client().exists("k"));
+}
+
+BOOST_AUTO_TEST_CASE(random_delays_keep_the_order_and_differ)
+{
+    proxied_server at;
+    raw_client client(at.proxy.port());
+    at.proxy.delay_at_random(5ms, 50ms, 1);
+
+    const auto start = deadline_clock::now();
+    for (int count = 0; count < 20; ++count)
+    {
+        client.send("ECHO " + std::to_string(count % 10) + "\r\n");
+        BOOST_TEST(client.receive(7) == "$1\r\n" + std::to_string(count % 10) + "\r\n");
+    }
+
+    BOOST_TEST((deadline_clock::now() - start >= 20ms));
+}
+
+BOOST_AUTO_TEST_CASE(a_replayed_request_is_executed_again_and_its_reply_is_not_seen)
+{
+    proxied_server at;
+    raw_client client(at.proxy.port());
+    at.proxy.replay_last_request();  // There is none.
+    client.send("INCR k\r\n");
+    BOOST_TEST(client.receive(4) == ":1\r\n");
+
+    at.proxy.replay_last_request();
+
+    BOOST_TEST(eventually([&at] { return at.server.client().get("k") == "2"; }));
+    client.send(ping);
+    BOOST_TEST(client.receive(pong.size()) == pong);
+}
+
+BOOST_AUTO_TEST_CASE(a_proxy_that_does_not_record_has_no_requests)
+{
+    redis_server server;
+    tcp_proxy proxy(server.port(), tcp_proxy::recording::off);
+    raw_client client(proxy.port());
+
+    client.send(ping);
+
+    BOOST_TEST(client.receive(pong.size()) == pong);
+    BOOST_TEST(proxy.requests() == std::vector<std::string>{""}, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(connections_after_a_reset_are_not_reset)
 {
     proxied_server at;

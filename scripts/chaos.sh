@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Lets workers compete for locks while nodes, links, clocks and workers fail. See --help.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+
+usage() {
+    cat <<'USAGE'
+usage: scripts/chaos.sh [--seconds N] [--seed N] [--mode NAME] [--without RULE | --controls]
+                        [--faults NAME,...] [--workers N] [--keep DIR]
+
+Builds the worker processes and the nemesis, starts five nodes and a fenced store, and does harm to
+them until the time is over. Then a checker goes through all that the workers noted. Exits with 0
+if it found nothing and if the workers went on each time when all was healed. docs/testing.md says
+what that proves.
+
+  --seconds N      how long, 60 by default
+  --seed N         of the faults; without it, another one each time, which is printed
+  --mode NAME      guarded, the default, or plain
+  --without RULE   leave out what must not be missing: fencing, quarantine or compare. Ends with the
+                   first violation, and with an error if there is none
+  --controls       each of these in turn, with at most 120 seconds
+  --faults NAMES   only these, separated by commas; --faults list prints them
+  --workers N      how many processes, 8 by default
+  --keep DIR       where the logs of the workers and of the nemesis go, build/chaos by default
+USAGE
+}
+
+seconds=60
+controls=
+list=
+settings=()
+keep=
+while (($#)); do
+    case $1 in
+    --seconds | --seed | --workers)
+        (($# >= 2)) || fail "$1 needs a value"
+        [[ $2 =~ ^[1-9][0-9]*$ ]] || fail "$1 needs a number from 1 on, not '$2'"
+        case $1 in
+        --seconds) seconds=$2 ;;
+        *) settings+=("${1#--}" "$2") ;;
+        esac
+        shift
+        ;;
+    --mode | --without | --faults | --keep)
+        (($# >= 2)) || fail "$1 needs a value"
+        case $1$2 in
+        --faultslist) list=yes ;;
+        --keep*) keep=$(realpath -m "$2") ;;
+        *) settings+=("${1#--}" "$2") ;;
+        esac
+        shift
+        ;;
+    --controls) controls=yes ;;
+    --help) usage; exit 0 ;;
+    *) fail "unknown option '$1', see --help" ;;
+    esac
+    shift
+done
+
+setup
+
+build=$root/build/test
+keep=${keep:-$root/build/chaos}
+cd "$root"
+cmake --preset ci -B "$build" -DREDLOCK_BOOST_INCLUDE_DIR="$REDLOCK_BOOST_INCLUDE_DIR" >/dev/null
+cmake --build "$build" --parallel "$(build_jobs)" --target redlock_chaos
+
+chaos() { "$build/test/redlock_chaos" keep "$keep" "$@"; }
+
+if [[ $list ]]; then
+    chaos list
+elif [[ $controls ]]; then
+    for rule in fencing quarantine compare; do
+        say "without $rule"
+        chaos "${settings[@]}" seconds 120 without "$rule"
+    done
+else
+    chaos "${settings[@]}" seconds "$seconds"
+fi

@@ -1,0 +1,221 @@
+#include "chaos/chaos_run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+#include <poll.h>
+
+#include "chaos/nemesis.hpp"
+#include "chaos/stage.hpp"
+
+namespace redlock::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long the nemesis rests at most between two acts, and how often everything is healed.
+constexpr int longest_rest = 200;
+constexpr std::chrono::seconds time_between_calms = 60s;
+
+constexpr std::chrono::seconds time_to_recover = 60s;
+
+bool is_guarded(const chaos_settings& settings)
+{
+    return settings.mode == "guarded";
+}
+
+void check_settings(const chaos_settings& settings)
+{
+    const std::array known{"none", "fencing", "quarantine", "compare"};
+    if (std::ranges::find(known, settings.without) == known.end())
+        throw std::invalid_argument("nothing is called '" + settings.without + "'");
+    if (!is_guarded(settings) && settings.without == "fencing")
+        throw std::invalid_argument("plain mode has no tokens");
+}
+
+/// Nodes of plain mode must keep everything. In guarded mode each finds something else again.
+std::vector<redis_storage> storage_for(const chaos_settings& settings)
+{
+    using enum redis_storage;
+    if (settings.without == "quarantine")
+        return {none, none, none, none, none};
+    if (!is_guarded(settings))
+        return {every_write, every_write, every_write, every_write, every_write};
+    return {none, every_second, every_write, none, every_second};
+}
+
+stage_options options_for(const chaos_settings& settings)
+{
+    stage_options options;
+    options.storage = storage_for(settings);
+    options.workers = settings.workers;
+    options.fenced = is_guarded(settings);
+    if (settings.without == "quarantine" && is_guarded(settings))
+        options.guard = restart_guard::bypassed;
+    worker_options& work = options.work;
+    work.how.mode = settings.mode;
+    work.how.ttl_max = 1s;
+    work.how.durable_nodes = true;
+    work.tasks = settings.tasks;
+    work.resources = settings.resources;
+    work.ttl = 500ms;
+    work.node_timeout = 100ms;
+    work.wait = 100ms;
+    work.hold = 3ms;
+    work.long_hold = 900ms;
+    work.one_long_of = 32;
+    work.extends = true;
+    work.store_checks = settings.without != "fencing";
+    work.deletes = settings.without == "compare";
+    if (settings.without != "none")
+        work.one_long_of = 8;
+    return options;
+}
+
+/// Those of a control are what it takes, so that it fails soon.
+std::vector<std::string> faults_for(const chaos_settings& settings)
+{
+    std::vector<std::string> names;
+    std::istringstream list(settings.faults);
+    for (std::string name; std::getline(list, name, ',');)
+        names.push_back(name);
+    if (!names.empty())
+        return names;
+    if (settings.without == "fencing")
+        return {"pause worker", "pause node", "delay"};
+    if (settings.without == "quarantine")
+        return {"restart without data", "all down", "pause worker"};
+    if (settings.without == "compare")
+        return {"pause worker", "delay"};
+    return {};
+}
+
+tokens tokens_of(const chaos_settings& settings)
+{
+    return is_guarded(settings) ? tokens::increasing : tokens::none;
+}
+
+void keep_logs(stage& on, const nemesis& harm, const std::filesystem::path& folder)
+{
+    if (folder.empty())
+        return;
+    std::filesystem::create_directories(folder);
+    for (const auto& file : std::filesystem::directory_iterator(on.workers().folder()))
+    {
+        if (file.is_regular_file())
+            std::filesystem::copy(
+                file.path(),
+                folder / file.path().filename(),
+                std::filesystem::copy_options::overwrite_existing
+            );
+    }
+    std::ofstream(folder / "nemesis") << harm.diary();
+}
+
+void print_progress(stage& on, deadline_point start)
+{
+    const std::chrono::duration<double> passed = deadline_clock::now() - start;
+    std::cout << "after " << static_cast<int>(passed.count()) << " s: " << on.workers().claims()
+              << " acquisitions" << std::endl;
+}
+
+/// Does harm until it is time to end. @return Whether the workers recovered each time.
+bool do_harm(stage& on, nemesis& harm, const chaos_settings& settings)
+{
+    const bool is_control = settings.without != "none";
+    const auto start = deadline_clock::now();
+    const auto end = start + std::chrono::seconds(settings.seconds);
+    const auto is_over = [&] {
+        const bool enough =
+            settings.acquisitions != 0 && on.workers().claims() >= settings.acquisitions;
+        return enough || deadline_clock::now() >= end;
+    };
+    auto look = start + 1s;
+    auto calm = start + time_between_calms;
+    std::mt19937_64 random(settings.seed);
+    while (!is_over())
+    {
+        harm.act();
+        ::poll(nullptr, 0, static_cast<int>(random() % longest_rest));
+        if (is_control && deadline_clock::now() >= look)
+        {
+            if (!check(on.read(), tokens_of(settings)).empty())
+                return true;
+            look = deadline_clock::now() + 1s;
+        }
+        if (deadline_clock::now() < calm)
+            continue;
+        harm.heal_all();
+        print_progress(on, start);
+        if (!on.workers().each_makes(3, time_to_recover))
+            return false;
+        calm = deadline_clock::now() + time_between_calms;
+    }
+    harm.heal_all();
+    return on.workers().each_makes(3, time_to_recover);
+}
+
+}  // namespace
+
+chaos_report run_chaos(const chaos_settings& settings)
+{
+    check_settings(settings);
+    chaos_report report;
+    report.settings = settings;
+    if (settings.seed == 0)
+        report.settings.seed = std::random_device()();
+    std::cout << "seed " << report.settings.seed << std::endl;
+
+    const auto start = deadline_clock::now();
+    stage on(options_for(settings));
+    nemesis harm(on, settings.mode, faults_for(settings), report.settings.seed);
+    try
+    {
+        report.live = do_harm(on, harm, report.settings);
+    }
+    catch (const std::exception& failure)
+    {
+        report.live = false;
+        report.output = std::string("nemesis: ") + failure.what() + '\n' + harm.last_notes();
+    }
+    report.all = on.read();
+    on.workers().kill();
+    report.violations = check(report.all, tokens_of(settings));
+    report.faults = harm.counts();
+    report.output += on.workers().output();
+    report.seconds = std::chrono::duration<double>(deadline_clock::now() - start).count();
+    keep_logs(on, harm, settings.keep);
+    return report;
+}
+
+std::string describe(const chaos_report& report)
+{
+    std::map<std::string, std::size_t> counts;
+    for (const operation& one : report.all.operations)
+        ++counts[std::string(to_string(one.what)) + ' ' + to_string(one.result)];
+    std::ostringstream out;
+    out << "seed " << report.settings.seed << ", " << report.settings.mode << " mode, without "
+        << report.settings.without << ", " << report.seconds << " s\n";
+    out << granted(report.all).size() << " acquisitions by " << report.settings.workers
+        << " workers with " << report.settings.tasks << " tasks, " << report.all.store.size()
+        << " writes in the store\n";
+    for (const auto& [name, count] : counts)
+        out << "    " << name << ": " << count << '\n';
+    out << "faults:\n";
+    for (const auto& [name, count] : report.faults)
+        out << "    " << name << ": " << count << '\n';
+    out << (report.live ? "live\n" : "NOT LIVE\n") << report.output;
+    out << describe(report.violations, report.all);
+    return out.str();
+}
+
+}  // namespace redlock::test

@@ -1,0 +1,158 @@
+#include "chaos/stage.hpp"
+
+#include <chrono>
+#include <set>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "chaos/fenced_store.hpp"
+#include "chaos/mode.hpp"
+
+namespace redlock::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* marker_key = "redlock:marker";
+constexpr const char* quarantine_key = "redlock:quarantine";
+
+/// Asks until there is an answer: a machine may stand still for longer than a deadline.
+template <class F>
+auto insist(const std::string& whom, F ask)
+{
+    for (int attempts_left = 4;; --attempts_left)
+    {
+        try
+        {
+            return ask();
+        }
+        catch (const std::system_error& failure)
+        {
+            if (attempts_left == 0)
+                throw std::runtime_error(whom + ": " + failure.what());
+        }
+    }
+}
+
+}  // namespace
+
+stage::stage(stage_options options) : options_(std::move(options))
+{
+    for (const redis_storage storage : options_.storage)
+    {
+        wall_clock& clock = clocks_.emplace_back();
+        redis_server_options how{.storage = storage, .environment = clock.environment()};
+        how.extra = {"--lua-time-limit", "20", "--repl-diskless-sync-delay", "0"};
+        nodes_.emplace_back(how);
+    }
+    if (options_.fenced)
+        options_.work.store = store_.emplace_back().port();
+    make_ready();
+    for (std::size_t worker = 0; worker < options_.workers; ++worker)
+    {
+        if (options_.proxies)
+        {
+            for (const redis_server& node : nodes_)
+                links_.emplace_back(node.port(), tcp_proxy::recording::off);
+        }
+        worker_options work = options_.work;
+        work.nodes = urls(worker);
+        workers_.hire(work);
+    }
+}
+
+tcp_proxy& stage::link(std::size_t worker, std::size_t node)
+{
+    return links_.at(worker * nodes_.size() + node);
+}
+
+redis_server& stage::empty_server()
+{
+    if (empty_.empty())
+        empty_.emplace_back(redis_server_options{.extra = {"--repl-diskless-sync-delay", "0"}});
+    return empty_.front();
+}
+
+void stage::bring_back(std::size_t index)
+{
+    redis_server& node = nodes_.at(index);
+    node.start();
+    if (options_.guard == restart_guard::on)
+        return;
+    node.command({"SET", marker_key, fingerprint_ + info_field(node, "run_id")});
+    node.command({"DEL", quarantine_key});
+}
+
+bool stage::is_admitted(std::size_t index)
+{
+    const std::string marker = command(index, {"GET", marker_key});
+    const std::string run_id =
+        insist("INFO", [&] { return info_field(nodes_.at(index), "run_id"); });
+    return marker.find(run_id) != std::string::npos &&
+        command(index, {"EXISTS", quarantine_key}) == "(integer) 0";
+}
+
+std::string stage::command(std::size_t index, const std::vector<std::string>& words)
+{
+    const std::string what = "node " + std::to_string(index) + ", " + words.front();
+    return insist(what, [&] { return nodes_.at(index).command(words); });
+}
+
+history stage::read()
+{
+    std::set<std::size_t> stopped;
+    for (std::size_t index = 0; index < workers_.size(); ++index)
+    {
+        child_process& worker = workers_.process(index);
+        if (!worker.has_ended() && !worker.is_paused() && stopped.insert(index).second)
+            worker.pause();
+    }
+    history all = workers_.read();
+    if (options_.fenced)
+    {
+        const worker_options& work = options_.work;
+        const std::uint32_t count = work.first_resource + work.resources;
+        all.store = insist("the store", [&] {
+            return fenced_store::entries(store_.front().client(), count);
+        });
+    }
+    for (const std::size_t index : stopped)
+        workers_.process(index).resume();
+    return all;
+}
+
+std::string stage::urls(std::size_t worker) const
+{
+    std::string all;
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
+    {
+        all += all.empty() ? "" : ",";
+        all += options_.proxies ? links_[worker * nodes_.size() + node].url() : nodes_[node].url();
+    }
+    return all;
+}
+
+void stage::make_ready()
+{
+    client_config config;
+    for (const redis_server& node : nodes_)
+        config.nodes.push_back(parse_node(node.url()));
+    config.node_timeout = 500ms;
+    protect(config, options_.work.how);
+    initialize_nodes(config);
+    if (config.mode == mode::plain)
+        return;
+    const std::string marker = nodes_.front().command({"GET", marker_key});
+    fingerprint_ = marker.substr(0, marker.rfind(';') + 1);
+}
+
+std::string info_field(const redis_server& node, const std::string& name)
+{
+    const std::string info = node.command({"INFO", "server"});
+    const std::size_t begin = info.find(name + ':') + name.size() + 1;
+    return info.substr(begin, info.find('\r', begin) - begin);
+}
+
+}  // namespace redlock::test

@@ -2,7 +2,7 @@
 # Makes this machine able to build and test redlock. On Debian 12 and 13 it installs what is
 # missing, elsewhere it says what is needed.
 #
-#   scripts/setup.sh [FEATURE...]      features: browser chat fuzz mariadb stock valkey
+#   scripts/setup.sh [FEATURE...]      features: browser chat fuzz mariadb sim stock valkey
 #
 # Steps are told on stderr; a second run has none. The only line on stdout is the directory to hand
 # to CMake as -DREDLOCK_BOOST_INCLUDE_DIR. Other scripts source this file and call `setup`.
@@ -80,13 +80,22 @@ missing_packages() {
             command -v llvm-cov >/dev/null || echo llvm
             has_libfuzzer || echo libclang-rt-dev
             ;;
+        sim)
+            if on_debian; then
+                [[ -e /usr/include/CLI/CLI.hpp ]] || echo libcli11-dev
+                [[ -e /usr/include/lua5.1/lua.h ]] || echo liblua5.1-0-dev
+            fi
+            ;;
         stock)
             command -v wrk >/dev/null || echo wrk
             if on_debian && [[ ! -e /usr/include/CLI/CLI.hpp ]]; then
                 echo libcli11-dev
             fi
             ;;
-        *) fail "unknown feature '$feature', there are: browser chat fuzz mariadb stock valkey" ;;
+        *)
+            fail "unknown feature '$feature', there are:" \
+                "browser chat fuzz mariadb sim stock valkey"
+            ;;
         esac
     done
 }

@@ -2,7 +2,7 @@
 # Makes this machine able to build and test redlock. On Debian 12 and 13 it installs what is
 # missing, elsewhere it says what is needed.
 #
-#   scripts/setup.sh [FEATURE...]      features: browser chat fuzz mariadb model stock valkey
+#   scripts/setup.sh [FEATURE...]      features: browser chat fuzz mariadb model sim stock valkey
 #
 # Steps are told on stderr; a second run has none. The only line on stdout is the directory to hand
 # to CMake as -DREDLOCK_BOOST_INCLUDE_DIR. Other scripts source this file and call `setup`.
@@ -81,6 +81,12 @@ missing_packages() {
             has_libfuzzer || echo libclang-rt-dev
             ;;
         model) command -v spin >/dev/null || echo spin ;;
+        sim)
+            if on_debian; then
+                [[ -e /usr/include/CLI/CLI.hpp ]] || echo libcli11-dev
+                [[ -e /usr/include/lua5.1/lua.h ]] || echo liblua5.1-0-dev
+            fi
+            ;;
         stock)
             command -v wrk >/dev/null || echo wrk
             if on_debian && [[ ! -e /usr/include/CLI/CLI.hpp ]]; then
@@ -89,7 +95,7 @@ missing_packages() {
             ;;
         *)
             fail "unknown feature '$feature'," \
-                "there are: browser chat fuzz mariadb model stock valkey"
+                "there are: browser chat fuzz mariadb model sim stock valkey"
             ;;
         esac
     done

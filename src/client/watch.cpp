@@ -1,5 +1,6 @@
 #include "client/watch.hpp"
 
+#include "client/attempt_ids.hpp"
 #include "client/client_impl.hpp"
 #include "client/operations.hpp"
 #include "client/spawn_op.hpp"
@@ -51,7 +52,7 @@ time_point rounded_up(time_point at, core::nanoseconds tick) noexcept
 }  // namespace
 
 watch::watch(client_impl& client, std::shared_ptr<deadlines> timer)
-    : client_(client), timer_(std::move(timer)), jitter_(std::random_device()())
+    : client_(client), timer_(std::move(timer)), jitter_(random_bits())
 {
 }
 

@@ -6,6 +6,8 @@
 
 #include <boost/asio/post.hpp>
 
+#include <openssl/rand.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -26,6 +28,15 @@ using namespace std::chrono_literals;
 /// restarted node is back soon; the cap keeps a dead one from costing anything.
 constexpr core::nanoseconds first_pause = 50ms;
 constexpr core::nanoseconds longest_pause = 2s;
+
+/// From the source of the attempt ids, which a simulation replaces. Without entropy the pauses are
+/// those of all others, and attempt ids cannot be had.
+std::uint32_t random_seed() noexcept
+{
+    std::uint32_t seed = 1;
+    static_cast<void>(::RAND_bytes(reinterpret_cast<unsigned char*>(&seed), sizeof seed));
+    return seed;
+}
 
 /// A release that the node has not confirmed.
 struct pending_release
@@ -63,7 +74,7 @@ public:
           log_(config.log),
           pause_(time_->make_alarm()),
           pauses_(first_pause, longest_pause),
-          jitter_(std::random_device()()),
+          jitter_(random_seed()),
           status_{config.nodes[index].name(), node_state::connecting, {}, {}}
     {
     }

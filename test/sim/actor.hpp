@@ -1,0 +1,48 @@
+#ifndef REDLOCK_TEST_SIM_ACTOR_HPP
+#define REDLOCK_TEST_SIM_ACTOR_HPP
+
+#include <boost/asio/awaitable.hpp>
+
+#include <cstdint>
+#include <string>
+
+#include "sim/simulation.hpp"
+
+namespace redlock::sim {
+
+/// Somebody who uses a client, in every way that there is.
+class actor
+{
+public:
+    actor(simulation& in, contender& by, std::uint64_t seed) : sim_(in), by_(by), dice_(seed) {}
+
+    /// Works for as long as the plan says, or the client can be used.
+    [[nodiscard]] asio::awaitable<void> work();
+
+    /// Acquires each resource once, however long it takes. For I9.
+    [[nodiscard]] asio::awaitable<void> probe();
+
+private:
+    using claim_ptr = invariants::claim_ptr;
+
+    [[nodiscard]] asio::awaitable<void> pause(nanoseconds duration);
+    [[nodiscard]] asio::awaitable<void> acquire_and_use();
+    [[nodiscard]] asio::awaitable<void> use_with_lock();
+    [[nodiscard]] asio::awaitable<void> use(redlock::lease& held, claim& mine);
+    [[nodiscard]] asio::awaitable<void> touch_store(redlock::lease& held);
+    [[nodiscard]] asio::awaitable<void> extend(redlock::lease& held);
+    [[nodiscard]] asio::awaitable<void> part_with(redlock::lease& held, claim_ptr& mine);
+
+    [[nodiscard]] acquire_options draw_options();
+    [[nodiscard]] std::string draw_resource();
+    [[nodiscard]] std::size_t draw_steps();
+    [[nodiscard]] claim make_claim(const redlock::lease& held, redlock::owner who) const;
+
+    simulation& sim_;
+    contender& by_;
+    dice dice_;
+};
+
+}  // namespace redlock::sim
+
+#endif

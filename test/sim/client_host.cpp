@@ -1,0 +1,43 @@
+#include "sim/client_host.hpp"
+
+#include "client/client_impl.hpp"
+#include "client/validate.hpp"
+#include "node/redis_node.hpp"
+
+#include <boost/asio/strand.hpp>
+
+#include <utility>
+
+namespace redlock::sim {
+
+redlock::client make_client(
+    const boost::asio::any_io_executor& executor,
+    network& over,
+    process& in,
+    unsigned index,
+    const std::vector<std::size_t>& nodes,
+    client_config config
+)
+{
+    detail::validate(config);
+    const detail::strand_type strand = boost::asio::make_strand(executor);
+    const auto end_of_turn = std::make_shared<detail::turn>(executor, strand);
+    const detail::link_group group = detail::make_link_group(config);
+    const detail::link_ground ground{strand, end_of_turn, make_process_clock(in, strand)};
+    detail::client_parts parts{strand, end_of_turn, make_process_time(in, strand), {}};
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+    {
+        auto make_link = [=, &over, &in, to = nodes[i], how = config.nodes[i]]() {
+            auto wire = over.connect(in, index, to, ground.strand, ground.end_of_turn);
+            return detail::make_redis_link(ground, group, i, how, std::move(wire));
+        };
+        parts.nodes.push_back(
+            detail::make_redis_node(strand, ground.time, std::move(make_link), i, config)
+        );
+    }
+    return redlock::client(std::make_shared<detail::client_impl>(
+        executor, std::move(config), std::move(parts)
+    ));
+}
+
+}  // namespace redlock::sim

@@ -1,0 +1,194 @@
+// What goes wrong in a schedule, apart from what the network does to messages.
+
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/simulation.hpp"
+
+namespace redlock::sim {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Longer ago than anything.
+constexpr nanoseconds everything = 1000h;
+
+}  // namespace
+
+void simulation::plan_next_fault()
+{
+    if (plan_.faults.empty())
+        return;
+    const nanoseconds pause = dice_.between(0ns, 2 * plan_.between_faults);
+    time_.after(pause, [this]() {
+        if (healed_)
+            return;
+        inflict(plan_.faults[dice_.below(plan_.faults.size())]);
+        plan_next_fault();
+    });
+}
+
+void simulation::inflict(fault what)
+{
+    ++outcome_.faults[static_cast<std::size_t>(what)];
+    if (what == fault::majority_forward)
+        return move_majority_forward();
+    if (what == fault::delete_keys)
+        return delete_a_lock_key();
+    contender& who = *contenders_[dice_.below(contenders_.size())];
+    if (what >= fault::wall_of_client && what <= fault::client_closed)
+        return inflict_on_client(what, who);
+    const std::size_t node = dice_.below(servers_.size());
+    switch (what)
+    {
+    case fault::block_to_server:
+    case fault::block_to_client:
+        return network_->block(
+            who.index, node,
+            what == fault::block_to_server ? network::direction::to_server
+                                           : network::direction::to_client,
+            dice_.between(0ns, 2 * nanoseconds(plan_.ttl_max))
+        );
+    case fault::reset: return network_->reset(who.index, node);
+    default: return inflict_on_node(what, node);
+    }
+}
+
+void simulation::inflict_on_node(fault what, std::size_t node)
+{
+    server& hit = *servers_[node];
+    switch (what)
+    {
+    case fault::freeze:
+        return network_->freeze(node, dice_.between(0ns, 3 * nanoseconds(plan_.ttl_max)));
+    case fault::crash: return crash(hit);
+    case fault::flush: return hit.flush_all();
+    case fault::flush_scripts: return hit.flush_scripts();
+    case fault::error_replies: return send_errors(hit);
+    case fault::clock_back: return set_clock_back(hit);
+    case fault::clock_far_forward: return set_clock_far_forward(hit);
+    default: break;
+    }
+}
+
+void simulation::inflict_on_client(fault what, contender& who)
+{
+    switch (what)
+    {
+    case fault::wall_of_client:
+    {
+        const nanoseconds far = dice_.below(2) ? nanoseconds(24h * 3650) : nanoseconds(2s);
+        return who.in->step_wall(dice_.between(-far, far));
+    }
+    case fault::stall:
+        return who.in->stall(dice_.between(0ns, 3 * nanoseconds(plan_.ttl_max)));
+    case fault::suspend:
+        return who.in->suspend(dice_.between(0ns, 3 * nanoseconds(plan_.ttl_max)));
+    case fault::client_crash:
+        // Somebody has to be there to be in the way of.
+        if (++crashed_clients_ < plan_.clients)
+            who.in->crash();
+        return;
+    case fault::client_destroyed: return destroy_client(who);
+    case fault::client_closed: return close_client(who);
+    default: break;
+    }
+}
+
+void simulation::crash(server& node)
+{
+    if (!node.up())
+        return;
+    const nanoseconds ttl = plan_.ttl_max;
+    const bool may_forget = plan_.guarded() || plan_.of != profile::respecting;
+    nanoseconds lost = 0ns;
+    nanoseconds down = dice_.between(0ns, ttl);
+    switch (may_forget ? dice_.below(3) : 3)
+    {
+    case 0: lost = everything; break;
+    case 1: lost = dice_.between(0ns, 2 * ttl); break;
+    case 2: break;
+    default:
+        // Without a quarantine it loses nothing, or stays away until all leases have ended.
+        if (dice_.below(2))
+        {
+            lost = everything;
+            down = ttl + ttl / 10;
+        }
+    }
+    if (plan_.of == profile::plain_amnesia || dice_.below(2))
+        down = lost == everything && !may_forget ? down : 0ns;
+    node.crash(lost, time_.elapsed() + down);
+    const auto index = std::ranges::find(servers_, &node, &std::unique_ptr<server>::get);
+    network_->reset_all(static_cast<std::size_t>(index - servers_.begin()));
+    time_.after(down, [&node]() {
+        if (!node.up())
+            node.start();
+    });
+}
+
+void simulation::send_errors(server& node)
+{
+    node.impair(static_cast<impairment>(1 + dice_.below(impairment_count - 1)));
+    time_.after(dice_.between(0ns, 2 * nanoseconds(plan_.ttl_max)), [&node]() {
+        node.impair(impairment::none);
+    });
+}
+
+/// A clock may go back by a second in all.
+void simulation::set_clock_back(server& node)
+{
+    const nanoseconds by = dice_.between(0ns, clock_back_left_ / 2);
+    clock_back_left_ -= by;
+    node.set_clock(-by);
+}
+
+/// A minority, and never back: no quorum has one of them from then on.
+void simulation::set_clock_far_forward(server& node)
+{
+    const auto index = std::ranges::find(servers_, &node, &std::unique_ptr<server>::get);
+    const auto at = static_cast<std::size_t>(index - servers_.begin());
+    const auto so_far = static_cast<std::size_t>(std::ranges::count(far_forward_, true));
+    if (far_forward_[at] || so_far >= plan_.nodes - majority_of(plan_.nodes))
+        return;
+    far_forward_[at] = true;
+    const nanoseconds least = 3 * nanoseconds(plan_.clock_window) + 3s;
+    node.set_clock(dice_.between(least, nanoseconds(1h)));
+    rules_->exclude(node);
+}
+
+void simulation::move_majority_forward()
+{
+    const nanoseconds by = 2 * nanoseconds(plan_.ttl_max);
+    for (std::size_t i = 0; i < majority_of(servers_.size()); ++i)
+        servers_[i]->set_clock(by);
+}
+
+void simulation::delete_a_lock_key()
+{
+    const std::string key = "r" + std::to_string(dice_.below(plan_.resources));
+    for (std::size_t i = 0; i < majority_of(servers_.size()); ++i)
+        servers_[i]->remove(key);
+}
+
+void simulation::destroy_client(contender& who)
+{
+    if (!who.usable())
+        return;
+    trace_.note(who.in->name(), "has its client destroyed");
+    who.locks.reset();
+}
+
+void simulation::close_client(contender& who)
+{
+    if (!who.usable())
+        return;
+    trace_.note(who.in->name(), "is closed");
+    who.closing = true;
+    rules_->client_is_closing(who.index);
+    static_cast<void>(launch(calls_, context_->get_executor(), "close", who.locks->async_close()));
+}
+
+}  // namespace redlock::sim

@@ -1,0 +1,308 @@
+#include "sim/invariants.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+
+namespace redlock::sim {
+
+namespace {
+
+constexpr std::string_view marker_key = "redlock:marker";
+constexpr std::string_view quarantine_key = "redlock:quarantine";
+constexpr std::string_view own_prefix = "redlock:";
+
+std::string describe(const claim& of)
+{
+    return of.in->name() + " holds " + of.resource + " with token " + to_string(of.token);
+}
+
+}  // namespace
+
+invariants::invariants(
+    const plan& of,
+    schedule& time,
+    trace& told,
+    std::vector<const server*> servers
+)
+    : plan_(of), time_(time), trace_(told), servers_(std::move(servers))
+{
+}
+
+fencing_token invariants::highest(const std::string& resource) const
+{
+    const auto found = tokens_.find(resource);
+    return found == tokens_.end() ? fencing_token() : found->second.highest;
+}
+
+invariants::claim_ptr invariants::begin(claim granted, fencing_token before)
+{
+    ++begun_;
+    trace_.note(granted.in->name(), "holds", granted.resource, granted.token.value());
+    i3_tokens_increase(granted, before);
+    claims_.push_back(std::make_shared<claim>(std::move(granted)));
+    return claims_.back();
+}
+
+void invariants::end(const claim_ptr& of)
+{
+    trace_.note(of->in->name(), "ends its claim on", of->resource, of->token.value());
+    std::erase(claims_, of);
+}
+
+void invariants::client_is_closing(unsigned client)
+{
+    for (const claim_ptr& each : claims_)
+        each->closing = each->closing || each->client == client;
+}
+
+/// `expired()` leaves a mark if the deadline has passed, which the other question does not.
+bool invariants::valid(claim& of) const
+{
+    if (!of.in->alive())
+        return false;
+    if (plan_.looks || of.closing)
+        return !of.held->expired();
+    return !detail::loss_of(*of.held, boost::asio::error::operation_aborted);
+}
+
+void invariants::check()
+{
+    valid_.clear();
+    for (const claim_ptr& each : claims_)
+    {
+        const bool is_valid = valid(*each);
+        i7_a_loss_is_final(*each, is_valid);
+        i7_a_loss_is_told_in_time(*each);
+        if (is_valid)
+            valid_.push_back(each.get());
+    }
+    i1_valid_claims_are_disjoint();
+    for (claim* each : valid_)
+        i2_a_quorum_holds_the_attempt(*each);
+}
+
+void invariants::i1_valid_claims_are_disjoint()
+{
+    for (std::size_t i = 0; i < valid_.size(); ++i)
+    {
+        for (std::size_t j = i + 1; j < valid_.size(); ++j)
+        {
+            const claim& one = *valid_[i];
+            const claim& other = *valid_[j];
+            const bool shared = one.client == other.client && one.owner == other.owner &&
+                                one.owner != redlock::owner::none && one.token == other.token;
+            if (one.resource == other.resource && !shared)
+                break_rule("I1", describe(one) + " while " + describe(other));
+        }
+    }
+}
+
+void invariants::i2_a_quorum_holds_the_attempt(claim& of)
+{
+    const nanoseconds deadline = of.in->was_suspended()
+                                     ? time_.elapsed()
+                                     : of.in->when(of.held->valid_until());
+    std::size_t backing = 0;
+    for (const server* each : servers_)
+        backing += backs(*each, of, deadline);
+    if (backing < majority_of(plan_.nodes))
+        break_rule(
+            "I2", describe(of) + ", and " + std::to_string(backing) + " nodes keep it so"
+        );
+}
+
+/// Whether a node will not grant the resource to anybody else before `until`.
+bool invariants::backs(const server& node, const claim& of, nanoseconds until) const
+{
+    const entry* const key = node.look(of.resource);
+    if (key && key->writer == of.client && node.gone_at(*key) >= until)
+        return true;
+    if (!node.up() && node.back_at() >= until)
+        return true;
+    return plan_.guarded() && is_shut(node, until);
+}
+
+/// Whether a node cannot vote in any case: it has lost something, or its clock is far away.
+bool invariants::is_shut(const server& node, nanoseconds until) const
+{
+    if (std::ranges::find(excluded_, &node) != excluded_.end())
+        return true;
+    const entry* const marker = node.look(marker_key);
+    if (!marker)
+        return true;
+    const entry* const quarantine = node.look(quarantine_key);
+    if (quarantine && node.gone_at(*quarantine) >= until)
+        return true;
+    // It starts a quarantine with the first client that meets it.
+    return !node.durable() && marker->value.find(node.run_id()) == std::string::npos;
+}
+
+void invariants::i3_tokens_increase(const claim& granted, fencing_token before)
+{
+    if (!plan_.guarded())
+        return;
+    tokens& known = tokens_[granted.resource];
+    const bool shares = granted.owner != redlock::owner::none && granted.owner == known.owner &&
+                        granted.client == known.client && granted.token == known.highest;
+    if (shares)
+        return;
+    claim copy = granted;
+    const bool in_force = valid(copy);
+    if (granted.token <= before)
+        break_rule("I3", describe(granted) + ", and before it there was " + to_string(before));
+    else if (in_force && granted.token <= known.highest)
+        break_rule("I3", describe(granted) + " after " + to_string(known.highest));
+    if (granted.token > known.highest)
+        known = {granted.token, granted.client, granted.owner};
+}
+
+std::optional<std::uint64_t> invariants::read_store(
+    const std::string& resource,
+    fencing_token token
+)
+{
+    store& of = stores_[resource];
+    if (plan_.of != profile::unfenced_reads && !of.fence.accept(token))
+        return std::nullopt;
+    trace_.note("store", "is read with", token.value(), of.version);
+    return of.version;
+}
+
+bool invariants::write_store(
+    const std::string& resource,
+    fencing_token token,
+    std::uint64_t based_on
+)
+{
+    store& of = stores_[resource];
+    if (!of.fence.accept(token))
+        return false;
+    i4_no_update_is_lost(of, based_on, to_string(token));
+    ++of.version;
+    trace_.note("store", "is written with", token.value(), of.version);
+    return true;
+}
+
+std::uint64_t invariants::read_unfenced(const std::string& resource)
+{
+    return stores_["unfenced " + resource].version;
+}
+
+void invariants::write_unfenced(const std::string& resource, std::uint64_t based_on)
+{
+    store& of = stores_["unfenced " + resource];
+    i4_no_update_is_lost(of, based_on, "an unfenced writer");
+    ++of.version;
+}
+
+void invariants::i4_no_update_is_lost(
+    const store& of,
+    std::uint64_t based_on,
+    std::string_view who
+)
+{
+    if (based_on == of.version)
+        return;
+    break_rule(
+        "I4", std::string(who) + " has written over version " + std::to_string(of.version) +
+                  ", having read " + std::to_string(based_on)
+    );
+}
+
+void invariants::on_change(const key_change& change)
+{
+    if (change.key.starts_with(own_prefix))
+        return;
+    i5_only_its_own_key(change);
+    i6_keys_end_with_their_ttl(change);
+}
+
+void invariants::i5_only_its_own_key(const key_change& change)
+{
+    if (!change.before)
+        return;
+    const bool names_it =
+        std::ranges::find(change.command, change.before->value) != change.command.end();
+    const bool rewrites = change.after && change.after->value != change.before->value;
+    const bool shortens = change.after && change.after->expires < change.before->expires &&
+                          change.after->expires != entry::never;
+    if (!names_it || rewrites)
+        break_rule("I5", "a command of client " + std::to_string(change.client) + " changes " +
+                             std::string(change.key) + ", which is not its own");
+    else if (shortens)
+        break_rule("I5", "a command shortens the life of " + std::string(change.key));
+}
+
+void invariants::i6_keys_end_with_their_ttl(const key_change& change)
+{
+    if (!change.after)
+        return;
+    const std::int64_t left = change.after->expires - change.where.now_ms();
+    if (change.after->expires == entry::never || left > plan_.ttl_max.count())
+        break_rule("I6", std::string(change.key) + " gets a life of " + std::to_string(left) +
+                             " ms");
+}
+
+void invariants::i6_no_key_is_left(bool calm)
+{
+    if (!calm)
+        return;
+    for (const server* each : servers_)
+    {
+        for (const auto& [key, value] : each->keys())
+        {
+            if (!key.starts_with(own_prefix) && each->look(key))
+                break_rule("I6", key + " is left on " + each->name());
+        }
+    }
+}
+
+void invariants::i7_a_loss_is_told_in_time(const claim& of)
+{
+    using namespace std::chrono_literals;
+
+    if (!of.wait_lost || of.wait_lost->done() || !of.in->running())
+        return;
+    // A timer that is late is asked for again, and may be late once more.
+    nanoseconds allowed = 3 * plan_.latest_timer + 1ms;
+    if (of.in->was_suspended())
+        allowed += 500ms + 2 * plan_.latest_timer;
+    const nanoseconds late = of.in->now().steady - of.held->valid_until();
+    if (late > allowed)
+        break_rule("I7", describe(of) + ", and nobody told that it was lost before " +
+                             std::to_string(late.count()) + " ns");
+}
+
+void invariants::i7_a_loss_is_final(claim& of, bool is_valid)
+{
+    if (of.seen_over && is_valid && of.in->alive())
+        break_rule("I7", describe(of) + " once more, after it was over");
+    of.seen_over = of.seen_over || !is_valid;
+}
+
+void invariants::i8_every_call_has_completed_once(const call_book& calls)
+{
+    if (calls.pending() > 0)
+        break_rule("I8", std::to_string(calls.pending()) + " calls have not completed: " +
+                             calls.describe_pending());
+    if (calls.completed_twice() > 0)
+        break_rule("I8", std::to_string(calls.completed_twice()) + " calls completed twice");
+}
+
+void invariants::i9_is_alive(bool acquired, std::string_view how)
+{
+    if (!acquired)
+        break_rule("I9", "nothing was wrong any more, and an acquisition ended with " +
+                             std::string(how));
+}
+
+void invariants::break_rule(const char* rule, std::string words)
+{
+    trace_.note("VIOLATION", rule, words);
+    // What is wrong stays wrong for a while.
+    if (found_.size() < 20)
+        found_.push_back({rule, std::move(words), time_.elapsed()});
+}
+
+}  // namespace redlock::sim

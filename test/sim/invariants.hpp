@@ -1,0 +1,145 @@
+#ifndef REDLOCK_TEST_SIM_INVARIANTS_HPP
+#define REDLOCK_TEST_SIM_INVARIANTS_HPP
+
+#include <redlock/error.hpp>
+#include <redlock/fence_check.hpp>
+#include <redlock/lease.hpp>
+#include <redlock/options.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/calls.hpp"
+#include "sim/plan.hpp"
+#include "sim/process.hpp"
+#include "sim/server.hpp"
+
+namespace redlock::sim {
+
+/// A rule that was broken.
+struct violation
+{
+    std::string rule;  ///< I1 to I9, as in docs/testing.md.
+    std::string words;
+    nanoseconds when{0};
+};
+
+/// A lease that somebody holds, and believes in for as long as it is valid.
+struct claim
+{
+    const redlock::lease* held = nullptr;
+    const process* in = nullptr;
+    unsigned client = 0;
+    std::string resource{};
+    redlock::owner owner = redlock::owner::none;
+    fencing_token token{};
+    std::shared_ptr<call<error_code>> wait_lost{};  ///< Null: nobody waits.
+    bool closing = false;  ///< Its client gives leases back by itself.
+    bool seen_over = false;
+};
+
+/** The rules that hold at every moment of a schedule, and what has to be known to check them.
+
+    The names are those of docs/testing.md.
+*/
+class invariants
+{
+public:
+    invariants(const plan& of, schedule& time, trace& told, std::vector<const server*> servers);
+    invariants(const invariants&) = delete;
+    invariants& operator=(const invariants&) = delete;
+
+    using claim_ptr = std::shared_ptr<claim>;
+
+    // What the workload tells.
+
+    /// The highest token of an acquisition that has ended.
+    [[nodiscard]] fencing_token highest(const std::string& resource) const;
+
+    /// A lease was handed out.
+    /// @param before What `highest` said when it was asked for.
+    claim_ptr begin(claim granted, fencing_token before);
+    void end(const claim_ptr& of);
+    void client_is_closing(unsigned client);
+    void set_wait_lost(claim& of, std::shared_ptr<call<error_code>> wait) const
+    {
+        of.wait_lost = std::move(wait);
+    }
+
+    /// A node's clock was set so far that no quorum has it any more.
+    void exclude(const server& stepped) { excluded_.push_back(&stepped); }
+
+    /// The fenced store. @return The version read, or nothing for a token that is too low.
+    std::optional<std::uint64_t> read_store(const std::string& resource, fencing_token token);
+    bool write_store(const std::string& resource, fencing_token token, std::uint64_t based_on);
+
+    /// The same without a token.
+    std::uint64_t read_unfenced(const std::string& resource);
+    void write_unfenced(const std::string& resource, std::uint64_t based_on);
+
+    /// A key of a server is about to change.
+    void on_change(const key_change& change);
+
+    // The rules that need to be checked after every event.
+    void check();
+
+    // The others.
+    void i6_no_key_is_left(bool calm);
+    void i8_every_call_has_completed_once(const call_book& calls);
+    void i9_is_alive(bool acquired, std::string_view how);
+
+    [[nodiscard]] const std::vector<violation>& violations() const noexcept { return found_; }
+    [[nodiscard]] std::size_t claims() const noexcept { return begun_; }
+
+private:
+    struct store
+    {
+        fence_check fence;
+        std::uint64_t version = 0;
+    };
+
+    /// What is known of the tokens of a resource.
+    struct tokens
+    {
+        fencing_token highest{};
+        unsigned client = 0;
+        redlock::owner owner = redlock::owner::none;
+    };
+
+    void i1_valid_claims_are_disjoint();
+    void i2_a_quorum_holds_the_attempt(claim& of);
+    void i3_tokens_increase(const claim& granted, fencing_token before);
+    void i4_no_update_is_lost(const store& of, std::uint64_t based_on, std::string_view who);
+    void i5_only_its_own_key(const key_change& change);
+    void i6_keys_end_with_their_ttl(const key_change& change);
+    void i7_a_loss_is_told_in_time(const claim& of);
+    void i7_a_loss_is_final(claim& of, bool valid);
+
+    [[nodiscard]] bool valid(claim& of) const;
+    [[nodiscard]] bool backs(const server& node, const claim& of, nanoseconds until) const;
+    [[nodiscard]] bool is_shut(const server& node, nanoseconds until) const;
+    void break_rule(const char* rule, std::string words);
+
+    const plan& plan_;
+    schedule& time_;
+    trace& trace_;
+    std::vector<const server*> servers_;
+    std::vector<const server*> excluded_;
+    std::vector<claim_ptr> claims_;
+    std::vector<claim*> valid_;  ///< Of one check.
+    std::map<std::string, tokens, std::less<>> tokens_;
+    std::map<std::string, store, std::less<>> stores_;
+    std::size_t begun_ = 0;
+    std::vector<violation> found_;
+};
+
+}  // namespace redlock::sim
+
+#endif

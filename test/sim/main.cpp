@@ -1,0 +1,156 @@
+// Runs schedules of the simulator, and tells which broke a rule.
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/simulation.hpp"
+
+namespace {
+
+using namespace redlock::sim;
+
+struct options
+{
+    std::uint64_t schedules = 1000;
+    std::uint64_t seed = 1;
+    std::string profile = "respecting";
+    std::vector<std::string> expect{};  ///< Rules that have to be broken.
+    std::vector<std::string> allow{};   ///< Others that may be.
+    bool trace = false;
+    bool go_on = false;
+};
+
+/// What was seen in all schedules.
+struct totals
+{
+    std::uint64_t schedules = 0;
+    std::uint64_t events = 0;
+    std::uint64_t claims = 0;
+    std::uint64_t broken = 0;
+    std::uint64_t hash = 0;
+    std::array<std::uint64_t, fault_count> faults{};
+    std::map<std::string, std::uint64_t> rules;  ///< In how many schedules each was broken.
+
+    void add(const outcome& of)
+    {
+        ++schedules;
+        events += of.events;
+        claims += of.claims;
+        hash = hash * 31 + of.hash;
+        for (std::size_t i = 0; i < fault_count; ++i)
+            faults[i] += of.faults[i];
+        broken += !of.violations.empty();
+        std::set<std::string> broken_rules;
+        for (const violation& each : of.violations)
+            broken_rules.insert(each.rule);
+        for (const std::string& rule : broken_rules)
+            ++rules[rule];
+    }
+};
+
+void tell(const options& how, std::uint64_t seed, const outcome& of)
+{
+    for (const violation& each : of.violations)
+    {
+        std::cout << "seed " << seed << " of " << how.profile << ": " << each.rule << " at "
+                  << static_cast<double>(each.when.count()) / 1e6 << " ms: " << each.words << '\n';
+        if (!how.trace)
+            break;
+    }
+}
+
+void tell(const totals& all, double seconds)
+{
+    std::cout << all.schedules << " schedules, " << all.events << " events, " << all.claims
+              << " leases, " << all.broken << " schedules with a broken rule, hash " << std::hex
+              << all.hash << std::dec << ", " << seconds << " s, "
+              << static_cast<std::uint64_t>(static_cast<double>(all.schedules) / seconds)
+              << " schedules/s\n";
+    for (std::size_t i = 0; i < fault_count; ++i)
+        std::cout << "  " << to_string(static_cast<fault>(i)) << ": " << all.faults[i] << '\n';
+    for (const auto& [rule, count] : all.rules)
+        std::cout << "broken in " << count << " schedules: " << rule << '\n';
+}
+
+/// Whether those rules were broken that had to be, and no others than may be.
+bool as_expected(const options& how, const totals& all)
+{
+    bool yes = true;
+    for (const std::string& rule : how.expect)
+    {
+        if (all.rules.contains(rule))
+            continue;
+        yes = false;
+        std::cout << "was not broken: " << rule << '\n';
+    }
+    for (const auto& [rule, count] : all.rules)
+    {
+        const bool may_be = std::ranges::find(how.expect, rule) != how.expect.end() ||
+                            std::ranges::find(how.allow, rule) != how.allow.end();
+        yes = yes && may_be;
+    }
+    return yes;
+}
+
+int run(const options& how)
+{
+    const auto of = to_profile(how.profile);
+    if (!of)
+        throw std::invalid_argument("there is no profile '" + how.profile + "'");
+    script_engine scripts;
+    totals all;
+    const auto begun = std::chrono::steady_clock::now();
+    for (std::uint64_t i = 0; i < how.schedules; ++i)
+    {
+        simulation drawn(scripts, how.seed + i, *of, how.trace ? &std::cout : nullptr);
+        const outcome seen = drawn.run();
+        all.add(seen);
+        if (!seen.violations.empty())
+        {
+            if (how.expect.empty() || how.trace)
+                tell(how, how.seed + i, seen);
+            if (!how.go_on && how.expect.empty())
+                break;
+        }
+    }
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+    tell(all, took.count());
+    return as_expected(how, all) ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int count, char** values)
+{
+    options how;
+    CLI::App app("Runs schedules of the simulator. Ends with 1 if a rule was broken, or if one was "
+                 "not that had to be.");
+    app.add_option("--schedules", how.schedules, "How many, with seeds from --seed on");
+    app.add_option("--seed", how.seed, "The first seed");
+    app.add_option("--profile", how.profile, "What may go wrong: see test/sim/plan.hpp");
+    app.add_option("--expect", how.expect, "Rules that have to be broken, such as I1,I2")
+        ->delimiter(',');
+    app.add_option("--allow", how.allow, "Other rules that may be broken")->delimiter(',');
+    app.add_flag("--trace", how.trace, "Tell what happens");
+    app.add_flag("--go-on", how.go_on, "Do not stop at the first broken rule");
+    CLI11_PARSE(app, count, values);
+    try
+    {
+        return run(how);
+    }
+    catch (const std::exception& failure)
+    {
+        std::cerr << failure.what() << '\n';
+        return 2;
+    }
+}

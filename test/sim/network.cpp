@@ -1,0 +1,395 @@
+#include "sim/network.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <string>
+#include <utility>
+
+namespace redlock::sim {
+
+namespace asio = boost::asio;
+
+/// One connection, with both its ends.
+class wire : public std::enable_shared_from_this<wire>
+{
+public:
+    using direction = network::direction;
+
+    wire(
+        network& of,
+        process& from,
+        unsigned client,
+        std::size_t node,
+        const detail::strand_type& strand,
+        std::shared_ptr<detail::turn> end_of_turn
+    )
+        : network_(of),
+          process_(from),
+          client_(client),
+          node_(node),
+          strand_(strand),
+          turn_(std::move(end_of_turn)),
+          stream_(from.new_stream())
+    {
+        session_.client = client;
+    }
+
+    [[nodiscard]] unsigned client() const noexcept { return client_; }
+    [[nodiscard]] std::size_t node() const noexcept { return node_; }
+
+    /// Lets go of the owner, for the world ends.
+    void drop() { const auto dropped = std::move(owner_); }
+
+    // The client's end.
+
+    void open(const std::shared_ptr<detail::connection::owner>& of)
+    {
+        owner_ = of;
+        if (network_.link_of(client_, node_).cut_off)
+            return hear_of_reset();
+        send(direction::to_server, [](wire& self) { self.accept(); });
+    }
+
+    void write(std::string_view bytes)
+    {
+        if (closing_ || torn_ || network_.link_of(client_, node_).cut_off)
+            return;
+        const network_habits& habits = network_.habits_;
+        if (network_.dice_.chance(habits.resets))
+        {
+            reset();
+            torn_ = true;
+            // Some of it may have left already.
+            bytes = bytes.substr(0, network_.dice_.below(bytes.size() + 1));
+        }
+        const unsigned life = life_;
+        send(direction::to_server, [sent = std::string(bytes), life](wire& self) {
+            self.receive(sent, life);
+        });
+    }
+
+    void close()
+    {
+        if (std::exchange(closing_, true))
+            return;
+        asio::post(strand_, [self = shared_from_this()]() {
+            self->end(asio::error::operation_aborted);
+        });
+    }
+
+    // The network.
+
+    /// The client learns of it; what it has sent may be under way still, for some time.
+    void reset()
+    {
+        dice& chance = network_.dice_;
+        const nanoseconds delay = chance.between(nanoseconds(0), network_.habits_.usual);
+        const nanoseconds lag = chance.heavy_tailed(
+            network_.habits_.usual, network_.habits_.longest
+        );
+        cut_[0] = std::min(cut_[0], network_.time_.elapsed() + (chance.below(2) ? lag : delay));
+        cut_[1] = std::min(cut_[1], network_.time_.elapsed());
+        deliver_after(delay, [](wire& self) { self.hear_of_reset(); });
+    }
+
+    void hear_of_reset()
+    {
+        post([](wire& self) { self.end(asio::error::connection_reset); });
+    }
+
+private:
+    /// Lets `what` happen at the other end, behind what was sent before.
+    template <class Function>
+    void send(direction which, Function what)
+    {
+        dice& chance = network_.dice_;
+        const network_habits& habits = network_.habits_;
+        const auto way = static_cast<std::size_t>(which);
+        const nanoseconds now = network_.time_.elapsed();
+        nanoseconds& next = next_[way];
+        next = std::max(
+            now + chance.heavy_tailed(habits.usual, habits.longest), next + nanoseconds(1)
+        );
+        const nanoseconds blocked = network_.link_of(client_, node_).blocked[way];
+        if (blocked > now)
+            next = std::max(next, blocked + chance.between(nanoseconds(0), habits.usual));
+        if (!lost_[way] && chance.chance(habits.loses))
+        {
+            lost_[way] = true;
+            network_.trace_.note(process_.name(), "loses a direction of node", node_, way);
+        }
+        if (lost_[way])
+            return;
+        network_.time_.at(next, [self = shared_from_this(), way, what = std::move(what)]() mutable {
+            if (self->network_.time_.elapsed() < self->cut_[way])
+                what(*self);
+        });
+    }
+
+    template <class Function>
+    void deliver_after(nanoseconds delay, Function what)
+    {
+        network_.time_.after(delay, [self = shared_from_this(), what]() { what(*self); });
+    }
+
+    /// Calls a function as a turn of the client.
+    template <class Function>
+    void post(Function what)
+    {
+        process_.deliver(stream_, [self = shared_from_this(), what = std::move(what)]() mutable {
+            asio::post(self->strand_, [self, what = std::move(what)]() {
+                self->turn_->work([&]() { what(*self); });
+            });
+        });
+    }
+
+    // The server's end.
+
+    [[nodiscard]] server& at() noexcept { return *network_.servers_[node_]; }
+
+    void accept()
+    {
+        life_ = at().life();
+        if (!at().up())
+        {
+            deliver_after(network_.habits_.usual, [](wire& self) {
+                self.post([](wire& client) { client.end(asio::error::connection_refused); });
+            });
+            return;
+        }
+        send(direction::to_client, [](wire& self) {
+            self.post([](wire& client) {
+                if (!client.closing_ && client.owner_)
+                    client.owner_->on_open();
+            });
+        });
+    }
+
+    void receive(const std::string& bytes, unsigned life)
+    {
+        if (!frozen() && held_.empty())
+            return work_on(bytes, life);
+        held_.emplace_back(bytes, life);
+        if (held_.size() == 1)
+            thaw_later();
+    }
+
+    [[nodiscard]] bool frozen() const noexcept
+    {
+        return network_.frozen_[node_] > network_.time_.elapsed();
+    }
+
+    void thaw_later()
+    {
+        network_.time_.at(network_.frozen_[node_], [self = shared_from_this()]() {
+            if (self->frozen())
+                return self->thaw_later();
+            for (; !self->held_.empty(); self->held_.pop_front())
+                self->work_on(self->held_.front().first, self->held_.front().second);
+        });
+    }
+
+    void work_on(const std::string& bytes, unsigned life)
+    {
+        if (!at().up() || at().life() != life)
+            return;
+        maybe_replay(bytes);
+        std::string replies = at().receive(session_, bytes);
+        if (replies.empty())
+            return;
+        dice& chance = network_.dice_;
+        const std::size_t first =
+            chance.chance(network_.habits_.splits) ? chance.below(replies.size()) : replies.size();
+        if (first == replies.size())
+            return reply(std::move(replies));
+        reply(replies.substr(0, first));
+        reply(replies.substr(first));
+    }
+
+    void reply(std::string bytes)
+    {
+        send(direction::to_client, [sent = std::move(bytes)](wire& self) mutable {
+            self.post([sent = std::move(sent)](wire& client) { client.read(sent); });
+        });
+    }
+
+    /// What a proxy does that repeats a request whose answer it did not see.
+    void maybe_replay(const std::string& bytes)
+    {
+        const network_habits& habits = network_.habits_;
+        if (!session_.input.empty() || !network_.dice_.chance(habits.replays))
+            return;
+        const nanoseconds delay = network_.dice_.heavy_tailed(habits.usual, habits.longest);
+        deliver_after(delay, [bytes](wire& self) {
+            if (!self.at().up())
+                return;
+            self.network_.trace_.note(self.at().name(), "gets a request once more");
+            session other;
+            other.client = self.client_;
+            other.logged_in = self.session_.logged_in;
+            other.database = self.session_.database;
+            static_cast<void>(self.at().receive(other, bytes));
+        });
+    }
+
+    // The client's end again.
+
+    void read(const std::string& bytes)
+    {
+        if (closing_ || !owner_)
+            return;
+        const auto kept = owner_;
+        if (received_.empty())
+        {
+            received_ = bytes.substr(kept->on_input(bytes));
+            return;
+        }
+        received_ += bytes;
+        received_.erase(0, kept->on_input(received_));
+    }
+
+    void end(error_code why)
+    {
+        closing_ = true;
+        if (const auto ended = std::exchange(owner_, nullptr))
+            ended->on_closed(why);
+    }
+
+    network& network_;
+    process& process_;
+    unsigned client_;
+    std::size_t node_;
+    detail::strand_type strand_;
+    std::shared_ptr<detail::turn> turn_;
+    std::uint64_t stream_;
+    std::shared_ptr<detail::connection::owner> owner_;  ///< While it is open, or about to be.
+    std::string received_;                              ///< And not used by the owner yet.
+    bool closing_ = false;
+    bool torn_ = false;  ///< In the middle of what was written: what follows cannot arrive.
+
+    session session_;
+    unsigned life_ = 0;  ///< Of the server that accepted it.
+    std::deque<std::pair<std::string, unsigned>> held_;  ///< While the server is frozen.
+    nanoseconds next_[2]{};
+    bool lost_[2]{};
+    nanoseconds cut_[2]{nanoseconds::max(), nanoseconds::max()};
+};
+
+namespace {
+
+class simulated_connection final : public detail::connection
+{
+public:
+    explicit simulated_connection(std::shared_ptr<wire> by) : wire_(std::move(by)) {}
+
+    void open(const std::shared_ptr<owner>& of) override { wire_->open(of); }
+    void write(std::string_view bytes) override { wire_->write(bytes); }
+    void close() noexcept override { wire_->close(); }
+
+private:
+    std::shared_ptr<wire> wire_;
+};
+
+}  // namespace
+
+network::network(
+    schedule& time,
+    trace& told,
+    std::vector<server*> servers,
+    std::size_t clients,
+    std::uint64_t seed
+)
+    : time_(time),
+      trace_(told),
+      servers_(std::move(servers)),
+      dice_(seed),
+      links_(clients * servers_.size()),
+      frozen_(servers_.size())
+{
+}
+
+network::~network()
+{
+    each_wire([](wire& each) { each.drop(); });
+}
+
+template <class Function>
+void network::each_wire(Function what)
+{
+    std::erase_if(wires_, [](const auto& each) { return each.expired(); });
+    for (std::size_t i = 0; i < wires_.size(); ++i)
+    {
+        if (const auto each = wires_[i].lock())
+            what(*each);
+    }
+}
+
+std::unique_ptr<detail::connection> network::connect(
+    process& from,
+    unsigned client,
+    std::size_t node,
+    const detail::strand_type& strand,
+    std::shared_ptr<detail::turn> end_of_turn
+)
+{
+    auto made =
+        std::make_shared<wire>(*this, from, client, node, strand, std::move(end_of_turn));
+    wires_.push_back(made);
+    return std::make_unique<simulated_connection>(std::move(made));
+}
+
+void network::block(unsigned client, std::size_t node, direction which, nanoseconds duration)
+{
+    nanoseconds& until = link_of(client, node).blocked[static_cast<std::size_t>(which)];
+    until = std::max(until, time_.elapsed() + duration);
+    trace_.note(
+        servers_[node]->name(), "is blocked for client, direction, ns", client,
+        static_cast<unsigned>(which), duration.count()
+    );
+}
+
+void network::freeze(std::size_t node, nanoseconds duration)
+{
+    frozen_[node] = std::max(frozen_[node], time_.elapsed() + duration);
+    trace_.note(servers_[node]->name(), "is frozen for ns", duration.count());
+}
+
+void network::reset(unsigned client, std::size_t node)
+{
+    trace_.note(servers_[node]->name(), "loses the connection of client", client);
+    each_wire([&](wire& each) {
+        if (each.client() == client && each.node() == node)
+            each.reset();
+    });
+}
+
+void network::reset_all(std::size_t node)
+{
+    each_wire([&](wire& each) {
+        if (each.node() == node)
+            each.reset();
+    });
+}
+
+void network::cut_off(unsigned client)
+{
+    for (std::size_t node = 0; node < servers_.size(); ++node)
+        link_of(client, node).cut_off = true;
+    each_wire([&](wire& each) {
+        if (each.client() == client)
+            each.hear_of_reset();
+    });
+}
+
+void network::heal()
+{
+    habits_ = {};
+    for (link& each : links_)
+        std::ranges::fill(each.blocked, nanoseconds(0));
+    trace_.note("network", "is well again");
+}
+
+}  // namespace redlock::sim

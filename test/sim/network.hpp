@@ -1,0 +1,115 @@
+#ifndef REDLOCK_TEST_SIM_NETWORK_HPP
+#define REDLOCK_TEST_SIM_NETWORK_HPP
+
+#include "node/connection.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "sim/dice.hpp"
+#include "sim/process.hpp"
+#include "sim/schedule.hpp"
+#include "sim/server.hpp"
+#include "sim/trace.hpp"
+
+namespace redlock::sim {
+
+class wire;
+
+/// How often the network does what. All are chances of one message, unless it says otherwise.
+struct network_habits
+{
+    nanoseconds usual{200'000};
+    nanoseconds longest{400'000};  ///< Of a delay. Most are near to the usual one.
+    double loses = 0;    ///< Nothing more comes through in this direction until a reset.
+    double resets = 0;   ///< The connection ends; what was sent may still arrive.
+    double splits = 0;   ///< The bytes arrive in two parts.
+    double replays = 0;  ///< The server gets it once more, later, on another connection.
+};
+
+/** What is between clients and servers.
+
+    Each connection is two streams of bytes. Those of one connection arrive in their order, those of
+    two connections in any. A connection that is reset takes back nothing that is under way.
+*/
+class network
+{
+public:
+    /// @param servers Must outlive it, as the processes must.
+    network(
+        schedule& time,
+        trace& told,
+        std::vector<server*> servers,
+        std::size_t clients,
+        std::uint64_t seed
+    );
+    network(const network&) = delete;
+    network& operator=(const network&) = delete;
+    ~network();
+
+    /// A connection that is not open yet.
+    [[nodiscard]] std::unique_ptr<detail::connection> connect(
+        process& from,
+        unsigned client,
+        std::size_t node,
+        const detail::strand_type& strand,
+        std::shared_ptr<detail::turn> end_of_turn
+    );
+
+    [[nodiscard]] network_habits& habits() noexcept { return habits_; }
+
+    enum class direction : unsigned char
+    {
+        to_server,
+        to_client,
+    };
+
+    /// Holds back what is sent in one direction between a client and a node.
+    void block(unsigned client, std::size_t node, direction which, nanoseconds duration);
+
+    /// The server does nothing for so long. It still accepts connections, and takes bytes.
+    void freeze(std::size_t node, nanoseconds duration);
+
+    /// Ends the connections between a client and a node, or those of all clients.
+    void reset(unsigned client, std::size_t node);
+    void reset_all(std::size_t node);
+
+    /// Ends all connections of a client, and opens none any more. What it sends goes nowhere.
+    void cut_off(unsigned client);
+
+    /// From now on nothing goes wrong. What is frozen thaws by itself.
+    void heal();
+
+private:
+    friend class wire;
+
+    struct link
+    {
+        nanoseconds blocked[2]{};
+        bool cut_off = false;
+    };
+
+    [[nodiscard]] link& link_of(unsigned client, std::size_t node)
+    {
+        return links_[client * servers_.size() + node];
+    }
+
+    template <class Function>
+    void each_wire(Function what);
+
+    schedule& time_;
+    trace& trace_;
+    std::vector<server*> servers_;
+    dice dice_;
+    network_habits habits_;
+    std::vector<link> links_;
+    std::vector<nanoseconds> frozen_;
+    std::vector<std::weak_ptr<wire>> wires_;
+};
+
+}  // namespace redlock::sim
+
+#endif

@@ -1,0 +1,202 @@
+#include "sim/plan.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace redlock::sim {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::array profile_names{
+    "respecting",     "majority_step",  "no_quarantine", "plain_amnesia", "deleted_keys",
+    "fast_nodes",     "different_lists", "unfenced_reads", "late_actors",
+};
+static_assert(profile_names.size() == all_profiles.size());
+
+constexpr std::array fault_names{
+    "block to server", "block to client", "freeze",       "reset",
+    "crash",           "flush",           "flush scripts", "error replies",
+    "clock back",      "clock far forward", "wall of client", "stall",
+    "suspend",         "client crash",    "client destroyed", "client closed",
+    "majority forward", "delete keys",
+};
+static_assert(fault_names.size() == fault_count);
+
+template <class T, std::size_t N>
+T one_of(dice& chance, const std::array<T, N>& from)
+{
+    return from[chance.below(N)];
+}
+
+void draw_settings(plan& made, dice& chance)
+{
+    constexpr std::array<std::size_t, 12> nodes{3, 3, 3, 3, 3, 3, 5, 5, 5, 4, 1, 2};
+    // Few values, for each makes scripts of its own, which are compiled once.
+    constexpr std::array ttls{100ms, 250ms, 600ms};
+    constexpr std::array windows{30ms, 150ms, 500ms};
+    constexpr std::array timeouts{5ms, 20ms, 50ms};
+    constexpr std::array drifts{0.01, 0.01, 0.05};
+
+    made.mode = chance.chance(0.65) ? redlock::mode::guarded : redlock::mode::plain;
+    made.nodes = one_of(chance, nodes);
+    made.clients = 2 + chance.below(2);
+    made.actors = 1 + (chance.below(4) == 0);
+    made.resources = 1 + (chance.below(4) == 0);
+    made.rounds = 2 + chance.below(3);
+    made.ttl_max = one_of(chance, ttls);
+    made.clock_window = one_of(chance, windows);
+    made.node_timeout = one_of(chance, timeouts);
+    made.clock_drift = one_of(chance, drifts);
+    // A drift of 2r / (1 + r) covers a rate error of r. Guarded nodes must stay together.
+    if (made.guarded())
+        made.rate = chance.below(2) ? 2000 : 0;
+    else if (chance.below(2))
+        made.rate = static_cast<std::int64_t>(made.clock_drift / (2 - made.clock_drift) * 1e6);
+    // By default a client asks again very soon, which makes for long schedules.
+    if (chance.below(8) != 0)
+        made.first_delay = made.ttl_max / 4;
+    made.marked = chance.below(8) != 0;
+    made.durable = made.guarded() && chance.below(8) == 0;
+    made.calm = chance.below(12) == 0;
+    made.bare_quorum = !made.calm && chance.below(6) == 0;
+    made.cancels = !made.calm && chance.below(3) == 0;
+    made.looks = chance.below(2) == 0;
+    made.heal_at = made.ttl_max * static_cast<int>(4 + chance.below(8));
+}
+
+void draw_network(plan& made, dice& chance)
+{
+    network_habits& habits = made.habits;
+    habits.usual = one_of(chance, std::array<nanoseconds, 3>{100us, 1ms, 4ms});
+    habits.longest = 2 * habits.usual;
+    if (made.calm)
+        return;
+    if (chance.below(3) == 0)
+        habits.longest = 5 * made.ttl_max;
+    if (chance.below(4) == 0)
+        habits.loses = 0.003;
+    if (chance.below(4) == 0)
+        habits.resets = 0.02;
+    if (chance.below(4) == 0)
+        habits.replays = 0.05;
+    if (chance.below(3) == 0)
+        habits.splits = 0.3;
+    if (chance.below(5) == 0)
+        made.latest_timer = made.ttl_max / 2;
+}
+
+/// The faults that a mode promises to survive.
+std::vector<fault> survivable(const plan& of)
+{
+    std::vector<fault> list{
+        fault::block_to_server, fault::block_to_client, fault::freeze,
+        fault::reset,           fault::crash,           fault::flush_scripts,
+        fault::error_replies,   fault::clock_back,      fault::wall_of_client,
+        fault::stall,           fault::suspend,         fault::client_crash,
+        fault::client_destroyed, fault::client_closed,
+    };
+    if (of.guarded())
+        list.insert(list.end(), {fault::flush, fault::clock_far_forward});
+    return list;
+}
+
+void draw_faults(plan& made, dice& chance)
+{
+    if (made.calm)
+        return;
+    for (const fault each : survivable(made))
+    {
+        if (chance.below(5) == 0)
+            made.faults.push_back(each);
+    }
+    made.between_faults = made.ttl_max / static_cast<int>(1 + chance.below(6));
+}
+
+/// What a profile other than `respecting` insists on.
+void break_assumption(plan& made)
+{
+    const auto allow_only = [&made](std::initializer_list<fault> faults) {
+        made.faults = faults;
+        made.between_faults = made.ttl_max / 2;
+    };
+    switch (made.of)
+    {
+    case profile::respecting: break;
+    case profile::majority_step: allow_only({fault::majority_forward, fault::reset}); break;
+    case profile::no_quarantine:
+        made.mode = redlock::mode::guarded;
+        made.durable = false;
+        made.marked = true;
+        allow_only({fault::crash});
+        break;
+    case profile::plain_amnesia:
+        made.mode = redlock::mode::plain;
+        allow_only({fault::crash});
+        break;
+    case profile::deleted_keys: allow_only({fault::delete_keys}); break;
+    case profile::fast_nodes: made.bare_quorum = true; break;
+    case profile::different_lists:
+        made.mode = redlock::mode::plain;
+        made.nodes = 3;
+        break;
+    case profile::unfenced_reads:
+        made.mode = redlock::mode::guarded;
+        allow_only({fault::stall});
+        break;
+    case profile::late_actors: allow_only({fault::stall}); break;
+    }
+}
+
+}  // namespace
+
+std::string_view to_string(profile value) noexcept
+{
+    return profile_names[static_cast<std::size_t>(value)];
+}
+
+std::optional<profile> to_profile(std::string_view name) noexcept
+{
+    const auto found = std::ranges::find(profile_names, name);
+    if (found == profile_names.end())
+        return std::nullopt;
+    return all_profiles[static_cast<std::size_t>(found - profile_names.begin())];
+}
+
+std::string_view to_string(fault value) noexcept
+{
+    return fault_names[static_cast<std::size_t>(value)];
+}
+
+client_config plan::config() const
+{
+    client_config made;
+    for (std::size_t i = 0; i < nodes; ++i)
+    {
+        node_config& node = made.nodes.emplace_back();
+        node.host = "n" + std::to_string(i + 1);
+        node.durable = durable;
+    }
+    made.mode = mode;
+    made.ttl_max = ttl_max;
+    made.clock_window = clock_window;
+    made.node_timeout = node_timeout;
+    made.clock_drift = clock_drift;
+    made.retry.first_delay = first_delay;
+    return made;
+}
+
+plan draw_plan(profile of, dice& chance)
+{
+    plan made;
+    made.of = of;
+    draw_settings(made, chance);
+    draw_network(made, chance);
+    draw_faults(made, chance);
+    break_assumption(made);
+    return made;
+}
+
+}  // namespace redlock::sim

@@ -1,0 +1,118 @@
+#ifndef REDLOCK_TEST_SIM_PLAN_HPP
+#define REDLOCK_TEST_SIM_PLAN_HPP
+
+#include <redlock/config.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "sim/dice.hpp"
+#include "sim/network.hpp"
+
+namespace redlock::sim {
+
+/// What may go wrong in a schedule. `respecting` has what docs/safety.md promises to survive, the
+/// others break one assumption each.
+enum class profile : std::uint8_t
+{
+    respecting,
+    majority_step,     ///< A majority of the nodes' clocks jump forward together (A3).
+    no_quarantine,     ///< Nodes forget, and do not sit out their quarantine (A5).
+    plain_amnesia,     ///< Nodes forget in plain mode (A5).
+    deleted_keys,      ///< Somebody deletes lock keys (A3).
+    fast_nodes,        ///< Clocks of nodes gain more than the drift allows for (A3).
+    different_lists,   ///< Clients have different lists of as many nodes (A1).
+    unfenced_reads,    ///< The resource checks the token of writes only.
+    late_actors,       ///< Holders act without asking whether they still hold, unfenced (A8).
+};
+
+inline constexpr std::array all_profiles{
+    profile::respecting,
+    profile::majority_step,
+    profile::no_quarantine,
+    profile::plain_amnesia,
+    profile::deleted_keys,
+    profile::fast_nodes,
+    profile::different_lists,
+    profile::unfenced_reads,
+    profile::late_actors,
+};
+
+[[nodiscard]] std::string_view to_string(profile value) noexcept;
+[[nodiscard]] std::optional<profile> to_profile(std::string_view name) noexcept;
+
+/// What happens at some time of a schedule. What belongs to messages is in `network_habits`.
+enum class fault : std::uint8_t
+{
+    block_to_server,
+    block_to_client,
+    freeze,
+    reset,
+    crash,
+    flush,
+    flush_scripts,
+    error_replies,
+    clock_back,
+    clock_far_forward,  ///< More than two windows away from all others, for a minority.
+    wall_of_client,
+    stall,
+    suspend,
+    client_crash,
+    client_destroyed,
+    client_closed,
+    // Of other profiles than `respecting`.
+    majority_forward,
+    delete_keys,
+};
+
+inline constexpr std::size_t fault_count = 18;
+
+[[nodiscard]] std::string_view to_string(fault value) noexcept;
+
+/// A majority. Not the library's, for that may be what is wrong.
+[[nodiscard]] constexpr std::size_t majority_of(std::size_t nodes) noexcept
+{
+    return nodes / 2 + 1;
+}
+
+/// One schedule, as drawn.
+struct plan
+{
+    profile of = profile::respecting;
+    redlock::mode mode = redlock::mode::guarded;
+    std::size_t nodes = 3;
+    std::size_t clients = 2;
+    std::size_t actors = 1;     ///< Of each client.
+    std::size_t resources = 1;
+    std::size_t rounds = 3;     ///< Of each actor.
+    milliseconds ttl_max{400};
+    milliseconds clock_window{100};
+    milliseconds node_timeout{20};
+    double clock_drift = 0.01;
+    milliseconds first_delay{0};  ///< Of a retry.
+    std::int64_t rate = 0;      ///< How far clocks may run off, in millionths.
+    bool marked = true;         ///< The nodes are marked before, as by an initialization.
+    bool durable = false;       ///< The nodes are, and are told so.
+    bool bare_quorum = false;   ///< Each client reaches no more nodes than a quorum.
+    bool calm = false;          ///< Nothing goes wrong, and no key is left behind.
+    bool cancels = false;
+    bool looks = true;          ///< The simulator asks `expired()`, which leaves a mark.
+    nanoseconds latest_timer{0};
+    network_habits habits{};
+    std::vector<fault> faults{};
+    nanoseconds between_faults{0};
+    nanoseconds heal_at{0};     ///< From then on nothing goes wrong.
+
+    [[nodiscard]] bool guarded() const noexcept { return mode == redlock::mode::guarded; }
+    [[nodiscard]] client_config config() const;
+};
+
+[[nodiscard]] plan draw_plan(profile of, dice& chance);
+
+}  // namespace redlock::sim
+
+#endif

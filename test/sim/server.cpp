@@ -1,0 +1,257 @@
+#include "sim/server.hpp"
+
+#include <boost/assert.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "support/manual_time.hpp"
+
+namespace redlock::sim {
+
+namespace {
+
+/// Takes one command from `input`, from `at` on. @return False if it is not whole.
+bool take_command(std::string_view input, std::size_t& at, arguments& to)
+{
+    const auto read_size = [&](std::size_t& from, char first, std::size_t& size) {
+        const std::size_t end = input.find("\r\n", from);
+        if (end == input.npos)
+            return false;
+        BOOST_ASSERT_MSG(input[from] == first, "the library writes commands as lists of strings");
+        std::from_chars(input.data() + from + 1, input.data() + end, size);
+        from = end + 2;
+        return true;
+    };
+    std::size_t next = at;
+    std::size_t count = 0;
+    if (!read_size(next, '*', count))
+        return false;
+    to.resize(count);  // Strings that are there keep their memory.
+    for (std::string& each : to)
+    {
+        std::size_t size = 0;
+        if (!read_size(next, '$', size) || input.size() < next + size + 2)
+            return false;
+        each.assign(input.substr(next, size));
+        next += size + 2;
+    }
+    at = next;
+    return true;
+}
+
+/// What is told of an argument: not all of a script, and no byte that spoils a terminal.
+std::string show(std::string_view argument)
+{
+    constexpr std::size_t longest = 60;
+    std::string shown(argument.substr(0, longest));
+    std::ranges::replace_if(shown, [](char each) { return each < ' ' || each > '~'; }, '.');
+    return argument.size() > longest ? shown + "..." : shown;
+}
+
+std::string show(const answer& replied)
+{
+    using enum answer::kind;
+    switch (replied.what)
+    {
+    case status: return replied.text;
+    case error: return "-" + show(replied.text);
+    case integer: return std::to_string(replied.number);
+    case bulk:
+    case verbatim: return "'" + show(replied.text) + "'";
+    case null: return "nil";
+    case array:
+    case map: break;
+    }
+    std::string shown = "[";
+    for (const answer& each : replied.elements)
+        shown += (shown.size() > 1 ? ", " : "") + show(each);
+    return shown + "]";
+}
+
+}  // namespace
+
+const char* to_string(impairment value) noexcept
+{
+    switch (value)
+    {
+    case impairment::none: return "well";
+    case impairment::loading: return "loading";
+    case impairment::busy: return "busy";
+    case impairment::out_of_memory: return "out of memory";
+    case impairment::misconf: return "unable to save";
+    case impairment::read_only: return "read only";
+    case impairment::no_replicas: return "short of replicas";
+    case impairment::master_down: return "without its master";
+    case impairment::no_permission: return "without permission for us";
+    }
+    return "unknown";
+}
+
+server::server(
+    schedule& time,
+    script_engine& scripts,
+    trace& told,
+    options how,
+    std::uint64_t seed,
+    std::function<void(const key_change&)> changed
+)
+    : time_(time),
+      scripts_(scripts),
+      trace_(told),
+      how_(std::move(how)),
+      dice_(seed),
+      changed_(std::move(changed))
+{
+    databases_[0];
+    draw_run_id();
+    start();
+}
+
+std::string server::receive(session& from, std::string_view bytes)
+{
+    // Nearly always the commands are whole, and need not be kept.
+    const bool whole = from.input.empty();
+    if (!whole)
+        from.input += bytes;
+    const std::string_view input = whole ? bytes : std::string_view(from.input);
+    std::string replies;
+    std::size_t at = 0;
+    while (take_command(input, at, received_))
+        encode(execute(from, received_), from.resp3, replies);
+    if (whole)
+        from.input = input.substr(at);
+    else
+        from.input.erase(0, at);
+    return replies;
+}
+
+answer server::execute(session& from, const arguments& command)
+{
+    command_ = &command;
+    answer replied = run_command({from, command, false});
+    command_ = nullptr;
+    note(from, command, replied);
+    return replied;
+}
+
+void server::note(const session& from, const arguments& command, const answer& replied)
+{
+    trace_.count(
+        how_.name, command.front(), from.client, command.size(),
+        std::string_view(command.back()).substr(0, 50),
+        std::string_view(replied.text).substr(0, 50), replied.number
+    );
+    if (!trace_.in_words())
+        return;
+    std::string words = "c" + std::to_string(from.client) + ": " + command.front();
+    for (std::size_t i = 1; i < command.size(); ++i)
+        words += ' ' + show(command[i]);
+    trace_.tell(how_.name, words + " -> " + show(replied));
+}
+
+void server::impair(impairment by)
+{
+    impaired_ = by;
+    trace_.note(how_.name, "is", std::string_view(to_string(by)));
+}
+
+void server::set_clock(nanoseconds by)
+{
+    how_.wall.step(by);
+    trace_.note(how_.name, "clock is set by ns", by.count());
+}
+
+void server::flush_all()
+{
+    for (auto& [index, keys] : databases_)
+        keys.clear(time_.elapsed());
+    trace_.note(how_.name, "is flushed");
+}
+
+void server::remove(std::string_view key)
+{
+    databases_[0].erase(key, time_.elapsed());
+    trace_.note(how_.name, "loses the key", key);
+}
+
+void server::flush_scripts()
+{
+    loaded_.clear();
+    trace_.note(how_.name, "has its scripts flushed");
+}
+
+void server::crash(nanoseconds lost, nanoseconds back_at)
+{
+    up_ = false;
+    back_at_ = back_at;
+    draw_run_id();
+    ++life_;
+    impaired_ = impairment::none;
+    loaded_.clear();
+    if (!how_.durable)
+    {
+        for (auto& [index, keys] : databases_)
+            keys.roll_back(time_.elapsed() - lost);
+    }
+    trace_.note(how_.name, "crashes and loses ns", how_.durable ? 0 : lost.count());
+}
+
+void server::draw_run_id()
+{
+    static constexpr char digits[] = "0123456789abcdef";
+    run_id_.clear();
+    for (int i = 0; i < 40; ++i)
+        run_id_ += digits[dice_.below(16)];
+}
+
+void server::start()
+{
+    up_ = true;
+    started_ = now().count() / 1'000'000;
+    trace_.note(how_.name, "starts");
+}
+
+std::chrono::microseconds server::now() const noexcept
+{
+    const nanoseconds shown = how_.wall.read(time_.elapsed());
+    return test::beginning_of_time + std::chrono::floor<std::chrono::microseconds>(shown);
+}
+
+const entry* server::look(std::string_view key) const
+{
+    const auto& all = keys();
+    const auto found = all.find(key);
+    return found == all.end() || found->second.expired(now_ms()) ? nullptr : &found->second;
+}
+
+nanoseconds server::gone_at(const entry& key) const noexcept
+{
+    if (key.expires == entry::never)
+        return nanoseconds::max();
+    // Its last millisecond is over with the next one.
+    const milliseconds shown(key.expires + 1);
+    return how_.wall.when(shown - test::beginning_of_time);
+}
+
+void server::plant(std::string_view key, std::string value)
+{
+    entry made;
+    made.value = std::move(value);
+    databases_[0].set(key, std::move(made), -nanoseconds(1) - nanoseconds(1'000'000'000'000));
+}
+
+void server::tell(
+    std::string_view key,
+    const entry* before,
+    const entry* after,
+    const call& by
+)
+{
+    script_wrote_ = true;
+    if (changed_ && by.from.database == 0)
+        changed_({*this, key, before, after, *command_, by.from.client});
+}
+
+}  // namespace redlock::sim

@@ -1,0 +1,220 @@
+#ifndef REDLOCK_TEST_SIM_SERVER_HPP
+#define REDLOCK_TEST_SIM_SERVER_HPP
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "sim/answer.hpp"
+#include "sim/dice.hpp"
+#include "sim/keyspace.hpp"
+#include "sim/running_clock.hpp"
+#include "sim/schedule.hpp"
+#include "sim/script_engine.hpp"
+#include "sim/trace.hpp"
+
+namespace redlock::sim {
+
+class server;
+
+/// What a server is short of, so that it answers with errors.
+enum class impairment : std::uint8_t
+{
+    none,
+    loading,
+    busy,
+    out_of_memory,
+    misconf,
+    read_only,
+    no_replicas,
+    master_down,
+    no_permission,
+};
+
+inline constexpr std::size_t impairment_count = 9;
+
+[[nodiscard]] const char* to_string(impairment value) noexcept;
+
+/// What a server knows of one connection.
+struct session
+{
+    unsigned client = 0;
+    bool resp3 = false;
+    unsigned database = 0;
+    bool logged_in = false;
+    std::string input{};  ///< Not a whole command yet.
+};
+
+/// A key that a command changes.
+struct key_change
+{
+    const server& where;
+    std::string_view key;
+    const entry* before;  ///< Null: there was none that lived.
+    const entry* after;   ///< Null: it is deleted.
+    const arguments& command;  ///< As it came from the client.
+    unsigned client;
+};
+
+/** One Redis server: commands in, replies out.
+
+    Has the commands that the library and its scripts use, the errors that Redis has for them, and
+    its rules of expiry. Its keys expire by a wall clock of its own.
+*/
+class server
+{
+public:
+    struct options
+    {
+        std::string name = "n1";
+        std::string password{};
+        running_clock wall{};
+        bool durable = false;  ///< What CONFIG says, and whether a crash loses anything.
+    };
+
+    /// @param changed Is told of each change of a key, before it is made.
+    server(
+        schedule& time,
+        script_engine& scripts,
+        trace& told,
+        options how,
+        std::uint64_t seed,
+        std::function<void(const key_change&)> changed = {}
+    );
+    server(const server&) = delete;
+    server& operator=(const server&) = delete;
+
+    /// Takes bytes of a connection. @return The replies to the commands that are whole now.
+    [[nodiscard]] std::string receive(session& from, std::string_view bytes);
+
+    /// Runs one command.
+    [[nodiscard]] answer execute(session& from, const arguments& command);
+
+    // What happens to it.
+    void impair(impairment by);
+    void set_clock(nanoseconds by);
+    void flush_all();
+    void remove(std::string_view key);
+    void flush_scripts();
+
+    /// Loses its connections, and of its keys what was changed less than `lost` ago. Its next life
+    /// has another run id, and begins at `back_at`.
+    void crash(nanoseconds lost, nanoseconds back_at);
+    void start();
+
+    // What the simulator sees.
+    [[nodiscard]] const std::string& name() const noexcept { return how_.name; }
+    [[nodiscard]] const std::string& run_id() const noexcept { return run_id_; }
+    [[nodiscard]] bool durable() const noexcept { return how_.durable; }
+    [[nodiscard]] bool up() const noexcept { return up_; }
+    [[nodiscard]] nanoseconds back_at() const noexcept { return back_at_; }
+    [[nodiscard]] impairment impaired() const noexcept { return impaired_; }
+    [[nodiscard]] const running_clock& wall() const noexcept { return how_.wall; }
+
+    /// Counts its lives. What was sent to one does not reach the next.
+    [[nodiscard]] unsigned life() const noexcept { return life_; }
+
+    /// By its clock, since the epoch.
+    [[nodiscard]] std::chrono::microseconds now() const noexcept;
+    [[nodiscard]] std::int64_t now_ms() const noexcept { return now().count() / 1000; }
+
+    /// A key of database 0 that lives. Null: there is none.
+    [[nodiscard]] const entry* look(std::string_view key) const;
+
+    /// The world's time at which a key is gone, if nothing happens to it.
+    [[nodiscard]] nanoseconds gone_at(const entry& key) const noexcept;
+
+    /// All keys of database 0, those that have expired included.
+    [[nodiscard]] const auto& keys() const { return databases_.begin()->second.all(); }
+
+    /// Puts a key there as if it had always been.
+    void plant(std::string_view key, std::string value);
+
+private:
+    struct call
+    {
+        session& from;
+        const arguments& with;
+        bool in_script;
+    };
+
+    struct command_spec
+    {
+        std::string_view name;
+        int arity;  ///< With the name. Negative: at least so many.
+        unsigned flags;
+        answer (server::*run)(const call&);
+    };
+
+    static constexpr unsigned writes = 1;
+    static constexpr unsigned deny_oom = 2;
+    static constexpr unsigned no_script = 4;
+    static constexpr unsigned while_loading = 8;
+    static constexpr unsigned while_busy = 16;
+    static constexpr unsigned while_stale = 32;
+    static constexpr unsigned before_login = 64;
+
+    static const command_spec* find_command(std::string_view name);
+
+    answer run_command(const call& what);
+    std::optional<answer> refuse(const command_spec& what, const call& by) const;
+    std::optional<answer> refuse_write(const command_spec& what, bool in_script) const;
+
+    answer ping(const call& by);
+    answer hello(const call& by);
+    answer auth(const call& by);
+    answer select(const call& by);
+    answer client(const call& by);
+    answer info(const call& by);
+    answer config(const call& by);
+    answer role(const call& by);
+    answer time(const call& by);
+    answer flush(const call& by);
+    answer script(const call& by);
+    answer eval(const call& by);
+    answer evalsha(const call& by);
+    answer set(const call& by);
+    answer get(const call& by);
+    answer mget(const call& by);
+    answer del(const call& by);
+    answer exists(const call& by);
+    answer pttl(const call& by);
+    answer pexpire(const call& by);
+    answer pexpireat(const call& by);
+    answer rpush(const call& by);
+
+    void draw_run_id();
+    answer log_in(session& from, std::string_view user, std::string_view password);
+    answer run_script(const script_engine::compiled& script, const call& by);
+    answer expire_at(const call& by, std::int64_t when);
+    keyspace& database(const call& by) { return databases_[by.from.database]; }
+    void tell(std::string_view key, const entry* before, const entry* after, const call& by);
+    void note(const session& from, const arguments& command, const answer& replied);
+
+    schedule& time_;
+    script_engine& scripts_;
+    trace& trace_;
+    options how_;
+    dice dice_;
+    std::function<void(const key_change&)> changed_;
+
+    std::map<unsigned, keyspace> databases_;
+    std::set<const script_engine::compiled*> loaded_;
+    std::string run_id_;
+    std::int64_t started_ = 0;  ///< By its clock, in seconds.
+    unsigned life_ = 0;
+    bool up_ = true;
+    nanoseconds back_at_{0};
+    impairment impaired_ = impairment::none;
+    bool script_wrote_ = false;
+    arguments received_;                  ///< Kept for its memory.
+    const arguments* command_ = nullptr;  ///< That of the client, while it runs.
+};
+
+}  // namespace redlock::sim
+
+#endif

@@ -1,0 +1,137 @@
+#ifndef REDLOCK_TEST_SIM_SIMULATION_HPP
+#define REDLOCK_TEST_SIM_SIMULATION_HPP
+
+#include <redlock/client.hpp>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "sim/calls.hpp"
+#include "sim/invariants.hpp"
+#include "sim/network.hpp"
+#include "sim/plan.hpp"
+#include "sim/process.hpp"
+#include "sim/schedule.hpp"
+#include "sim/script_engine.hpp"
+#include "sim/server.hpp"
+#include "sim/trace.hpp"
+
+namespace redlock::sim {
+
+/// What became of a schedule.
+struct outcome
+{
+    std::uint64_t hash = 0;
+    std::size_t events = 0;
+    std::size_t claims = 0;
+    std::array<std::size_t, fault_count> faults{};
+    std::vector<violation> violations;
+};
+
+/// A process with a client, and those who work with it.
+struct contender
+{
+    std::unique_ptr<process> in;
+    std::optional<redlock::client> locks;
+    std::shared_ptr<call<error_code>> run;
+    unsigned index = 0;
+    std::size_t actors = 0;  ///< That have not ended.
+    bool closing = false;
+
+    /// Whether new operations make sense.
+    [[nodiscard]] bool usable() const noexcept { return locks && in->alive() && !closing; }
+};
+
+/** One schedule: servers, a network, clients, those who use them, and what goes wrong.
+
+    Everything is drawn from the seed. After each event the loop runs until it is idle, and then all
+    rules are checked.
+*/
+class simulation
+{
+public:
+    /// @param words Where the trace is told. Null: nowhere.
+    simulation(script_engine& scripts, std::uint64_t seed, profile of, std::ostream* words);
+    simulation(const simulation&) = delete;
+    simulation& operator=(const simulation&) = delete;
+    ~simulation();
+
+    /// Runs it, once.
+    [[nodiscard]] outcome run();
+
+    [[nodiscard]] const plan& drawn() const noexcept { return plan_; }
+    [[nodiscard]] schedule& time() noexcept { return time_; }
+    [[nodiscard]] server& node(std::size_t index) { return *servers_[index]; }
+    [[nodiscard]] contender& at(std::size_t index) { return *contenders_[index]; }
+
+private:
+    friend class actor;
+
+    // How it begins: simulation.cpp.
+    void make_servers();
+    contender& add_contender();
+    [[nodiscard]] std::vector<std::size_t> list_of(unsigned client) const;
+    void mark_nodes();
+    void start_actors(contender& of);
+    void limit_reach();
+
+    // How it goes on.
+    bool step();
+    void run_until(bool (simulation::*done)() const, nanoseconds limit);
+    [[nodiscard]] bool actors_ended() const;
+    [[nodiscard]] bool probes_ended() const;
+    [[nodiscard]] bool clients_ended() const;
+    void heal();
+    void probe();
+    void end_clients();
+    void bury_the_dead();
+    [[nodiscard]] bool clocks_agree() const;
+
+    // What goes wrong: faults.cpp.
+    void plan_next_fault();
+    void inflict(fault what);
+    void inflict_on_node(fault what, std::size_t node);
+    void inflict_on_client(fault what, contender& who);
+    void crash(server& node);
+    void send_errors(server& node);
+    void set_clock_back(server& node);
+    void set_clock_far_forward(server& node);
+    void move_majority_forward();
+    void delete_a_lock_key();
+    void destroy_client(contender& who);
+    void close_client(contender& who);
+
+    dice dice_;
+    plan plan_;
+    schedule time_;
+    trace trace_;
+    script_engine& scripts_;
+    std::vector<std::unique_ptr<server>> servers_;
+    std::optional<invariants> rules_;
+    call_book calls_;
+    std::vector<std::unique_ptr<contender>> contenders_;
+    std::optional<network> network_;
+    std::unique_ptr<asio::io_context> context_;
+    std::optional<asio::executor_work_guard<asio::io_context::executor_type>> open_;
+    std::size_t probes_ = 0;  ///< Under way.
+    bool healed_ = false;
+    outcome outcome_;
+
+    // What the assumptions leave.
+    nanoseconds clock_back_left_;
+    std::vector<bool> far_forward_;
+    std::size_t crashed_clients_ = 0;
+};
+
+}  // namespace redlock::sim
+
+#endif

@@ -1,0 +1,254 @@
+// The simulator itself: it repeats itself, its faults happen, and it sees what is wrong.
+
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "sim/simulation.hpp"
+
+namespace {
+
+using namespace redlock;
+using namespace redlock::sim;
+using namespace std::chrono_literals;
+
+outcome run_seed(std::uint64_t seed, profile of, std::ostream* words = nullptr)
+{
+    script_engine scripts;
+    simulation drawn(scripts, seed, of, words);
+    return drawn.run();
+}
+
+/// Rules, a plan and a server that a test breaks by hand.
+class broken_world
+{
+public:
+    broken_world()
+        : told(time),
+          in(time, told, {.name = "c0"}, 1),
+          node(time, scripts, told, {}, 1, [this](const key_change& c) { rules.on_change(c); }),
+          rules(plan_of_one_node(), time, told, {&node})
+    {
+    }
+
+    [[nodiscard]] std::set<std::string> broken() const
+    {
+        std::set<std::string> names;
+        for (const violation& each : rules.violations())
+            names.insert(each.rule);
+        return names;
+    }
+
+    [[nodiscard]] answer put(unsigned client, const arguments& command)
+    {
+        session from;
+        from.client = client;
+        return node.execute(from, command);
+    }
+
+    schedule time;
+    trace told;
+    script_engine scripts;
+    process in;
+    server node;
+    plan drawn;
+    invariants rules;
+
+private:
+    const plan& plan_of_one_node()
+    {
+        drawn.nodes = 1;
+        drawn.mode = mode::guarded;
+        return drawn;
+    }
+};
+
+claim claim_with(const redlock::lease& held, const process& in, std::uint64_t token)
+{
+    claim made;
+    made.held = &held;
+    made.in = &in;
+    made.resource = "r0";
+    made.token = fencing_token::from_value(token);
+    return made;
+}
+
+const std::set<std::string> nothing;
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_simulation)
+
+BOOST_AUTO_TEST_CASE(a_seed_gives_the_same_schedule_again)
+{
+    for (std::uint64_t seed = 1; seed <= 20; ++seed)
+    {
+        std::ostringstream once;
+        std::ostringstream again;
+        const outcome first = run_seed(seed, profile::respecting, &once);
+        const outcome second = run_seed(seed, profile::respecting, &again);
+        BOOST_TEST(first.hash == second.hash);
+        BOOST_TEST(first.events == second.events);
+        BOOST_TEST((once.str() == again.str()));
+        BOOST_TEST(run_seed(seed, profile::respecting).hash == first.hash);  // Without words.
+    }
+}
+
+BOOST_AUTO_TEST_CASE(schedules_do_not_depend_on_those_before)
+{
+    script_engine scripts;
+    const outcome alone = run_seed(7, profile::respecting);
+    for (std::uint64_t seed = 1; seed < 7; ++seed)
+        static_cast<void>(simulation(scripts, seed, profile::respecting, nullptr).run());
+    BOOST_TEST(simulation(scripts, 7, profile::respecting, nullptr).run().hash == alone.hash);
+}
+
+BOOST_AUTO_TEST_CASE(other_seeds_give_other_schedules)
+{
+    std::set<std::uint64_t> hashes;
+    for (std::uint64_t seed = 1; seed <= 50; ++seed)
+        hashes.insert(run_seed(seed, profile::respecting).hash);
+    BOOST_TEST(hashes.size() == 50u);
+}
+
+BOOST_AUTO_TEST_CASE(every_fault_happens)
+{
+    std::array<std::size_t, fault_count> seen{};
+    std::size_t claims = 0;
+    script_engine scripts;
+    const auto add = [&](profile of, std::uint64_t seeds) {
+        for (std::uint64_t seed = 1; seed <= seeds; ++seed)
+        {
+            const outcome got = simulation(scripts, seed, of, nullptr).run();
+            claims += got.claims;
+            for (std::size_t i = 0; i < fault_count; ++i)
+                seen[i] += got.faults[i];
+        }
+    };
+    add(profile::respecting, 100);
+    add(profile::majority_step, 5);
+    add(profile::deleted_keys, 5);
+
+    BOOST_TEST(claims > 100u);
+    for (std::size_t i = 0; i < fault_count; ++i)
+        BOOST_TEST_CONTEXT(to_string(static_cast<fault>(i)))
+            BOOST_TEST(seen[i] > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_trace_tells_what_the_network_does)
+{
+    std::string all;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed)
+    {
+        std::ostringstream words;
+        run_seed(seed, profile::respecting, &words);
+        all += words.str();
+    }
+    for (const char* each : {"gets a request once more", "loses a direction", "stands still",
+                             "is suspended", "ends without a word", "is frozen", "EVALSHA",
+                             "-NOSCRIPT", "-LOADING", "-OOM", "-READONLY", "-BUSY", "holds"})
+        BOOST_TEST((all.find(each) != all.npos), each);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(test_invariants)
+
+BOOST_AUTO_TEST_CASE(a_lower_token_breaks_i3)
+{
+    broken_world world;
+    const redlock::lease none;
+    world.rules.begin(claim_with(none, world.in, 5), {});
+    BOOST_TEST((world.broken() == nothing));
+    world.rules.begin(claim_with(none, world.in, 4), world.rules.highest("r0"));
+    BOOST_TEST((world.broken() == std::set<std::string>{"I3"}));
+}
+
+BOOST_AUTO_TEST_CASE(the_same_token_twice_breaks_i3)
+{
+    broken_world world;
+    const redlock::lease none;
+    world.rules.begin(claim_with(none, world.in, 5), {});
+    world.rules.begin(claim_with(none, world.in, 5), world.rules.highest("r0"));
+    BOOST_TEST((world.broken() == std::set<std::string>{"I3"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_write_over_another_one_breaks_i4)
+{
+    broken_world world;
+    const auto token = fencing_token::from_value(5);
+    const auto version = world.rules.read_store("r0", token);
+    BOOST_TEST(world.rules.write_store("r0", token, *version));
+    BOOST_TEST((world.broken() == nothing));
+    BOOST_TEST(world.rules.write_store("r0", token, *version));
+    BOOST_TEST((world.broken() == std::set<std::string>{"I4"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_plain_del_breaks_i5)
+{
+    broken_world world;
+    BOOST_TEST(!world.put(1, {"SET", "r0", "mine", "NX", "PX", "100"}).is_error());
+    BOOST_TEST((world.broken() == nothing));
+    BOOST_TEST(world.put(2, {"DEL", "r0"}).number == 1);
+    BOOST_TEST((world.broken() == std::set<std::string>{"I5"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_set_over_a_live_key_breaks_i5)
+{
+    broken_world world;
+    BOOST_TEST(!world.put(1, {"SET", "r0", "mine", "NX", "PX", "100"}).is_error());
+    BOOST_TEST(!world.put(2, {"SET", "r0", "theirs", "PX", "100"}).is_error());
+    BOOST_TEST((world.broken() == std::set<std::string>{"I5"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_key_without_a_ttl_breaks_i6)
+{
+    broken_world world;
+    BOOST_TEST(!world.put(1, {"SET", "r0", "mine", "NX"}).is_error());
+    BOOST_TEST((world.broken() == std::set<std::string>{"I6"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_key_that_is_left_breaks_i6)
+{
+    broken_world world;
+    BOOST_TEST(!world.put(1, {"SET", "r0", "mine", "NX", "PX", "100"}).is_error());
+    world.rules.i6_no_key_is_left(true);
+    BOOST_TEST((world.broken() == std::set<std::string>{"I6"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_does_not_complete_breaks_i8)
+{
+    broken_world world;
+    call_book calls;
+    calls.add(std::make_shared<call<error_code>>());
+    world.rules.i8_every_call_has_completed_once(calls);
+    BOOST_TEST((world.broken() == std::set<std::string>{"I8"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_completes_twice_breaks_i8)
+{
+    broken_world world;
+    call_book calls;
+    const auto started = std::make_shared<call<error_code>>();
+    calls.add(started);
+    for (int i = 0; i < 2; ++i)
+    {
+        ++started->completions;
+        calls.note_completion(*started);
+    }
+    world.rules.i8_every_call_has_completed_once(calls);
+    BOOST_TEST((world.broken() == std::set<std::string>{"I8"}));
+}
+
+BOOST_AUTO_TEST_CASE(an_acquisition_that_fails_in_peace_breaks_i9)
+{
+    broken_world world;
+    world.rules.i9_is_alive(false, "timed out");
+    BOOST_TEST((world.broken() == std::set<std::string>{"I9"}));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

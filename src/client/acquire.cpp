@@ -36,7 +36,7 @@ std::optional<milliseconds> free_after(const vote_round& lost, const round& hold
     std::vector<milliseconds> held_for;
     for (std::size_t node = 0; node < holders.node_count(); ++node)
     {
-        const auto& answer = holders.answer_of(node);
+        const auto answer = holders.answer_of(node);
         if (answer && answer->held_for)
             held_for.push_back(*answer->held_for);
     }

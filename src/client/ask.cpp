@@ -144,7 +144,7 @@ bool client_impl::correct_stamp(const vote_round& lost, fencing_token& above)
     std::vector<std::chrono::microseconds> node_times;
     for (std::size_t node = 0; node < lost.node_count(); ++node)
     {
-        const auto& answer = lost.answer_of(node);
+        const auto answer = lost.answer_of(node);
         if (answer && answer->node_time)
             node_times.push_back(*answer->node_time);
     }
@@ -160,7 +160,7 @@ bool client_impl::correct_stamp(const vote_round& lost, fencing_token& above)
     const auto latest = token_clock_.stamp(time_->wall() + config_.clock_window);
     for (std::size_t node = 0; node < lost.node_count(); ++node)
     {
-        const auto& answer = lost.answer_of(node);
+        const auto answer = lost.answer_of(node);
         if (answer && answer->fence.value() < latest)
             above = std::max(above, answer->fence);
     }
@@ -191,10 +191,10 @@ void client_impl::write_report(
     {
         node_vote& to = report.votes.emplace_back();
         to.node = nodes_[node]->status().node;
-        if (const auto& answer = asked.answer_of(node))
+        if (const auto answer = asked.answer_of(node))
             write_vote(to, *answer, asked.stamp());
-        if (const auto* told = holders ? &holders->answer_of(node) : nullptr; told && *told)
-            to.held_for = (*told)->held_for;
+        if (const auto told = holders ? holders->answer_of(node) : std::nullopt)
+            to.held_for = told->held_for;
     }
 }
 

@@ -2,7 +2,6 @@
 
 #include "core/quorum.hpp"
 
-#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -11,15 +10,15 @@ namespace redlock::detail {
 namespace {
 
 /// Whether a guarded script answered, and without a grant.
-bool wrote_nothing(const reply& from) noexcept
+bool wrote_nothing(vote counted, reason why) noexcept
 {
-    switch (from.why)
+    switch (why)
     {
     case reason::held:
     case reason::fence:
     case reason::clock:
     case reason::unmarked:
-    case reason::quarantined: return from.vote != vote::granted;
+    case reason::quarantined: return counted != vote::granted;
     case reason::none:
     case reason::gone:
     case reason::timeout:
@@ -47,7 +46,7 @@ round::round(subject of, turn& end_of_turn)
     : question(of.serial, of.what, std::move(of.about), of.ttl, of.stamp),
       suspension(end_of_turn),
       started_(of.started),
-      answers_(of.node_count),
+      node_count_(of.node_count),
       unanswered_(of.node_count)
 {
 }
@@ -55,11 +54,19 @@ round::round(subject of, turn& end_of_turn)
 void round::on_reply(std::size_t node, const reply& answer) noexcept
 {
     // Votes are counted by node: whatever a node says after its first answer does not count.
-    if (answers_[node])
+    if (counted_[node].vote)
         return;
 
     const bool was_decided = decided();
-    keep(node, answer);
+    counted_[node] = {answer.vote, answer.why};
+    try
+    {
+        keep(node, answer);
+    }
+    catch (const std::bad_alloc&)
+    {
+        // The vote counts all the same: the rest tells why, or when to ask again.
+    }
     count(answer.vote);
     if (--unanswered_ == 0)
         on_complete();
@@ -78,13 +85,23 @@ void round::skip(std::size_t node) noexcept
     on_reply(node, nothing_there);
 }
 
+std::optional<reply> round::answer_of(std::size_t node) const
+{
+    const counted_answer& from = counted_[node];
+    if (!from.vote)
+        return std::nullopt;
+    reply answer = answers_ ? (*answers_)[node] : reply();
+    answer.vote = *from.vote;
+    answer.why = from.why;
+    return answer;
+}
+
 std::size_t round::count_of(redlock::reason why) const noexcept
 {
-    return static_cast<std::size_t>(
-        std::count_if(answers_.begin(), answers_.end(), [why](const auto& each) {
-            return each && each->why == why;
-        })
-    );
+    std::size_t count = 0;
+    for (std::size_t node = 0; node < node_count_; ++node)
+        count += counted_[node].vote && counted_[node].why == why;
+    return count;
 }
 
 void round::on_deadline()
@@ -97,22 +114,17 @@ void round::on_deadline()
     }
 }
 
-void round::keep(std::size_t node, const reply& answer) noexcept
+void round::keep(std::size_t node, const reply& answer)
 {
-    std::optional<reply>& kept = answers_[node];
-    try
-    {
-        kept = answer;
-    }
-    catch (const std::bad_alloc&)
-    {
-        // The vote counts all the same: the rest tells why, or when to ask again.
-        kept.emplace();
-        kept->vote = answer.vote;
-        kept->why = answer.why;
-    }
+    if (!clock_ && !answer.code && answer.text.empty() && !answer.held_for && !answer.ready_in &&
+        !answer.node_time)
+        return;
+    if (!answers_)
+        answers_ = std::make_unique<std::array<reply, core::max_nodes>>();
+    reply& kept = (*answers_)[node];
+    kept = answer;
     if (clock_)
-        kept->round_trip = std::chrono::duration_cast<std::chrono::microseconds>(
+        kept.round_trip = std::chrono::duration_cast<std::chrono::microseconds>(
             clock_->now().steady - started_.steady
         );
 }
@@ -126,7 +138,7 @@ node_set vote_round::deniers() const noexcept
 {
     node_set result;
     for (std::size_t node = 0; node < node_count(); ++node)
-        result.set(node, answer_of(node) && answer_of(node)->vote == vote::denied);
+        result.set(node, counted(node).vote == vote::denied);
     return result;
 }
 
@@ -147,7 +159,7 @@ node_set vote_round::touched() const noexcept
     // The text of Redlock releases everywhere: so does plain mode.
     for (std::size_t node = 0; node < node_count() && guarded(); ++node)
     {
-        if (answer_of(node) && wrote_nothing(*answer_of(node)))
+        if (counted(node).vote && wrote_nothing(*counted(node).vote, counted(node).why))
             result.reset(node);
     }
     return result;

@@ -1,23 +1,23 @@
 #ifndef REDLOCK_SRC_CLIENT_ROUND_HPP
 #define REDLOCK_SRC_CLIENT_ROUND_HPP
 
-#include <redlock/detail/recycling.hpp>
 #include <redlock/diagnostics.hpp>
 
 #include "client/deadlines.hpp"
 #include "client/suspension.hpp"
 #include "core/instant.hpp"
+#include "core/limits.hpp"
 #include "core/release_count.hpp"
 #include "core/tally.hpp"
 #include "node/node.hpp"
 
 #include <boost/intrusive/list.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
 
 namespace redlock::detail {
 
@@ -63,13 +63,10 @@ public:
     [[nodiscard]] virtual bool decided() const noexcept = 0;
 
     [[nodiscard]] core::instant started() const noexcept { return started_; }
-    [[nodiscard]] std::size_t node_count() const noexcept { return answers_.size(); }
+    [[nodiscard]] std::size_t node_count() const noexcept { return node_count_; }
 
     /// The answer of a node. Empty: none yet.
-    [[nodiscard]] const std::optional<reply>& answer_of(std::size_t node) const noexcept
-    {
-        return answers_[node];
-    }
+    [[nodiscard]] std::optional<reply> answer_of(std::size_t node) const;
 
     /// How many answers have this reason.
     [[nodiscard]] std::size_t count_of(redlock::reason why) const noexcept;
@@ -78,11 +75,23 @@ public:
     [[nodiscard]] std::size_t unanswered() const noexcept { return unanswered_; }
 
 protected:
+    /// What counts of an answer. The rest is kept only if there is any: a hold keeps its round.
+    struct counted_answer
+    {
+        std::optional<redlock::vote> vote;
+        redlock::reason why = redlock::reason::none;
+    };
+
     ~round() = default;
+
+    [[nodiscard]] const counted_answer& counted(std::size_t node) const noexcept
+    {
+        return counted_[node];
+    }
 
 private:
     void on_deadline() override;
-    void keep(std::size_t node, const reply& answer) noexcept;
+    void keep(std::size_t node, const reply& answer);
 
     /// Another node has answered.
     virtual void count(vote) noexcept {}
@@ -91,8 +100,10 @@ private:
     virtual void on_complete() noexcept {}
 
     core::instant started_;
-    std::vector<std::optional<reply>, recycling_allocator<std::optional<reply>>> answers_;
+    std::size_t node_count_;
     std::size_t unanswered_;
+    std::array<counted_answer, core::max_nodes> counted_;
+    std::unique_ptr<std::array<reply, core::max_nodes>> answers_;  ///< If one says more.
     const time_source* clock_ = nullptr;
     bool abandoned_ = false;
 };

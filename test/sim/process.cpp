@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "support/manual_time.hpp"
+#include "testing/manual_time.hpp"
 
 namespace redlock::sim {
 
@@ -165,7 +165,7 @@ core::instant process::now() const noexcept
 std::chrono::microseconds process::wall() const noexcept
 {
     const nanoseconds shown = wall_.read(time_.elapsed());
-    return test::beginning_of_time + std::chrono::floor<std::chrono::microseconds>(shown);
+    return testing::beginning_of_time + std::chrono::floor<std::chrono::microseconds>(shown);
 }
 
 nanoseconds process::when(time_point steady) const noexcept

@@ -6,14 +6,14 @@
 #include <functional>
 #include <vector>
 
-#include "support/world.hpp"
+#include "testing/world.hpp"
 
 namespace redlock::sim {
 
 using std::chrono::nanoseconds;
 
 /// The world's time, and what is to happen in it. Time goes from event to event.
-class schedule final : public test::world
+class schedule final : public testing::world
 {
 public:
     [[nodiscard]] nanoseconds elapsed() const override { return now_; }

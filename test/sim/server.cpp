@@ -6,7 +6,7 @@
 #include <charconv>
 #include <utility>
 
-#include "support/manual_time.hpp"
+#include "testing/manual_time.hpp"
 
 namespace redlock::sim {
 
@@ -216,7 +216,7 @@ void server::start()
 std::chrono::microseconds server::now() const noexcept
 {
     const nanoseconds shown = how_.wall.read(time_.elapsed());
-    return test::beginning_of_time + std::chrono::floor<std::chrono::microseconds>(shown);
+    return testing::beginning_of_time + std::chrono::floor<std::chrono::microseconds>(shown);
 }
 
 const entry* server::look(std::string_view key) const
@@ -232,7 +232,7 @@ nanoseconds server::gone_at(const entry& key) const noexcept
         return nanoseconds::max();
     // Its last millisecond is over with the next one.
     const milliseconds shown(key.expires + 1);
-    return how_.wall.when(shown - test::beginning_of_time);
+    return how_.wall.when(shown - testing::beginning_of_time);
 }
 
 void server::plant(std::string_view key, std::string value)

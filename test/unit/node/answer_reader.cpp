@@ -88,6 +88,17 @@ BOOST_AUTO_TEST_CASE(the_reply_to_one_question_is_its_answer)
     check(of_one({error("ERR no", 0)}), {"ERR no"});
 }
 
+BOOST_AUTO_TEST_CASE(only_the_word_OK_is_ok)
+{
+    const auto word = [](std::string_view text) {
+        return reply{{.kind = type::simple_string, .depth = 0, .value = text}};
+    };
+    check(of_one(word("OK")), {"ok"});
+    check(of_one(word("QUEUED")), {"other"});
+    check(of_one(word("ok")), {"other"});
+    check(of_one(word("OK.")), {"other"});
+}
+
 BOOST_AUTO_TEST_CASE(a_list_of_answers_is_told_one_by_one)
 {
     check(of_list(3, {list(3, 0), number("1", 1), number("0", 1), number("-5", 1)}),

@@ -177,6 +177,28 @@ BOOST_AUTO_TEST_CASE(extensions_of_a_turn_share_a_script)
     );
 }
 
+// The stamp is the time at which it is asked, the token that of the acquisition.
+BOOST_AUTO_TEST_CASE(a_guarded_extension_has_its_stamp_and_brings_its_token_along)
+{
+    const auto guarded = guard_of_test();
+    detail::command_encoder encoder(guarded, false);
+    const auto asked = detail::question::keep(std::make_shared<question_of_test>(
+        1,
+        verb::extend,
+        std::make_shared<const detail::attempt>(detail::attempt{
+            "a", 0, {}, redlock::fencing_token::from_value(7)
+        }),
+        milliseconds(1500),
+        9
+    ));
+    const std::vector<detail::question_ptr> all{asked};
+    const std::string id(asked->id());
+    BOOST_TEST(
+        encoder.encode(all).request.payload() ==
+        wire({"EVALSHA", guarded->extend.sha, "1", "a", id, "9", "1500", "7"})
+    );
+}
+
 BOOST_AUTO_TEST_CASE(no_script_has_more_than_64_questions)
 {
     check(sizes_of(plain.encode(make_many(verb::release, 130))), {64, 64, 2});

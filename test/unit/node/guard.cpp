@@ -38,6 +38,15 @@ BOOST_AUTO_TEST_CASE(plain_mode_has_no_guard)
     BOOST_TEST(!make_guard(config));
 }
 
+BOOST_AUTO_TEST_CASE(a_quarantine_outlasts_the_longest_lease_and_what_tokens_may_go_back)
+{
+    const auto quarantine = [](milliseconds ttl_max, milliseconds window) {
+        return make_guard(config_of(3, ttl_max, window))->quarantine;
+    };
+    BOOST_TEST((quarantine(30s, 500ms) == 30'100ms));
+    BOOST_TEST((quarantine(100ms, 30s) == 61'100ms));
+}
+
 BOOST_AUTO_TEST_CASE(clients_with_the_same_settings_have_the_same_fingerprint)
 {
     client_config config = config_of(3, 30s, 500ms);

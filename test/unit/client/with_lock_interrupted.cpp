@@ -8,6 +8,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/test/unit_test.hpp>
+#include <boost/version.hpp>
 
 #include <array>
 #include <chrono>
@@ -128,6 +129,14 @@ struct under_lock
     std::shared_ptr<spawned> user;
 };
 
+#if BOOST_VERSION >= 108800
+constexpr std::size_t first_cancellable_step = 0;
+#else
+// The `co_spawn` of Boost 1.83 throws out of `run()` if its coroutine, whichever it is, is
+// cancelled before its first step.
+constexpr std::size_t first_cancellable_step = 1;
+#endif
+
 /// Replays every body with every behaviour. @param scenario Returns whether it was interrupted.
 template <class Scenario>
 void with_every_body(Scenario scenario)
@@ -151,7 +160,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_one_ends_with_its_release)
 {
     with_every_body([](const behaviour& nodes, const body_kind& kind, std::size_t steps) {
         under_lock on(nodes, kind);
-        const bool in_time = on.take_steps(steps);
+        const bool in_time = on.take_steps(steps + first_cancellable_step);
 
         on.user->signal.emit(asio::cancellation_type::terminal);
         on.check_ends();

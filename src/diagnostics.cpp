@@ -99,6 +99,28 @@ std::string describe(const node_vote& from)
     return to_string(from.reason);
 }
 
+/// As in "3rd".
+std::string ordinal(std::size_t number)
+{
+    const bool teen = number / 10 % 10 == 1;
+    switch (teen ? 0 : number % 10)
+    {
+    case 1: return std::to_string(number) + "st";
+    case 2: return std::to_string(number) + "nd";
+    case 3: return std::to_string(number) + "rd";
+    default: return std::to_string(number) + "th";
+    }
+}
+
+std::string why_no_round(const diagnostics& report)
+{
+    if (!report.problem.empty())
+        return ": " + report.problem;
+    if (report.position == 0)
+        return "";
+    return ": waiting, " + ordinal(report.position) + " of " + std::to_string(report.waiters);
+}
+
 }  // namespace
 
 const char* to_string(reason value) noexcept
@@ -134,7 +156,7 @@ const char* to_string(reason value) noexcept
 std::string to_string(const diagnostics& report)
 {
     if (report.quorum == 0)
-        return "no round was started" + (report.problem.empty() ? "" : ": " + report.problem);
+        return "no round was started" + why_no_round(report);
 
     std::string line = "need " + std::to_string(report.quorum) + " of " +
                        std::to_string(report.votes.size()) + ":";

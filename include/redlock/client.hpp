@@ -183,6 +183,10 @@ public:
         Asks all nodes at once, and returns as soon as a quorum has granted. A round without a
         quorum is released on every node that may have our key; then comes a random delay.
 
+        Acquisitions of one client that want the same resource stand in line, in the order of their
+        arrival. Only the first of them asks the nodes. The next one asks when that has given up,
+        or when what it was granted is over.
+
         @par Completion signature
         `void(boost::system::error_code, redlock::lease)`
 
@@ -233,7 +237,8 @@ public:
     /** Tries to acquire a resource with one round.
 
         As `async_acquire`, except that it never waits for a holder, and that a resource held by
-        another owner is not an error: the operation succeeds with an empty lease.
+        another owner is not an error: the operation succeeds with an empty lease. So does one for a
+        resource that another operation of this client acquires or waits for; it asks no node.
     */
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_try_acquire(

@@ -71,6 +71,11 @@ struct diagnostics
     std::size_t rounds = 0;        ///< Rounds made by the operation, the reported one included.
     std::vector<node_vote> votes;  ///< One for each node, in the order of the configuration.
 
+    /// The place in the line of this client's acquisitions of the resource, of one that gave up
+    /// before it was the first: the others do not ask the nodes. Zero otherwise.
+    std::size_t position = 0;
+    std::size_t waiters = 0;  ///< The length of that line then.
+
     /// Why no round was started: the argument that is out of its limits, by name, value and limit,
     /// or that `async_run` was not called. Empty otherwise.
     std::string problem{};

@@ -69,11 +69,28 @@ time_point next_round(
 /// An acquisition under way.
 struct acquisition
 {
+    acquisition(
+        std::shared_ptr<client_impl> of,
+        std::string what,
+        const acquire_options& how,
+        bool try_once,
+        time_point until
+    )
+        : client(std::move(of)),
+          resource(std::move(what)),
+          options(how),
+          once(try_once),
+          give_up(until),
+          in_line(resource, options.owner, client->end_of_turn())
+    {
+    }
+
     std::shared_ptr<client_impl> client;
     std::string resource;
     acquire_options options;
     bool once;  ///< One round, whatever `options.wait` says.
     time_point give_up;
+    waiter in_line;
 
     std::size_t rounds = 0;
     fencing_token above{};                    ///< What the next token must exceed.
@@ -190,9 +207,14 @@ task<error_code> ask_once(acquisition& acquiring)
         client.write_report(*options.report, acquiring.rounds, *asked, holders.get());
     // The guarded script says with its denial how long the holder has left.
     if (granted)
+    {
         acquiring.granted = make_lease(acquiring, *asked, judged);
+        acquiring.in_line.leave_to_hold();
+    }
     else
+    {
         acquiring.free_after = holders ? free_after(*asked, *holders) : free_after(*asked, *asked);
+    }
     co_return interrupted ? interrupted : to_error(judged.verdict, *asked);
 }
 
@@ -236,29 +258,69 @@ std::shared_ptr<hold> own_hold(const acquisition& acquiring)
     return acquiring.client->held().find(who, acquiring.resource);
 }
 
-/// Gets the lease from the owner's hold, if there is one, or from the nodes.
+/// Says where in the line somebody stood who does not wait any longer.
+void report_place(acquisition& acquiring)
+{
+    if (!acquiring.options.report)
+        return;
+    const waiting_place at = acquiring.in_line.place();
+    acquiring.options.report->position = at.position;
+    acquiring.options.report->waiters = at.length;
+}
+
+/// How long an acquisition stands in line.
+time_point end_of_line(const acquisition& acquiring, core::instant started)
+{
+    if (!acquiring.once)
+        return acquiring.give_up;
+    // A try waits for nobody, but for the round of its own owner: that may be granted for both.
+    if (!acquiring.in_line.follows_its_owner())
+        return started.steady;
+    return core::shifted(started, acquiring.client->config().node_timeout).steady;
+}
+
+/// Waits for its turn in the line of the resource, or for a hold of its owner, and takes part in
+/// that. Fails with contended if neither comes in time.
+task<error_code> until_first_or_joined(acquisition& acquiring)
+{
+    client_impl& client = *acquiring.client;
+    const core::instant started = client.now();
+    for (;;)
+    {
+        if (auto held = own_hold(acquiring))
+        {
+            const error_code ec = co_await join(acquiring, std::move(held));
+            if (ec != error::lease_lost)
+                co_return ec;
+        }
+        if (acquiring.in_line.may_ask())
+            co_return error_code();
+        if (!client.running())
+            co_return asio::error::operation_aborted;
+        const time_point end = end_of_line(acquiring, started);
+        if (client.now().steady >= end)
+        {
+            report_place(acquiring);
+            co_return error::contended;
+        }
+        pause& sleep = acquiring.in_line.sleep();
+        if (const error_code interrupted = co_await client.sleep_until(sleep, end))
+            co_return interrupted;
+    }
+}
+
 task<error_code> join_or_ask(acquisition& acquiring)
 {
-    if (auto held = own_hold(acquiring))
-    {
-        const error_code ec = co_await join(acquiring, std::move(held));
-        if (ec != error::lease_lost)
-            co_return ec;
-    }
-    const error_code ec = co_await ask_once(acquiring);
-    // Two acquisitions of one owner at the same time: the other one may have won, and may have
-    // released again.
-    if (auto held = ec == error::contended ? own_hold(acquiring) : nullptr)
-    {
-        const error_code joined = co_await join(acquiring, std::move(held));
-        co_return joined == error::lease_lost ? ec : joined;
-    }
-    co_return ec;
+    const error_code ec = co_await until_first_or_joined(acquiring);
+    if (ec || acquiring.granted)
+        co_return ec;
+    co_return co_await ask_once(acquiring);
 }
 
 task<error_code> try_once(acquisition& acquiring)
 {
-    return acquiring.options.owner == owner::none ? ask_once(acquiring) : join_or_ask(acquiring);
+    const bool alone = acquiring.options.owner == owner::none && acquiring.in_line.may_ask();
+    return alone ? ask_once(acquiring) : join_or_ask(acquiring);
 }
 
 /// Whether another try may succeed where this error ended one.
@@ -285,7 +347,8 @@ task<error_code> try_again(acquisition& acquiring, error_code ec)
                 break;
             const auto delay = delays.next(random_bits());
             const auto next = next_round(lost_at, delay, acquiring.free_after, acquiring.give_up);
-            if (const error_code interrupted = co_await client.sleep_until(next))
+            pause& sleep = acquiring.in_line.sleep();
+            if (const error_code interrupted = co_await client.sleep_until(sleep, next))
                 co_return interrupted;
         }
         ec = co_await try_once(acquiring);
@@ -305,7 +368,7 @@ task<result<lease>> run_acquisition(
     client_impl& client = *self;
     const core::instant started = client.now();
     const time_point give_up = core::shifted(started, options.wait).steady;
-    acquisition acquiring{std::move(self), std::move(resource), options, once, give_up};
+    acquisition acquiring(std::move(self), std::move(resource), options, once, give_up);
 
     if (options.report)
         *options.report = {};
@@ -323,6 +386,7 @@ task<result<lease>> run_acquisition(
     }
     if (!ec)
     {
+        client.waiting_for().enter(acquiring.in_line);
         ec = co_await try_once(acquiring);
         if (is_passing(ec))
             ec = co_await try_again(acquiring, ec);

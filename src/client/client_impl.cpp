@@ -160,6 +160,7 @@ void client_impl::log_not_ready() const
 
 void client_impl::shut_down() noexcept
 {
+    lines_.clear();
     held_.shut_down();
     for (suspension::list* waiting :
          {&waiting_, &releasing_, &settling_, &ready_waiting_, &run_waiting_, &releases_.waiting})

@@ -9,6 +9,7 @@
 #include "client/deadlines.hpp"
 #include "client/forks.hpp"
 #include "client/hold.hpp"
+#include "client/lines.hpp"
 #include "client/monitor.hpp"
 #include "client/round.hpp"
 #include "client/suspension.hpp"
@@ -116,8 +117,8 @@ public:
         std::string_view problem
     ) const;
 
-    /// Lets `at` pass. Fails with operation_aborted.
-    [[nodiscard]] task<error_code> sleep_until(time_point at);
+    /// Lets `at` pass, or something wake `sleep`. Fails with operation_aborted.
+    [[nodiscard]] task<error_code> sleep_until(pause& sleep, time_point at);
 
     // Rounds: ask.cpp.
     [[nodiscard]] std::size_t node_count() const noexcept { return nodes_.size(); }
@@ -146,6 +147,7 @@ public:
 
     // What is held: give_back.cpp.
     [[nodiscard]] watch& held() noexcept { return held_; }
+    [[nodiscard]] lines& waiting_for() noexcept { return lines_; }
     [[nodiscard]] monitor& events() noexcept { return events_; }
     [[nodiscard]] turn& end_of_turn() const noexcept { return *turn_; }
 
@@ -277,6 +279,7 @@ private:
     std::shared_ptr<deadlines> deadlines_;
     std::vector<std::shared_ptr<node>> nodes_;
     monitor events_;
+    lines lines_;
     watch held_;
     const unsigned home_ = fork_count();
     attempt_ids ids_;

@@ -82,7 +82,8 @@ task<error_code> release_everything(client_impl& client)
         const auto again = core::shifted(client.now(), repeat_interval).steady;
         if (left.empty() || again >= give_up)
             break;
-        if (const error_code ec = co_await client.sleep_until(again))
+        pause sleep(client.end_of_turn());
+        if (const error_code ec = co_await client.sleep_until(sleep, again))
             co_return ec;
     }
     co_return co_await client.until_settled();

@@ -27,14 +27,14 @@ task<error_code> client_impl::until_running(time_point limit)
     co_return running() ? error_code() : error::not_running;
 }
 
-task<error_code> client_impl::sleep_until(time_point at)
+task<error_code> client_impl::sleep_until(pause& sleep, time_point at)
 {
     // Whoever was about to go on when the client was stopped has not been told.
     if (state_ == state::stopping || state_ == state::stopped)
         co_return asio::error::operation_aborted;
-    pause sleep(*turn_);
     deadlines_->add(sleep, at);
     const error_code ec = co_await sleep.wait(waiting_);
+    sleep.forget();
     co_return ec;
 }
 

@@ -92,6 +92,7 @@ std::shared_ptr<hold> watch::remove(hold& over)
         by_owner_.erase(found);
     holds_.erase(holds_.iterator_to(over));
     client_.events().set_held(holds_.size());
+    client_.waiting_for().on_hold_end(over.resource());
     client_.note_end();
     return std::move(over.kept);
 }

@@ -187,6 +187,39 @@ BOOST_AUTO_TEST_CASE(two_acquisitions_of_one_owner_at_the_same_time_both_succeed
     BOOST_TEST(!one->value().expired());
     BOOST_TEST(!other->value().expired());
     BOOST_TEST(one->value().valid_until() == other->value().valid_until());
+    BOOST_TEST(fixture.log(verb::acquire).size() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(a_try_waits_no_longer_than_a_round_for_another_acquisition_of_its_owner)
+{
+    running_client fixture({.retry = {.first_delay = 10s, .max_delay = 10s}});
+    fixture.hold_elsewhere("orders:42", 1h, 0, 5);
+    const acquire_options patiently{.ttl = 10s, .wait = 1min, .owner = ada};
+    const auto patient = launch(fixture.locks().async_acquire("orders:42", patiently));
+    fixture.run_until_idle();
+
+    const auto tried = launch(fixture.locks().async_try_acquire("orders:42", {.owner = ada}));
+    fixture.advance(50ms);
+
+    BOOST_TEST(tried->code() == error_code());
+    BOOST_TEST(tried->completions == 1u);
+    BOOST_TEST(!tried->value());
+    BOOST_TEST(!patient->done());
+}
+
+BOOST_AUTO_TEST_CASE(a_try_asks_for_itself_when_another_acquisition_of_its_owner_has_failed)
+{
+    running_client fixture;
+    fixture.each_node([](fake_node& node) { node.on(verb::acquire).after(20ms).once(); });
+    const auto one = launch(fixture.locks().async_try_acquire("orders:42", {.owner = ada}));
+    const auto other = launch(fixture.locks().async_try_acquire("orders:42", {.owner = ada}));
+    fixture.run_until_idle();
+
+    one->cancel();
+    fixture.advance(100ms);
+
+    BOOST_TEST(one->code() == asio::error::operation_aborted);
+    BOOST_TEST(static_cast<bool>(other->value()));
 }
 
 BOOST_AUTO_TEST_CASE(one_lease_with_automatic_extension_keeps_them_all)
@@ -258,31 +291,6 @@ BOOST_AUTO_TEST_CASE(a_wait_for_loss_ends_with_the_lease_and_not_with_the_hold)
     BOOST_TEST_REQUIRE(of_first->done());
     BOOST_TEST(of_first->code() == error_code());
     BOOST_TEST(!of_second->done());
-}
-
-BOOST_AUTO_TEST_CASE(a_hold_that_replaced_a_lost_one_is_found_when_that_is_gone)
-{
-    running_client fixture;
-    const acquire_options as_ada{.owner = ada};
-    fixture.each_node([](fake_node& node) {
-        node.on(verb::acquire).once();
-        node.on(verb::acquire).runs_after(20ms).once();
-    });
-    const auto first = launch(fixture.locks().async_try_acquire("orders:42", as_ada));
-    const auto second = launch(fixture.locks().async_try_acquire("orders:42", as_ada));
-    fixture.run_until_idle();
-    BOOST_TEST(static_cast<bool>(first->value()));
-    fixture.each_node([](fake_node& node) { node.store().clear(); });
-    fixture.advance(20ms);
-    BOOST_TEST(static_cast<bool>(second->value()));
-
-    first->value() = lease();
-    fixture.advance(100ms);
-    const lease third = try_as(fixture, ada);
-
-    BOOST_TEST(third.valid_until() == second->value().valid_until());
-    BOOST_TEST(fixture.log(verb::acquire).size() == 10u);
-    BOOST_TEST(fixture.keys_left() == 5u);
 }
 
 BOOST_AUTO_TEST_CASE(who_joins_in_vain_pauses_before_it_tries_again)

@@ -263,4 +263,18 @@ BOOST_AUTO_TEST_CASE(more_leases_than_may_be_extended_at_a_time_are_all_extended
     BOOST_TEST(std::ranges::count_if(held, &lease::expired) == 0);
 }
 
+BOOST_AUTO_TEST_CASE(extensions_that_hang_are_no_more_than_1024_at_a_time)
+{
+    running_client fixture({.nodes = 1});
+    std::vector<lease> held;
+    for (int i = 0; i < 1500; ++i)
+        held.push_back(fixture.acquire("r" + std::to_string(i), extended));
+    fixture.each_node([](fake_node& node) { node.on(verb::extend).never(); });
+
+    fixture.time().advance(1100ms);
+    fixture.run_until_idle();
+
+    BOOST_TEST(fixture.sent_to(verb::extend).size() == 1024u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

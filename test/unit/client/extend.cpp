@@ -130,6 +130,18 @@ BOOST_AUTO_TEST_CASE(a_shorter_ttl_never_shortens)
     });
 }
 
+BOOST_AUTO_TEST_CASE(a_shorter_ttl_does_not_shorten_how_long_a_release_is_kept)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 10s});
+    fixture.complete(held.async_extend(1s));
+
+    fixture.complete(held.async_release());
+
+    for (const auto& sent : fixture.log(verb::release))
+        BOOST_TEST(sent.ttl == 10s);
+}
+
 BOOST_AUTO_TEST_CASE(of_two_extensions_at_once_the_longer_one_counts)
 {
     running_client fixture;
@@ -238,6 +250,21 @@ BOOST_AUTO_TEST_CASE(a_lost_lease_gives_back_what_a_minority_still_holds)
     fixture.run_until_idle();
 
     BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_lost_lease_is_given_back_once_and_not_again_with_its_end)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42");
+    fixture.each_node(0, 3, [](fake_node& node) { node.store().clear(); });
+    fixture.complete(held.async_extend(20s));
+    BOOST_TEST(fixture.log(verb::release).size() == 5u);
+
+    fixture.complete(held.async_release());
+    held = lease();
+    fixture.run_until_idle();
+
+    BOOST_TEST(fixture.log(verb::release).size() == 5u);
 }
 
 BOOST_AUTO_TEST_CASE(a_key_that_vanished_is_never_made_again)

@@ -203,6 +203,19 @@ BOOST_AUTO_TEST_CASE(a_node_that_answered_with_an_error_is_asked_to_release)
     BOOST_TEST(fixture.node(2).guard().fences["orders:42"] == token);
 }
 
+BOOST_AUTO_TEST_CASE(a_node_that_did_not_answer_in_time_is_asked_to_release)
+{
+    guarded_client fixture(3);
+    fixture.node(2).on(verb::acquire).loses_answer();
+    lease held = fixture.acquire("orders:42", one_round);
+    fixture.advance(100ms);
+
+    fixture.complete(held.async_release());
+
+    BOOST_TEST(fixture.sent_to(verb::release) == (node_list{0, 1, 2}));
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_denial_tells_how_long_the_holder_has_left_without_asking)
 {
     guarded_client fixture;

@@ -314,15 +314,17 @@ inline send_extension()
 }
 
 /* Counts only before the old deadline, and moves it from when the extension was asked for. */
-#ifdef LATE_EXTENSION
-#define IN_TIME true
-#else
-#define IN_TIME (attempts[0].age < VALIDITY)
-#endif
 #ifdef EXTENDED_FROM_NOW
 #define EXTENDED_AGE (TTL - EXTEND_TTL)
 #else
 #define EXTENDED_AGE (extension_age + TTL - EXTEND_TTL)
+#endif
+#if defined(UNTIMELY_EXTENSION)
+#define IN_TIME true
+#elif defined(LATE_EXTENSION)
+#define IN_TIME (EXTENDED_AGE < VALIDITY)
+#else
+#define IN_TIME (attempts[0].age < VALIDITY)
 #endif
 inline accept_extension()
 {

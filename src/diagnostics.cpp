@@ -22,13 +22,30 @@ std::string readable(double ms)
     return text;
 }
 
+/// As in "3rd".
+std::string ordinal(std::size_t number)
+{
+    const bool teen = number / 10 % 10 == 1;
+    switch (teen ? 0 : number % 10)
+    {
+    case 1: return std::to_string(number) + "st";
+    case 2: return std::to_string(number) + "nd";
+    case 3: return std::to_string(number) + "rd";
+    default: return std::to_string(number) + "th";
+    }
+}
+
+/// "held 8.2s left (3rd in line)".
 std::string held(const node_vote& from)
 {
-    if (!from.held_for)
-        return "held";
-    if (*from.held_for == forever)
-        return "held by a key without a ttl";
-    return "held " + readable(static_cast<double>(from.held_for->count())) + " left";
+    std::string line = "held";
+    if (from.held_for == forever)
+        line += " by a key without a ttl";
+    else if (from.held_for)
+        line += " " + readable(static_cast<double>(from.held_for->count())) + " left";
+    if (from.position)
+        line += " (" + ordinal(*from.position) + " in line)";
+    return line;
 }
 
 std::string quarantined(const node_vote& from)
@@ -97,19 +114,6 @@ std::string describe(const node_vote& from)
     case reason::in_use: return core::on_one_line(from.text);
     }
     return to_string(from.reason);
-}
-
-/// As in "3rd".
-std::string ordinal(std::size_t number)
-{
-    const bool teen = number / 10 % 10 == 1;
-    switch (teen ? 0 : number % 10)
-    {
-    case 1: return std::to_string(number) + "st";
-    case 2: return std::to_string(number) + "nd";
-    case 3: return std::to_string(number) + "rd";
-    default: return std::to_string(number) + "th";
-    }
 }
 
 std::string why_no_round(const diagnostics& report)

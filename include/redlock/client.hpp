@@ -53,6 +53,10 @@ struct node_status
 
     /// How long it takes to answer, smoothed over the last answers. Zero before the first one.
     std::chrono::microseconds round_trip{0};
+
+    /// Why it wakes nobody who waits, so that they poll it: the server's words. Empty if it does,
+    /// and where nobody waits in queues.
+    std::string polls{};
 };
 
 /** Acquires leases on resources from a fixed set of independent Redis nodes.

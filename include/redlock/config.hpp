@@ -114,6 +114,21 @@ struct retry_config
     milliseconds max_delay{200};
 };
 
+/** How acquisitions wait for a resource that somebody else holds, in guarded mode.
+
+    The acquisitions of one client always stand in line, and only the first of them asks the nodes.
+*/
+struct waiting_config
+{
+    /// Wait in queues on the nodes, in the order of arrival: who gives back wakes the next one. It
+    /// has an effect between clients that have it. False: ask again after random delays, as in
+    /// plain mode; others who do the same may go first at any time.
+    bool queue = true;
+
+    /// Who waits in a queue asks again at least this often, should nobody wake it. 10 ms to 10 s.
+    milliseconds poll{500};
+};
+
 /// How much a log line matters.
 enum class log_level : std::uint8_t
 {
@@ -140,6 +155,9 @@ struct client_config
 
     /// How to wait between rounds.
     retry_config retry{};
+
+    /// How to wait for others.
+    waiting_config waiting{};
 
     /// Guarded, unless you need no more than the classical algorithm.
     redlock::mode mode = redlock::mode::guarded;

@@ -53,6 +53,7 @@ struct node_vote
     error_code code;                        ///< The network's error, for `down` and the like.
     std::string text;                       ///< The server's own words, for an error reply.
     std::optional<milliseconds> held_for;   ///< How long the holder's key has left there, if known.
+    std::optional<std::size_t> position{};  ///< Our place in the queue of the node, from 1.
     std::optional<milliseconds> ready_in;   ///< How long a quarantine lasts yet.
     /// How far the node's clock is ahead of our stamp, if it refused for that.
     std::optional<std::chrono::microseconds> clock_ahead;

@@ -1,11 +1,15 @@
 #ifndef REDLOCK_METRICS_HPP
 #define REDLOCK_METRICS_HPP
 
+#include <redlock/time.hpp>
+
+#include <array>
 #include <cstdint>
 
 namespace redlock {
 
-/// What a client has done since it was made. Counters only grow, but for `held`.
+/// What a client has done since it was made. Counters only grow, but for `held` and
+/// `waiting`.
 struct metrics
 {
     std::uint64_t rounds = 0;             ///< Rounds to acquire or extend.
@@ -17,6 +21,19 @@ struct metrics
     std::uint64_t lost = 0;               ///< Holds that ended before they were released.
     std::uint64_t released = 0;           ///< Holds that were given back.
     std::uint64_t held = 0;               ///< Holds now. Leases of one owner may share one.
+    std::uint64_t acquire_rounds = 0;     ///< Of `rounds`, those to acquire.
+    std::uint64_t waiting = 0;            ///< Acquisitions now, with or without a wait.
+    std::uint64_t woken = 0;              ///< Rounds that began because the nodes said so.
+
+    /// Upper bounds of the times from a call to its lease that are counted in `waits`.
+    static constexpr std::array<milliseconds, 6> wait_bounds{
+        milliseconds(1),    milliseconds(10),    milliseconds(100),
+        milliseconds(1000), milliseconds(10000), milliseconds(60000)
+    };
+
+    /// Leases by how long their acquisition took: up to the first bound, up to the second one, and
+    /// so on. The last number is of those that took longer than the last bound.
+    std::array<std::uint64_t, 7> waits{};
 };
 
 }  // namespace redlock

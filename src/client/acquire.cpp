@@ -66,6 +66,13 @@ time_point next_round(
     return std::min(core::shifted(now, delay).steady, give_up);
 }
 
+/// Who is first in a queue asks to be told of changes only if it is not woken within this time:
+/// where holds are short, that would be as many commands as rounds.
+constexpr core::nanoseconds watch_after = std::chrono::milliseconds(20);
+
+/// By how much each one in front puts off the poll of who waits in a queue.
+constexpr core::nanoseconds poll_step = std::chrono::milliseconds(2);
+
 /// An acquisition under way.
 struct acquisition
 {
@@ -97,6 +104,13 @@ struct acquisition
     bool corrected = false;                   ///< The next round may do better at once.
     std::optional<milliseconds> free_after{};  ///< As far as the last round told.
     lease granted{};
+    core::instant granted_at{};
+
+    std::optional<std::uint64_t> arrival{};  ///< If it waits in the queues of the nodes.
+    bool in_queue = false;                   ///< It may have a place in one.
+    std::optional<std::size_t> position{};   ///< The best that the last round told.
+    std::size_t polls = 0;                   ///< Since the nodes woke it.
+    std::shared_ptr<const attempt> last{};   ///< That it asked for.
 };
 
 bool is_valid(const acquisition& wanted)
@@ -156,8 +170,26 @@ lease make_lease(const acquisition& of, const vote_round& asked, const judgement
     // As of the beginning: if the process has stood still since the verdict, this is a lease that
     // is over, and not none.
     lease made = share::make_lease(share::join(held, of.options.ttl, asked.started()));
+    if (of.in_queue)
+        held->set_waited();
     of.client->held().add(std::move(held), asked.started(), judged.now);
     return made;
+}
+
+/// Where a round has left the acquisition in the queues of the nodes.
+void note_places(acquisition& of, const vote_round& asked)
+{
+    if (!of.arrival)
+        return;
+    of.in_queue = of.in_queue || asked.tally().denied() > 0;
+    of.position.reset();
+    for (std::size_t node = 0; node < asked.node_count(); ++node)
+    {
+        const auto answer = asked.answer_of(node);
+        if (answer && answer->position)
+            of.position = std::min(of.position.value_or(*answer->position), *answer->position);
+    }
+    of.last = asked.about();
 }
 
 /// Asks all nodes once. Fails with operation_aborted if it was interrupted.
@@ -172,10 +204,11 @@ task<error_code> ask_once(acquisition& acquiring)
         acquiring.corrected ? acquiring.above : fencing_token(), options.fence_at_least
     );
     // A fresh id for every round: a delayed release of the last one must not match this one.
-    const auto asked = client.ask(
-        verb::acquire,
+    acquiring.in_line.forget_wakes();
+    const auto asked = client.ask_to_acquire(
         client.new_attempt(acquiring.resource, acquiring.above),
         options.ttl,
+        acquiring.arrival,
         options.report != nullptr
     );
     error_code interrupted = co_await client.decided(*asked);
@@ -188,7 +221,8 @@ task<error_code> ask_once(acquisition& acquiring)
     // A lost round can leave our key on a minority of nodes and on every node that timed out.
     // Undo it before waiting, or others queue behind a resource that nobody holds.
     if (!granted)
-        client.release(*asked, options.ttl);
+        client.release(*asked, options.ttl, acquiring.arrival);
+    note_places(acquiring, *asked);
 
     // A client whose clock or whose idea of the last token was wrong knows better now. That is no
     // reason to wait, or to give up a single try; but only once in a row, for somebody who acquires
@@ -209,6 +243,7 @@ task<error_code> ask_once(acquisition& acquiring)
     if (granted)
     {
         acquiring.granted = make_lease(acquiring, *asked, judged);
+        acquiring.granted_at = judged.now;
         acquiring.in_line.leave_to_hold();
     }
     else
@@ -246,6 +281,7 @@ task<error_code> join(acquisition& acquiring, std::shared_ptr<hold> held)
     if (options.auto_extend)
         client.held().extend_by(*held, options.ttl);
     acquiring.granted = std::move(mine);
+    acquiring.granted_at = client.now();
     co_return error_code();
 }
 
@@ -329,6 +365,53 @@ bool is_passing(error_code ec) noexcept
     return ec == condition::not_acquired;
 }
 
+/// When who waits in a queue asks again, should nobody wake it. The first one when the resource is
+/// free, the others so much later that they do not get in its way, and all of them less and less
+/// often.
+time_point next_poll(acquisition& waiting, core::instant now)
+{
+    const client_config& config = waiting.client->config();
+    const core::nanoseconds reservation = config.node_timeout;
+    const core::nanoseconds behind = (*waiting.position - 1) * poll_step;
+    const core::nanoseconds longest = config.waiting.poll;
+    const auto doublings = std::min<std::size_t>(waiting.polls++, 10);
+    auto delay = std::min((reservation + behind) * (1 << doublings), longest);
+    delay += delay / 8 * (random_bits() % 128) / 128;
+    if (waiting.free_after)
+    {
+        const milliseconds left = std::min(*waiting.free_after, core::max_ttl);
+        const auto after = behind == core::nanoseconds(0) ? behind : reservation + behind;
+        delay = std::min(delay, left + milliseconds(2) + after);
+    }
+    return std::min(core::shifted(now, delay).steady, waiting.give_up);
+}
+
+/// Lets time pass until `next`, or until the nodes or another acquisition wake this one.
+task<error_code> sleep_until(acquisition& waiting, core::instant now, time_point next)
+{
+    client_impl& client = *waiting.client;
+    pause& sleep = waiting.in_line.sleep();
+    const time_point watched = core::shifted(now, watch_after).steady;
+    if (waiting.position == 1U && watched < next)
+    {
+        if (const error_code interrupted = co_await client.sleep_until(sleep, watched))
+            co_return interrupted;
+        if (!waiting.in_line.woken())
+            client.watch_key(waiting.last);
+    }
+    if (!waiting.in_line.woken())
+    {
+        if (const error_code interrupted = co_await client.sleep_until(sleep, next))
+            co_return interrupted;
+    }
+    if (waiting.in_line.woken())
+    {
+        waiting.polls = 0;
+        client.events().woken();
+    }
+    co_return error_code();
+}
+
 /// After a first try that ended with `ec`: tries until a quorum grants, `wait` has passed or the
 /// operation is cancelled.
 task<error_code> try_again(acquisition& acquiring, error_code ec)
@@ -346,9 +429,10 @@ task<error_code> try_again(acquisition& acquiring, error_code ec)
             if (acquiring.once || lost_at.steady >= acquiring.give_up)
                 break;
             const auto delay = delays.next(random_bits());
-            const auto next = next_round(lost_at, delay, acquiring.free_after, acquiring.give_up);
-            pause& sleep = acquiring.in_line.sleep();
-            if (const error_code interrupted = co_await client.sleep_until(sleep, next))
+            const auto next = acquiring.position
+                ? next_poll(acquiring, lost_at)
+                : next_round(lost_at, delay, acquiring.free_after, acquiring.give_up);
+            if (const error_code interrupted = co_await sleep_until(acquiring, lost_at, next))
                 co_return interrupted;
         }
         ec = co_await try_once(acquiring);
@@ -387,17 +471,22 @@ task<result<lease>> run_acquisition(
     if (!ec)
     {
         client.waiting_for().enter(acquiring.in_line);
+        if (!once)
+            acquiring.arrival = client.arrival_now();
         ec = co_await try_once(acquiring);
         if (is_passing(ec))
             ec = co_await try_again(acquiring, ec);
     }
 
+    if (ec && acquiring.in_queue && client.connected())
+        client.leave_queues(acquiring.last);
     if (ec)
     {
         client.events().denied(acquiring.resource, ec, acquiring.rounds, started);
         co_return ec;
     }
-    client.events().acquired(acquiring.granted, acquiring.rounds, started);
+    const core::nanoseconds waited = acquiring.granted_at.steady - started.steady;
+    client.events().acquired(acquiring.granted, acquiring.rounds, waited);
     co_return std::move(acquiring.granted);
 }
 

@@ -26,6 +26,7 @@ void write_vote(node_vote& to, const reply& from, std::uint64_t stamp)
     to.code = from.code;
     to.text = from.text;
     to.held_for = from.held_for;
+    to.position = from.position;
     to.ready_in = from.ready_in;
     if (from.why == reason::clock && from.node_time)
         to.clock_ahead = *from.node_time - microseconds_of(stamp);
@@ -76,28 +77,57 @@ void client_impl::put(std::size_t node, const boost::intrusive_ptr<round>& asked
         asked->on_reply(node, *answer);
 }
 
-vote_round_ptr client_impl::ask(
-    verb what,
-    std::shared_ptr<const attempt> about,
-    milliseconds ttl,
-    bool timed
-)
+void client_impl::put_to_all(const boost::intrusive_ptr<round>& asked)
 {
-    const auto asked = make_round<vote_round>(what, std::move(about), ttl);
-    if (timed)
-        asked->time_answers(*time_);
     for (std::size_t node = 0; node < nodes_.size(); ++node)
         put(node, asked);
     set_deadline(*asked);
+}
+
+std::optional<std::uint64_t> client_impl::arrival_now() const noexcept
+{
+    if (!guarded() || !config_.waiting.queue)
+        return std::nullopt;
+    return token_clock_.stamp(time_->wall());
+}
+
+vote_round_ptr client_impl::ask_to_acquire(
+    std::shared_ptr<const attempt> about,
+    milliseconds ttl,
+    std::optional<std::uint64_t> arrival,
+    bool timed
+)
+{
+    const auto asked = make_round<vote_round>(verb::acquire, std::move(about), ttl);
+    asked->set_arrival(arrival);
+    if (timed)
+        asked->time_answers(*time_);
+    put_to_all(asked);
     return asked;
 }
 
-release_round_ptr client_impl::release(vote_round& left_behind, milliseconds ttl)
+vote_round_ptr client_impl::ask_to_extend(
+    std::shared_ptr<const attempt> about,
+    milliseconds ttl
+)
+{
+    const auto asked = make_round<vote_round>(verb::extend, std::move(about), ttl);
+    put_to_all(asked);
+    return asked;
+}
+
+release_round_ptr client_impl::release(
+    vote_round& left_behind,
+    milliseconds ttl,
+    std::optional<std::uint64_t> arrival
+)
 {
     left_behind.abandon();
     const auto asked = make_round<release_round>(verb::release, left_behind.about(), ttl);
+    asked->set_arrival(arrival);
     releases_.add(*asked);
-    const node_set touched = left_behind.touched();
+    // Who leaves the queues has a place where it was denied.
+    const node_set touched = arrival == 0U ? left_behind.sent() : left_behind.touched();
     for (std::size_t node = 0; node < nodes_.size(); ++node)
     {
         // Everywhere the attempt may have had an effect, or may have one later. Nowhere else.
@@ -112,7 +142,39 @@ release_round_ptr client_impl::release(vote_round& left_behind, milliseconds ttl
 
 release_round_ptr client_impl::release(const hold& ended)
 {
-    return release(ended.granted_by(), ended.longest_ttl());
+    vote_round& granted_by = ended.granted_by();
+    const bool has_place = granted_by.arrival() && granted_by.tally().denied() > 0;
+    std::optional<std::uint64_t> leaves;
+    if (ended.waited() || has_place)
+        leaves = 0;
+    return release(granted_by, ended.longest_ttl(), leaves);
+}
+
+void client_impl::watch_key(std::shared_ptr<const attempt> about)
+{
+    const auto asked = make_round<watch_round>(verb::watch, std::move(about), milliseconds(0));
+    asked->tell(weak_from_this());
+    put_to_all(asked);
+}
+
+void client_impl::leave_queues(const std::shared_ptr<const attempt>& about)
+{
+    put_to_all(make_round<holder_round>(verb::leave, about, milliseconds(0)));
+}
+
+void client_impl::on_wake(std::size_t node, std::string_view key)
+{
+    const std::string& prefix = config_.key_prefix;
+    if (!key.starts_with(prefix))
+        return;
+    const std::string_view resource = key.substr(prefix.size());
+    if (waiter* const head = lines_.head_of(resource))
+        return head->on_wake(node, core::quorum_size(nodes_.size()));
+    // Nobody waits any more, and the next one should not wait for the reservation to end.
+    const auto asked = make_round<holder_round>(
+        verb::leave, new_attempt(resource, fencing_token()), milliseconds(0)
+    );
+    put(node, asked);
 }
 
 holder_round_ptr client_impl::ask_holders(const vote_round& lost)

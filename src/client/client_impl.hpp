@@ -76,7 +76,12 @@ public:
     [[nodiscard]] const client_config& config() const noexcept { return config_; }
     [[nodiscard]] core::instant now() const noexcept { return time_->now(); }
     [[nodiscard]] std::vector<node_status> nodes() const;
-    [[nodiscard]] metrics read_metrics() const noexcept { return events_.read(); }
+    [[nodiscard]] metrics read_metrics() const noexcept
+    {
+        metrics result = events_.read();
+        result.waiting = lines_.size();
+        return result;
+    }
     void cancel() noexcept;
 
     /// Releases what a lease had that is going away.
@@ -130,17 +135,32 @@ public:
         fencing_token above
     );
 
-    /// Starts a round. `timed`: note when each node answered.
-    [[nodiscard]] vote_round_ptr ask(
-        verb what,
+    /// When an acquisition arrives that waits in the queues of the nodes. Nothing: it does not.
+    [[nodiscard]] std::optional<std::uint64_t> arrival_now() const noexcept;
+
+    /// Starts a round to acquire. `timed`: note when each node answered.
+    /// @param arrival If it waits in the queues of the nodes.
+    [[nodiscard]] vote_round_ptr ask_to_acquire(
         std::shared_ptr<const attempt> about,
         milliseconds ttl,
-        bool timed = false
+        std::optional<std::uint64_t> arrival,
+        bool timed
+    );
+
+    /// Starts a round to extend.
+    [[nodiscard]] vote_round_ptr ask_to_extend(
+        std::shared_ptr<const attempt> about,
+        milliseconds ttl
     );
 
     /// Starts to release what an attempt may have left behind, on every node that was sent it.
     /// `ttl`: how long its keys may live from now.
-    release_round_ptr release(vote_round& left_behind, milliseconds ttl);
+    /// @param arrival See `question::arrival`.
+    release_round_ptr release(
+        vote_round& left_behind,
+        milliseconds ttl,
+        std::optional<std::uint64_t> arrival
+    );
 
     /// The same for what is held no longer.
     release_round_ptr release(const hold& ended);
@@ -163,6 +183,15 @@ public:
 
     /// Asks the nodes that denied `lost` how long the holder has left.
     [[nodiscard]] holder_round_ptr ask_holders(const vote_round& lost);
+
+    /// Asks the nodes to wake whoever waits when the key changes.
+    void watch_key(std::shared_ptr<const attempt> about);
+
+    /// Leaves the queues of the nodes: nobody here waits for the key any more.
+    void leave_queues(const std::shared_ptr<const attempt>& about);
+
+    /// A node says that a key may be free, or is reserved for this client.
+    void on_wake(std::size_t node, std::string_view key);
 
     /// Waits until the round is decided. Fails with operation_aborted or not_running.
     [[nodiscard]] auto decided(round& asked) { return asked.wait(waiting_); }
@@ -240,6 +269,7 @@ private:
     );
     [[nodiscard]] std::uint64_t stamp_for(verb what, const attempt& about) const noexcept;
     void put(std::size_t node, const boost::intrusive_ptr<round>& asked);
+    void put_to_all(const boost::intrusive_ptr<round>& asked);
     void set_deadline(round& asked);
 
     /// The wait for a release, which is noted when it ends.

@@ -28,7 +28,7 @@ task<result<vote_round_ptr>> ask(std::shared_ptr<hold> held, milliseconds ttl)
     client_impl& client = *held->client();
     for (bool corrected = false;; corrected = true)
     {
-        const auto asked = client.ask(verb::extend, held->about(), ttl);
+        const auto asked = client.ask_to_extend(held->about(), ttl);
         if (const error_code ec = co_await client.decided(*asked))
             co_return ec;
         const core::instant now = client.now();

@@ -101,6 +101,10 @@ public:
     /// The longest ttl that was asked for: how long the keys may outlive an extension.
     [[nodiscard]] milliseconds longest_ttl() const noexcept { return longest_ttl_; }
 
+    /// Whether its acquisition has waited for others, and may have a place in queues yet.
+    [[nodiscard]] bool waited() const noexcept { return waited_; }
+    void set_waited() noexcept { waited_ = true; }
+
     /// What an automatic extension asks for. Zero: there is none.
     [[nodiscard]] milliseconds extended_by() const noexcept { return extended_by_; }
     void extend_by(milliseconds ttl) noexcept { extended_by_ = std::max(extended_by_, ttl); }
@@ -133,6 +137,7 @@ private:
     std::shared_ptr<client_impl> client_;
     redlock::owner owner_;
     milliseconds longest_ttl_;
+    bool waited_ = false;
     milliseconds extended_by_;
     std::shared_ptr<vote_round> granted_by_;
     core::instant limit_;  ///< Acquired plus hold_max.

@@ -17,6 +17,15 @@ void waiter::leave_to_hold() noexcept
         in_->remove(*this, true);
 }
 
+void waiter::on_wake(std::size_t by, std::size_t enough) noexcept
+{
+    woken_by_.set(by);
+    if (woken_ || woken_by_.count() < enough)
+        return;
+    woken_ = true;
+    sleep_.wake({});
+}
+
 const waiter& waiter::head() const noexcept
 {
     return is_head_ ? *this : *in_->heads_.find(resource_)->second;
@@ -42,6 +51,7 @@ void lines::enter(waiter& last)
     const auto [at, first] = heads_.try_emplace(last.resource_, &last);
     last.is_head_ = first;
     last.in_ = this;
+    set_size(size() + 1);
     if (!first)
         at->second->behind_.push_back(last);
 }
@@ -49,6 +59,7 @@ void lines::enter(waiter& last)
 void lines::remove(waiter& leaving, bool held_here) noexcept
 {
     leaving.in_ = nullptr;
+    set_size(size() - 1);
     if (!leaving.is_head_)
     {
         leaving.unlink();
@@ -85,13 +96,19 @@ void lines::wake_owner(waiter& leaving) noexcept
 
 void lines::on_hold_end(std::string_view resource) noexcept
 {
+    waiter* const head = head_of(resource);
+    if (!head)
+        return;
+    head->held_here_ = false;
+    head->sleep_.wake({});
+}
+
+waiter* lines::head_of(std::string_view resource) noexcept
+{
     if (heads_.empty())
-        return;
+        return nullptr;
     const auto found = heads_.find(resource);
-    if (found == heads_.end())
-        return;
-    found->second->held_here_ = false;
-    found->second->sleep_.wake({});
+    return found == heads_.end() ? nullptr : found->second;
 }
 
 void lines::clear() noexcept

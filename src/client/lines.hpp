@@ -5,9 +5,11 @@
 #include <redlock/options.hpp>
 
 #include "client/pause.hpp"
+#include "node/node.hpp"
 
 #include <boost/intrusive/list.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <string_view>
@@ -55,6 +57,20 @@ public:
     /// Whether it is the one of its line that asks the nodes, and no hold of this client is known.
     [[nodiscard]] bool may_ask() const noexcept { return is_head_ && !held_here_; }
 
+    /// A node, by its position in the configuration, says that the resource may be free, or is
+    /// reserved for this client. Wakes the waiter when `enough` nodes have.
+    void on_wake(std::size_t by, std::size_t enough) noexcept;
+
+    /// Whether enough nodes have since the last round began.
+    [[nodiscard]] bool woken() const noexcept { return woken_; }
+
+    /// A round begins. What was said before has led to it.
+    void forget_wakes() noexcept
+    {
+        woken_by_.reset();
+        woken_ = false;
+    }
+
     /// Whether its owner is that of the head, which may be granted a hold for both of them.
     [[nodiscard]] bool follows_its_owner() const noexcept;
 
@@ -81,6 +97,8 @@ private:
     bool is_head_ = false;
     bool held_here_ = false;  ///< A head that sleeps until a hold of this client is over.
     list behind_;             ///< Of a head: all others, in the order of their arrival.
+    node_set woken_by_;
+    bool woken_ = false;
 };
 
 /** Who of a client waits for what: a line for each resource that somebody acquires.
@@ -99,6 +117,15 @@ public:
     /// A hold of this client is over: lets the head ask at once.
     void on_hold_end(std::string_view resource) noexcept;
 
+    /// The head of the line for a resource. Null: nobody waits for it.
+    [[nodiscard]] waiter* head_of(std::string_view resource) noexcept;
+
+    /// How many wait, those included that ask. Any thread.
+    [[nodiscard]] std::size_t size() const noexcept
+    {
+        return size_.load(std::memory_order_relaxed);
+    }
+
     /// Forgets everybody. For the end of the execution context.
     void clear() noexcept;
 
@@ -111,6 +138,9 @@ private:
     /// Lets the others look that are of the same owner as a head.
     static void wake_owner(waiter& leaving) noexcept;
 
+    void set_size(std::size_t size) noexcept { size_.store(size, std::memory_order_relaxed); }
+
+    std::atomic<std::size_t> size_ = 0;
     std::unordered_map<
         std::string_view,
         waiter*,

@@ -19,6 +19,8 @@ std::chrono::microseconds microseconds_of(core::nanoseconds duration) noexcept
 void monitor::round_ended(const vote_round& asked, error_code outcome, core::instant now) noexcept
 {
     add(rounds_);
+    if (asked.what() == verb::acquire)
+        add(acquire_rounds_);
     if (!observer_)
         return;
     observer_->on_round({
@@ -34,12 +36,14 @@ void monitor::round_ended(const vote_round& asked, error_code outcome, core::ins
 void monitor::acquired(
     const lease& held,
     std::size_t rounds,
-    core::instant started
+    core::nanoseconds waited
 ) noexcept
 {
     add(acquired_);
+    const auto bound = std::ranges::lower_bound(metrics::wait_bounds, waited);
+    add(waits_[static_cast<std::size_t>(bound - metrics::wait_bounds.begin())]);
     if (observer_)
-        observer_->on_acquired({held.resource(), held.fence(), rounds, time_since(started)});
+        observer_->on_acquired({held.resource(), held.fence(), rounds, microseconds_of(waited)});
 }
 
 void monitor::denied(
@@ -100,6 +104,9 @@ metrics monitor::read() const noexcept
     result.lost = value(lost_);
     result.released = value(released_);
     result.held = value(held_);
+    result.acquire_rounds = value(acquire_rounds_);
+    result.woken = value(woken_);
+    std::ranges::transform(waits_, result.waits.begin(), value);
     return result;
 }
 

@@ -8,12 +8,14 @@
 #include "client/round.hpp"
 #include "client/time_source.hpp"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <tuple>
 
 namespace redlock::detail {
 
@@ -27,7 +29,7 @@ public:
     }
 
     void round_ended(const vote_round& asked, error_code outcome, core::instant now) noexcept;
-    void acquired(const lease& held, std::size_t rounds, core::instant started) noexcept;
+    void acquired(const lease& held, std::size_t rounds, core::nanoseconds waited) noexcept;
     void denied(
         std::string_view resource,
         error_code outcome,
@@ -40,6 +42,7 @@ public:
     void released(const hold& held, release_outcome outcome) noexcept;
     void node_changed(const node_status& status) noexcept;
 
+    void woken() noexcept { add(woken_); }
     void set_held(std::size_t count) noexcept { held_.store(count, std::memory_order_relaxed); }
 
     [[nodiscard]] metrics read() const noexcept;
@@ -67,6 +70,9 @@ private:
     counter lost_ = 0;
     counter released_ = 0;
     counter held_ = 0;
+    counter acquire_rounds_ = 0;
+    counter woken_ = 0;
+    std::array<counter, std::tuple_size_v<decltype(metrics::waits)>> waits_{};
 };
 
 }  // namespace redlock::detail

@@ -1,5 +1,6 @@
 #include "client/round.hpp"
 
+#include "client/client_impl.hpp"
 #include "core/quorum.hpp"
 
 #include <new>
@@ -163,6 +164,16 @@ node_set vote_round::touched() const noexcept
             result.reset(node);
     }
     return result;
+}
+
+void watch_round::on_reply(std::size_t node, const reply& answer) noexcept
+{
+    if (answer.held_for == milliseconds(0))
+    {
+        if (const auto client = client_.lock())
+            client->on_wake(node, key());
+    }
+    round::on_reply(node, answer);
 }
 
 void open_releases::add(release_round& asked)

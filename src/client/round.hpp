@@ -18,8 +18,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace redlock::detail {
+
+class client_impl;
 
 /** Asking every node once.
 
@@ -143,6 +146,22 @@ public:
     using round::round;
 
     [[nodiscard]] bool decided() const noexcept override { return unanswered() == 0; }
+};
+
+/// How long a key has left, asked so that its change wakes whoever waits. Nobody waits for this.
+class watch_round final : public round
+{
+public:
+    using round::round;
+
+    /// Who is told of nodes on which the key has gone already.
+    void tell(std::weak_ptr<client_impl> client) noexcept { client_ = std::move(client); }
+
+    void on_reply(std::size_t node, const reply& answer) noexcept override;
+    [[nodiscard]] bool decided() const noexcept override { return unanswered() == 0; }
+
+private:
+    std::weak_ptr<client_impl> client_;
 };
 
 class release_round;

@@ -91,9 +91,9 @@ task<error_code> client_impl::run()
             client->held_.catch_up();
     });
     running_nodes_ = nodes_.size();
-    for (const auto& node : nodes_)
+    for (std::size_t index = 0; index < nodes_.size(); ++index)
     {
-        node->start(
+        nodes_[index]->start({
             [self = weak_from_this()]() {
                 if (const auto client = self.lock())
                     client->on_node_change();
@@ -102,8 +102,12 @@ task<error_code> client_impl::run()
                 const auto client = self.lock();
                 if (client && --client->running_nodes_ == 0)
                     client->wake_all(client->run_waiting_, {});
-            }
-        );
+            },
+            [self = weak_from_this(), index](std::string_view key) {
+                if (const auto client = self.lock())
+                    client->on_wake(index, key);
+            },
+        });
     }
     wake_all(waiting_, {});
 

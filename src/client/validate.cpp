@@ -162,6 +162,7 @@ void validate(const client_config& config)
     check_range(
         "retry.max_delay", config.retry.max_delay, core::min_retry_delay, core::max_retry_delay
     );
+    check_range("waiting.poll", config.waiting.poll, core::min_poll, core::max_poll);
     if (config.mode == mode::guarded)
         check_guard(config);
     // Written so that NaN fails.

@@ -35,6 +35,15 @@ inline constexpr std::size_t max_unanswered = 8192;
 /// the closest to expiring by itself.
 inline constexpr std::size_t max_pending_releases = 8192;
 
+inline constexpr milliseconds min_poll = 10ms;
+inline constexpr milliseconds max_poll = 10s;
+
+/// Clients in the queue of a node for one resource. Others poll.
+inline constexpr std::size_t max_queue = 1024;
+
+/// How long a queue lives that nobody polls. Longer than `max_poll`.
+inline constexpr milliseconds queue_ttl = 1min;
+
 [[nodiscard]] constexpr bool valid_resource(std::string_view resource) noexcept
 {
     return !resource.empty() && resource.size() <= max_resource_size;

@@ -38,7 +38,8 @@ public:
     {
         // Releases go before acquisitions: what is given back in a turn is free for who asks in it.
         // No release may come before its own acquisition: what was given up is not asked for.
-        for (const verb what : {verb::extend, verb::release, verb::acquire, verb::holder})
+        for (const verb what :
+             {verb::extend, verb::release, verb::leave, verb::acquire, verb::holder, verb::watch})
         {
             question_list& asked = added_[static_cast<std::size_t>(what)];
             if (asked.empty())

@@ -38,18 +38,28 @@ script_view script_for(verb what, const guard* guarded)
     {
     case verb::acquire: return view(guarded->acquire);
     case verb::extend: return guarded ? view(guarded->extend) : view(extend_script);
+    case verb::leave: return view(guarded->leave);
     case verb::release:
-    case verb::holder: break;
+    case verb::holder:
+    case verb::watch: break;
     }
     return guarded ? view(guarded->release) : view(release_script);
 }
 
-void push_single(request& to, const question& asked)
+void push_single(encoded_questions& to, const question& asked)
 {
-    if (asked.what() == verb::holder)
-        to.push(pttl, asked.key());
+    if (asked.what() == verb::watch)
+    {
+        // The server tells of the keys that the next command reads. Where it does not, this is an
+        // error, and the next command answers all the same.
+        to.request.push("CLIENT", "CACHING", "YES");
+        to.commands.push_back({0, script_form::none});
+    }
+    if (asked.what() == verb::acquire)
+        to.request.push(set, asked.key(), asked.id(), nx, px, asked.ttl());
     else
-        to.push(set, asked.key(), asked.id(), nx, px, asked.ttl());
+        to.request.push(pttl, asked.key());
+    to.commands.push_back({1, script_form::none});
 }
 
 }  // namespace
@@ -65,7 +75,42 @@ bool is_worth_another(const command& put, const reply_shape& answer) noexcept
 
 bool command_encoder::needs_script(verb what) const noexcept
 {
-    return what == verb::extend || what == verb::release || (what == verb::acquire && guarded_);
+    return what == verb::extend || what == verb::release || what == verb::leave ||
+           (what == verb::acquire && guarded_);
+}
+
+void command_encoder::push_arguments(request& to, const question& asked) const
+{
+    const verb what = asked.what();
+    if (what == verb::leave)
+        return to.add(guarded_->channel);
+    to.add(asked.id());
+    if (guarded_)
+        to.add(what == verb::release ? asked.about()->token.value() : asked.stamp());
+    if (what != verb::release)
+        to.add(asked.ttl());
+    if (guarded_ && what == verb::extend)
+        to.add(asked.about()->token.value());
+    if (!has_place(what))
+        return;
+    to.add(asked.arrival().value_or(0));
+    to.add(asked.arrival() ? std::string_view(guarded_->channel) : std::string_view());
+}
+
+std::size_t command_encoder::argument_count(verb what) const noexcept
+{
+    if (what == verb::leave)
+        return 1;
+    const bool has_ttl = what != verb::release;
+    const bool has_token = guarded_ && what == verb::extend;
+    return 1U + (guarded_ ? 1U : 0U) + has_ttl + has_token + (has_place(what) ? 2U : 0U);
+}
+
+/// Whether it may take a place in a queue, or give it up.
+bool command_encoder::has_place(verb what) const noexcept
+{
+    return guarded_ && !guarded_->channel.empty() &&
+           (what == verb::acquire || what == verb::release);
 }
 
 void command_encoder::push_script(
@@ -76,29 +121,17 @@ void command_encoder::push_script(
 {
     const verb what = asked.front()->what();
     const script_view script = script_for(what, guarded_.get());
-    const bool has_stamp = guarded_ && what != verb::release;
-    const bool has_ttl = what != verb::release;
-    const bool has_token = guarded_ && what != verb::acquire;
-    const std::size_t each_has = 2U + has_stamp + has_ttl + has_token;  // A key and an id.
 
     request& commands = to.request;
     const bool whole = form == script_form::text;
-    commands.begin(3 + each_has * asked.size());
+    commands.begin(3 + (1 + argument_count(what)) * asked.size());
     commands.add(whole ? eval : evalsha);
     commands.add(whole ? script.text : script.sha);
     commands.add(asked.size());
     for (const auto& each : asked)
         commands.add(each->key());
     for (const auto& each : asked)
-    {
-        commands.add(each->id());
-        if (has_stamp)
-            commands.add(each->stamp());
-        if (has_ttl)
-            commands.add(each->ttl());
-        if (has_token)
-            commands.add(each->about()->token.value());
-    }
+        push_arguments(commands, *each);
     to.commands.push_back({asked.size(), form});
 }
 
@@ -126,8 +159,7 @@ const encoded_questions& command_encoder::encode(std::span<const question_ptr> a
     else
     {
         for (const auto& each : asked)
-            push_single(kept.request, *each);
-        kept.commands.assign(asked.size(), {1, script_form::none});
+            push_single(kept, *each);
     }
     std::ranges::transform(asked, std::back_inserter(kept.serials), serial);
     return kept;

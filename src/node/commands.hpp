@@ -24,7 +24,7 @@ enum class script_form : std::uint8_t
     text,
 };
 
-/// A command, and how many questions it puts.
+/// A command, and how many questions it puts. None: its answer does not matter.
 struct command
 {
     std::size_t size;
@@ -50,7 +50,8 @@ struct encoded_questions
 
 /** Turns questions into commands.
 
-    Acquisitions of plain mode are a SET each, and questions about a holder a PTTL. What needs a
+    Acquisitions of plain mode are a SET each, and questions about a holder a PTTL, after CLIENT
+    CACHING if the answer is to be kept up to date. What needs a
     script shares it, up to `max_list` questions, because entering a script costs a server as much
     as one of them.
 
@@ -77,6 +78,12 @@ private:
 
     /// Whether what is done with a key takes a script.
     [[nodiscard]] bool needs_script(verb what) const noexcept;
+    [[nodiscard]] bool has_place(verb what) const noexcept;
+
+    /// The arguments of a question to its script, next to the key.
+    void push_arguments(request& to, const question& asked) const;
+    [[nodiscard]] std::size_t argument_count(verb what) const noexcept;
+
     void push_script(
         encoded_questions& to,
         std::span<const question_ptr> asked,

@@ -1,9 +1,11 @@
 #include "node/guard.hpp"
 
+#include "core/limits.hpp"
 #include "core/quarantine.hpp"
 #include "scripts.hpp"
 
 #include <boost/algorithm/hex.hpp>
+#include <openssl/rand.h>
 #include <openssl/sha.h>
 
 #include <algorithm>
@@ -79,7 +81,22 @@ std::string make_constants(const client_config& config, const guard& made)
            "\nlocal fingerprint = " + quote(made.fingerprint) +
            "\nlocal window = " + std::to_string(window.count()) +
            "\nlocal fence_prefix = " + quote(fence_key_prefix) +
-           "\nlocal fence_ttl = " + quote(std::to_string(config.fence_ttl.count())) + "\n";
+           "\nlocal fence_ttl = " + quote(std::to_string(config.fence_ttl.count())) +
+           "\nlocal queue_prefix = " + quote(queue_key_prefix) +
+           "\nlocal queue_max = " + std::to_string(core::max_queue) +
+           "\nlocal queue_ttl = " + std::to_string(core::queue_ttl.count()) +
+           "\nlocal reserved_prefix = " + quote(reserved_key_prefix) +
+           "\nlocal reservation = " + std::to_string(config.node_timeout.count()) + "\n";
+}
+
+/// Of this client alone. Another one with the same would be woken in vain, and nothing worse.
+std::string make_channel()
+{
+    std::array<unsigned char, 16> random{};
+    static_cast<void>(::RAND_bytes(random.data(), static_cast<int>(random.size())));
+    std::string made = "redlock:";
+    boost::algorithm::hex_lower(random, std::back_inserter(made));
+    return made;
 }
 
 guarded_script make_script(const std::string& constants, const script& from)
@@ -109,6 +126,9 @@ std::optional<guard> make_guard(const client_config& config)
     made.acquire = make_script(constants, guarded_acquire_script);
     made.extend = make_script(constants, guarded_extend_script);
     made.release = make_script(constants, guarded_release_script);
+    made.leave = make_script(constants, guarded_leave_script);
+    if (config.waiting.queue)
+        made.channel = make_channel();
     return made;
 }
 

@@ -33,6 +33,10 @@ struct guard
     guarded_script acquire;
     guarded_script extend;
     guarded_script release;
+    guarded_script leave;
+
+    /// By which the nodes wake this client, if it waits in queues. Empty: it polls.
+    std::string channel;
 };
 
 /// @return Nothing in plain mode.
@@ -40,6 +44,12 @@ struct guard
 
 /// The key in which a node keeps the highest token of a lock key: this, and the lock key.
 inline constexpr std::string_view fence_key_prefix = "redlock:fence:";
+
+/// The same for the queue of those who wait for it.
+inline constexpr std::string_view queue_key_prefix = "redlock:queue:";
+
+/// The same for who is to go first.
+inline constexpr std::string_view reserved_key_prefix = "redlock:reserved:";
 
 }  // namespace redlock::detail
 

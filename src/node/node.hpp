@@ -32,9 +32,11 @@ enum class verb : std::uint8_t
     extend,   ///< Prolong the key's ttl if it is ours and shorter. Granted or denied.
     release,  ///< Delete the key if it is ours. Granted: deleted. Denied: not there, or not ours.
     holder,   ///< Tell how long the key has left. Granted, with `reply::held_for`.
+    watch,    ///< The same as `holder`, and wake us when the key changes.
+    leave,    ///< Leave the queue of the key, and what is reserved there to the next. Granted.
 };
 
-inline constexpr std::size_t verb_count = 4;
+inline constexpr std::size_t verb_count = 6;
 
 /// The unique value of one round: 20 random bytes in hexadecimal.
 using attempt_id = std::array<char, 40>;
@@ -63,6 +65,7 @@ struct reply
     std::optional<milliseconds> held_for;  ///< `forever` for a key without a ttl.
     std::optional<milliseconds> ready_in;  ///< How long the quarantine lasts.
     fencing_token fence;                   ///< Recorded by the node, and not lower than ours.
+    std::optional<std::size_t> position;   ///< In the queue of the node, from 1.
 
     /// The node's clock, since the epoch. With every answer of a guarded script but a grant.
     std::optional<std::chrono::microseconds> node_time;
@@ -114,6 +117,14 @@ public:
     }
     [[nodiscard]] milliseconds ttl() const noexcept { return ttl_; }
     [[nodiscard]] std::uint64_t stamp() const noexcept { return stamp_; }
+
+    /** Whose place in the queue of a node this is about: when that acquisition arrived, in
+        microseconds since the epoch. An acquisition takes a place, and a release keeps it.
+
+        Zero: a release leaves the queue. Nothing: it has no place, or the client does not queue.
+    */
+    [[nodiscard]] std::optional<std::uint64_t> arrival() const noexcept { return arrival_; }
+    void set_arrival(std::optional<std::uint64_t> arrival) noexcept { arrival_ = arrival; }
 
     /// Whether it is put by the guarded scripts.
     [[nodiscard]] bool guarded() const noexcept { return static_cast<bool>(about_->token); }
@@ -167,6 +178,7 @@ private:
     std::shared_ptr<const attempt> about_;
     milliseconds ttl_;
     std::uint64_t stamp_;
+    std::optional<std::uint64_t> arrival_;
     node_set sent_;
     std::size_t users_ = 0;           ///< On the strand.
     std::shared_ptr<question> self_;  ///< While there are any.
@@ -174,6 +186,16 @@ private:
 
 /// Keeps a question. Used on the strand only.
 using question_ptr = boost::intrusive_ptr<question>;
+
+/// What a node tells its client. Called on the strand.
+struct node_events
+{
+    std::function<void()> on_change;   ///< The status has changed.
+    std::function<void()> on_stopped;  ///< Once: nothing of the session runs any more.
+
+    /// A key may be free, and be reserved for this client.
+    std::function<void(std::string_view key)> on_wake;
+};
 
 /** One independent master, as the client sees it.
 
@@ -187,9 +209,8 @@ class node
 public:
     virtual ~node() = default;
 
-    /// Connects, and keeps connected until `stop()`. `on_change` is called when the status changes,
-    /// `on_stopped` once, when nothing of the session runs any more.
-    virtual void start(std::function<void()> on_change, std::function<void()> on_stopped) = 0;
+    /// Connects, and keeps connected until `stop()`.
+    virtual void start(node_events events) = 0;
 
     /// Ends the session. Unanswered questions fail.
     virtual void stop() noexcept = 0;

@@ -42,7 +42,7 @@ struct expected
 /** The link over one connection.
 
     What is written and what is expected are kept in the same order. A reply belongs to what is
-    expected first, and a push to nothing.
+    expected first, and a push to nothing, but for that which confirms a subscription.
 
     The connection owns this while it is open, and the alarm while it is set.
 */
@@ -240,7 +240,7 @@ private:
     void take(const resp::part& part)
     {
         if (part.pushed)
-            return;  // Nothing was subscribed to.
+            return take_push(part);
         if (expected_.empty())
             return give_up(resp::error::unasked);
         expected& by = expected_.front();
@@ -253,8 +253,38 @@ private:
         replied_ = true;
         if (!by.next)
             silence_.on_heard();
-        if (--by.replies == 0)
+        on_reply();
+    }
+
+    /// What is expected first has one reply more.
+    void on_reply()
+    {
+        if (--expected_.front().replies == 0)
             on_answered();
+    }
+
+    /// What nobody asked for, but for one thing: a subscription is confirmed by a push.
+    void take_push(const resp::part& part)
+    {
+        pushed_.read(part);
+        if (!part.last)
+            return;
+        const texts told = std::exchange(pushed_, {});
+        const std::string_view kind = told.all.empty() ? std::string_view() : told.all.front();
+        if (kind == "subscribe" && !expected_.empty() && expected_.front().next)
+            on_reply();
+        if (kind == "message" && told.all.size() == 3)
+            tell_wake(told.all.back());
+        if (kind != "invalidate")
+            return;
+        for (std::size_t i = 1; i < told.all.size(); ++i)
+            tell_wake(told.all[i]);
+    }
+
+    void tell_wake(std::string_view key)
+    {
+        if (events_.on_wake)
+            events_.on_wake(key);
     }
 
     /// All replies to what is expected first are there.
@@ -342,6 +372,7 @@ private:
     std::deque<expected> expected_;
     vetting vetting_;
     texts told_;  ///< To the step of the vetting that is under way.
+    texts pushed_;
     outbox questions_;
     core::silence silence_;
     request probe_;

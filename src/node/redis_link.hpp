@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace redlock::detail {
 
@@ -45,6 +46,8 @@ struct link_events
     std::function<void(milliseconds)> on_quarantined;  ///< A node said so after it was ready.
     /// A release got no answer: it may not have arrived.
     std::function<void(question_ptr)> on_lost_release;
+    /// A key may be free, and be reserved for this client.
+    std::function<void(std::string_view key)> on_wake{};
 };
 
 /** One connection to one node, from connecting to its loss, and never reused.

@@ -2,6 +2,7 @@
 
 #include "core/backoff.hpp"
 #include "core/limits.hpp"
+#include "core/one_line.hpp"
 #include "core/smoothed.hpp"
 
 #include <boost/asio/post.hpp>
@@ -75,14 +76,13 @@ public:
           pause_(time_->make_alarm()),
           pauses_(first_pause, longest_pause),
           jitter_(random_seed()),
-          status_{config.nodes[index].name(), node_state::connecting, {}, {}}
+          status_{config.nodes[index].name(), node_state::connecting, {}, {}, {}}
     {
     }
 
-    void start(std::function<void()> on_change, std::function<void()> on_stopped) override
+    void start(node_events events) override
     {
-        on_change_ = std::move(on_change);
-        on_stopped_ = std::move(on_stopped);
+        events_ = std::move(events);
         connect();
     }
 
@@ -101,7 +101,7 @@ public:
         case node_state::connecting: return wait_for_connection(std::move(asked));
         case node_state::ready: return write(std::move(asked));
         case node_state::quarantined:
-            if (asked->what() == verb::release || asked->what() == verb::holder)
+            if (asked->what() != verb::acquire && asked->what() != verb::extend)
                 return write(std::move(asked));
             return absent();
         case node_state::down:
@@ -128,7 +128,7 @@ private:
         link_->start({
             [self](admission what) {
                 if (const auto alive = self.lock())
-                    alive->on_ready(what.quarantine);
+                    alive->on_ready(std::move(what));
             },
             [self](link_end why) {
                 if (const auto alive = self.lock())
@@ -146,14 +146,20 @@ private:
                 if (const auto alive = self.lock())
                     alive->on_lost_release(std::move(lost));
             },
+            [self](std::string_view key) {
+                const auto alive = self.lock();
+                if (alive && alive->events_.on_wake)
+                    alive->events_.on_wake(key);
+            },
         });
     }
 
-    void on_ready(milliseconds quarantine)
+    void on_ready(admission what)
     {
         pauses_.reset();
-        if (quarantine > milliseconds(0))
-            enter_quarantine(quarantine);
+        status_.polls = std::move(what.polls);
+        if (what.quarantine > milliseconds(0))
+            enter_quarantine(what.quarantine);
         else
             change(node_state::ready, {});
         for (const auto& asked : std::exchange(waiting_, {}))
@@ -262,9 +268,9 @@ private:
 
     void stopped()
     {
-        on_change_ = nullptr;
-        if (const auto tell = std::exchange(on_stopped_, nullptr))
-            tell();
+        const node_events told = std::exchange(events_, {});
+        if (told.on_stopped)
+            told.on_stopped();
     }
 
     std::optional<reply> wait_for_connection(question_ptr asked)
@@ -346,8 +352,8 @@ private:
         status_.because = std::move(because);
         if (log_ && !stopping_)
             log_(level_of(status_.state), describe());
-        if (on_change_)
-            on_change_();
+        if (events_.on_change)
+            events_.on_change();
     }
 
     static log_level level_of(node_state state) noexcept
@@ -366,7 +372,11 @@ private:
     std::string describe() const
     {
         std::string line = "node " + status_.node + " is " + to_string(status_.state);
-        return status_.because.empty() ? line : line + ": " + status_.because;
+        if (!status_.because.empty())
+            line += ": " + status_.because;
+        if (status_.state == node_state::ready && !status_.polls.empty())
+            line += "; who waits has to poll it: " + core::on_one_line(status_.polls);
+        return line;
     }
 
     strand_type strand_;
@@ -378,8 +388,7 @@ private:
     core::backoff pauses_;
     std::minstd_rand jitter_;
 
-    std::function<void()> on_change_;
-    std::function<void()> on_stopped_;
+    node_events events_;
     node_status status_;
     core::smoothed smoothed_;
     std::atomic<std::chrono::microseconds> round_trip_{};  ///< The same, for any thread.

@@ -98,17 +98,23 @@ bool is_time(std::int64_t from) noexcept
     return from > 0 && static_cast<std::uint64_t>(from) < core::token_end;
 }
 
-/// The stamp for a grant, else {code, stamp, number, the node's time}.
+/// The stamp for a grant, else {code, stamp, number, the node's time}. Who is held off is told also
+/// how many are before it in the queue.
 reply interpret_guarded(verb asked, std::uint64_t stamp, const reply_shape& from) noexcept
 {
     const auto echo = static_cast<std::int64_t>(stamp);
     if (from.what == kind::number && from.number == echo)
         return granted();
-    if (from.what != kind::numbers || from.count != 4 || from.numbers[1] != echo ||
+    if (from.what != kind::numbers || from.count < 4 || from.numbers[1] != echo ||
         !is_time(from.numbers[3]))
         return unexpected();
 
     reply result = interpret_code(asked, from.numbers[0], from.numbers[2]);
+    const bool tells_place = asked == verb::acquire && result.why == reason::held;
+    if (from.count != (tells_place ? 5U : 4U))
+        return unexpected();
+    if (tells_place && from.numbers[4] >= 0)
+        result.position = static_cast<std::size_t>(from.numbers[4]) + 1;
     if (result.vote != vote::failed)
         result.node_time = std::chrono::microseconds(from.numbers[3]);
     return result;
@@ -139,7 +145,9 @@ reply interpret(verb asked, std::uint64_t stamp, const reply_shape& from) noexce
     case verb::extend:
         return stamp != 0 ? interpret_guarded(asked, stamp, from) : interpret_compare(from);
     case verb::release: return interpret_compare(from);
-    case verb::holder: return interpret_holder(from);
+    case verb::holder:
+    case verb::watch: return interpret_holder(from);
+    case verb::leave: return interpret_compare(from);
     }
     return unexpected();
 }

@@ -24,7 +24,7 @@ struct reply_shape
     };
 
     /// Longest list that any of our commands gets.
-    static constexpr std::size_t max_numbers = 4;
+    static constexpr std::size_t max_numbers = 5;
 
     kind what = kind::other;
     std::int64_t number = 0;

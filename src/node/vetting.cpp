@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string_view>
 #include <optional>
 #include <utility>
@@ -37,11 +38,11 @@ request make_vetting_request(const node_config& config, const guard* guarded)
         made.push("HELLO", "3", "AUTH", user, config.password, "SETNAME", "redlock");
     if (config.database != 0)
         made.push("SELECT", config.database);
-    const auto scripts = guarded ? std::vector<std::string_view>{guarded->acquire.text,
-                                                                 guarded->extend.text,
-                                                                 guarded->release.text}
-                                 : std::vector<std::string_view>{extend_script.text,
-                                                                 release_script.text};
+    std::vector<std::string_view> scripts{extend_script.text, release_script.text};
+    if (guarded)
+        scripts = {guarded->acquire.text, guarded->extend.text, guarded->release.text};
+    if (guarded && !guarded->channel.empty())
+        scripts.push_back(guarded->leave.text);
     for (const std::string_view each : scripts)
         made.push("SCRIPT", "LOAD", each);
     // One at a time, for several sections in one command need Redis 7.
@@ -163,7 +164,29 @@ void vetting::admit(bool durable)
             return link_.refuse(reason::rejected, told.error);
         if (!left)
             return link_.refuse(reason::config_mismatch, mismatch(told));
-        link_.on_admitted({*left < 0 ? forever : milliseconds(*left), {}});
+        admission what;
+        what.quarantine = *left < 0 ? forever : milliseconds(*left);
+        if (group_.guarded->channel.empty())
+            return link_.on_admitted(std::move(what));
+        subscribe(std::move(what));
+    });
+}
+
+/// Asks to be woken: by whoever gives back a resource, and when somebody changes a watched key.
+void vetting::subscribe(admission what)
+{
+    const std::string& channel = group_.guarded->channel;
+    request wakes;
+    wakes.push("PUBLISH", channel, "");  // May the scripts? There is nobody there to hear it yet.
+    wakes.push("SUBSCRIBE", channel);
+    request tracks;
+    tracks.push("CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP");
+
+    const auto polls = std::make_shared<std::string>();
+    link_.exchange(wakes, [polls](const texts& told) { *polls = told.error; });
+    link_.exchange(tracks, [this, polls, what = std::move(what)](const texts& told) mutable {
+        what.polls = polls->empty() ? told.error : *polls;
+        link_.on_admitted(std::move(what));
     });
 }
 
@@ -183,7 +206,9 @@ void vetting::look_for_marker()
     send_initialize("look", [this](const texts& told) {
         if (!told.error.empty())
             return link_.refuse(reason::rejected, told.error);
-        link_.on_admitted({{}, told.all.empty() ? std::string() : told.all.front()});
+        admission what;
+        what.marker = told.all.empty() ? std::string() : told.all.front();
+        link_.on_admitted(std::move(what));
     });
 }
 

@@ -34,6 +34,7 @@ struct admission
 {
     milliseconds quarantine{0};  ///< How long it must not vote.
     std::string marker;          ///< Only of a link that looks: empty if the node carries none.
+    std::string polls;           ///< Why the node does not wake those who wait. Empty: it does.
 };
 
 /** What is asked on a new connection before it is used, step by step.
@@ -77,6 +78,7 @@ private:
     void ask_for_settings();
     void admit(bool durable);
     [[nodiscard]] std::string mismatch(const texts& told) const;
+    void subscribe(admission what);
     void look_for_marker();
 
     link& link_;

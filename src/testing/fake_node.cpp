@@ -6,6 +6,7 @@
 #include <boost/assert.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 
 namespace redlock::testing {
@@ -29,6 +30,12 @@ reply granted_reply()
     reply answer;
     answer.vote = vote::granted;
     return answer;
+}
+
+std::string unique_channel()
+{
+    static std::atomic<unsigned> count = 0;
+    return "client" + std::to_string(++count);
 }
 
 nanoseconds expiry(milliseconds ttl, nanoseconds now)
@@ -206,6 +213,7 @@ fake_node::fake_node(
     std::shared_ptr<fake_server> server
 )
     : index_(index),
+      channel_(unique_channel()),
       time_(std::move(time)),
       log_(std::move(log)),
       server_(std::move(server)),
@@ -213,10 +221,13 @@ fake_node::fake_node(
 {
 }
 
-void fake_node::start(std::function<void()> on_change, std::function<void()> on_stopped)
+void fake_node::start(detail::node_events events)
 {
-    on_change_ = std::move(on_change);
-    on_stopped_ = std::move(on_stopped);
+    events_ = std::move(events);
+    server_->queues.channels[channel_] = [weak = weak_from_this()](const std::string& key) {
+        const auto self = weak.lock();
+        return self && self->wakes(key);
+    };
     becomes(starts_as_.state, starts_as_.because, starts_as_.code);
 }
 
@@ -225,9 +236,9 @@ void fake_node::stop() noexcept
     becomes(node_state::down, "stopped", boost::asio::error::operation_aborted);
     stopping_ = true;
     later(stops_after_, [](fake_node& self) {
-        self.on_change_ = nullptr;
-        if (const auto tell = std::exchange(self.on_stopped_, nullptr))
-            tell();
+        const detail::node_events told = std::exchange(self.events_, {});
+        if (told.on_stopped)
+            told.on_stopped();
     });
 }
 
@@ -404,8 +415,8 @@ void fake_node::apply(const change& to)
     case node_state::down:
     case node_state::rejected: fail_all(); break;
     }
-    if (on_change_)
-        on_change_();
+    if (events_.on_change)
+        events_.on_change();
 }
 
 void fake_node::fail_all()
@@ -476,10 +487,14 @@ reply fake_node::acquire_guarded(const question& asked)
         return *no;
     if (server_->store.value(key, time_->elapsed()) == asked.id())
         return granted_reply();
-    if (const milliseconds left = server_->store.left(key, time_->elapsed()); left > 0ms)
+    const milliseconds held_for =
+        std::max(server_->store.left(key, time_->elapsed()), yields(asked));
+    if (held_for > 0ms)
     {
         reply answer = refusal(vote::denied, reason::held);
-        answer.held_for = left;
+        answer.held_for = held_for;
+        if (asked.arrival())
+            answer.position = enter(key, *asked.arrival());
         return answer;
     }
     if (abs(microseconds_of(token) - clock()) > server_->guard.window)
@@ -491,7 +506,67 @@ reply fake_node::acquire_guarded(const question& asked)
         return answer;
     }
     fence = token;
+    server_->queues.reserved.erase(key);
     return execute(asked);
+}
+
+/// For how long the resource is reserved for somebody who goes first.
+milliseconds fake_node::yields(const question& asked) const
+{
+    const auto found = server_->queues.reserved.find(std::string(asked.key()));
+    if (found == server_->queues.reserved.end())
+        return 0ms;
+    const auto& [first, expires] = found->second;
+    const bool later = !asked.arrival() || first.arrival <= *asked.arrival();
+    if (first.client == channel_ || !later || time_->elapsed() >= expires)
+        return 0ms;
+    return std::chrono::ceil<milliseconds>(expires - time_->elapsed());
+}
+
+/// @return Its position, from 1.
+std::size_t fake_node::enter(const std::string& key, std::uint64_t arrival)
+{
+    auto& queue = server_->queues.waiting[key];
+    auto place = std::ranges::find(queue, channel_, &fake_place::client);
+    if (place == queue.end())
+    {
+        const fake_place entered{arrival, channel_};
+        place = queue.insert(std::ranges::upper_bound(queue, entered), entered);
+    }
+    return 1 + static_cast<std::size_t>(place - queue.begin());
+}
+
+void fake_node::leave(const std::string& key)
+{
+    std::erase_if(server_->queues.waiting[key], [this](const fake_place& each) {
+        return each.client == channel_;
+    });
+}
+
+void fake_node::wake_next(const std::string& key)
+{
+    fake_queues& queues = server_->queues;
+    auto& queue = queues.waiting[key];
+    while (!queue.empty())
+    {
+        const fake_place first = queue.front();
+        queue.erase(queue.begin());
+        if (!queues.channels[first.client](key))
+            continue;
+        queues.reserved[key] = {first, time_->elapsed() + queues.reservation};
+        return;
+    }
+}
+
+bool fake_node::wakes(const std::string& key)
+{
+    if (stopping_ || status_.state != node_state::ready)
+        return false;
+    later(nanoseconds(0), [key](fake_node& self) {
+        if (self.events_.on_wake)
+            self.events_.on_wake(key);
+    });
+    return true;
 }
 
 reply fake_node::extend_guarded(const question& asked)
@@ -511,17 +586,32 @@ reply fake_node::execute_guarded(const question& asked)
     {
     case verb::acquire: return acquire_guarded(asked);
     case verb::extend: return extend_guarded(asked);
+    case verb::leave:
     case verb::release:
+    case verb::watch:
     case verb::holder: break;
     }
+    if (asked.what() != verb::release)
+        return execute(asked);
+    const reply answer = execute(asked);
+    release_guarded(asked);
+    if (answer.vote == vote::granted)
+        wake_next(std::string(asked.key()));
+    return answer;
+}
+
+/// What a release does beside the deletion.
+void fake_node::release_guarded(const question& asked)
+{
+    const std::string key(asked.key());
     const std::uint64_t tombstone = asked.about()->token.value();
     fake_guard& guard = server_->guard;
-    if (asked.what() == verb::release && microseconds_of(tombstone) - clock() <= guard.window)
-    {
-        std::uint64_t& fence = guard.fences[std::string(asked.key())];
-        fence = std::max(fence, tombstone);
-    }
-    return execute(asked);
+    if (microseconds_of(tombstone) - clock() <= guard.window)
+        guard.fences[key] = std::max(guard.fences[key], tombstone);
+    if (asked.arrival() == 0U)
+        leave(key);
+    else if (asked.arrival())
+        enter(key, *asked.arrival());
 }
 
 reply fake_node::execute(const question& asked)
@@ -543,7 +633,17 @@ reply fake_node::execute(const question& asked)
     case verb::extend:
         return answer(server_->store.prolong_if_equal(key, id, asked.ttl(), now), reason::gone);
     case verb::release: return answer(server_->store.delete_if_equal(key, id, now), reason::gone);
+    case verb::leave:
+        leave(key);
+        if (const auto found = server_->queues.reserved.find(key);
+            found != server_->queues.reserved.end() && found->second.first.client == channel_)
+        {
+            server_->queues.reserved.erase(found);
+            wake_next(key);
+        }
+        return answer(true, reason::none);
     case verb::holder:
+    case verb::watch:
         told.vote = vote::granted;
         told.held_for = server_->store.left(key, now);
         break;

@@ -4,6 +4,7 @@
 #include "node/node.hpp"
 
 #include <chrono>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -80,11 +81,39 @@ struct fake_guard
     bool marked = true;
 };
 
+/// A place in the queue of a node.
+struct fake_place
+{
+    std::uint64_t arrival;
+    std::string client;
+
+    auto operator<=>(const fake_place&) const = default;
+};
+
+/// Who is to go first, for a moment.
+struct fake_reservation
+{
+    fake_place first;
+    nanoseconds expires;
+};
+
+/// Who waits for the resources of a fake node, as in queue.lua.
+struct fake_queues
+{
+    std::map<std::string, std::vector<fake_place>> waiting;  ///< By lock key, sorted.
+    std::map<std::string, fake_reservation> reserved;
+    milliseconds reservation{50};
+
+    /// Who is told that a key is free. False: nobody hears it.
+    std::map<std::string, std::function<bool(const std::string& key)>> channels;
+};
+
 /// What all that are connected to one server share.
 struct fake_server
 {
     fake_store store;
     fake_guard guard;
+    fake_queues queues;
 };
 
 /** What a fake node does with a question. Without a word: what an honest node does, at once.
@@ -194,7 +223,7 @@ public:
     );
 
     // node
-    void start(std::function<void()> on_change, std::function<void()> on_stopped) override;
+    void start(detail::node_events events) override;
     void stop() noexcept override;
     [[nodiscard]] std::optional<detail::reply> ask(detail::question_ptr asked
     ) override;
@@ -207,6 +236,9 @@ public:
 
     /// Forgets all rules.
     void be_honest() { rules_.clear(); }
+
+    /// Tells the client that a key may be free. @return Whether it has a connection.
+    bool wakes(const std::string& key);
 
     void fail_with(std::shared_ptr<fail_nth> fuse) { fuse_ = std::move(fuse); }
 
@@ -221,6 +253,7 @@ public:
     void stops_after(milliseconds delay) { stops_after_ = delay; }
 
     [[nodiscard]] fake_guard& guard() noexcept { return server_->guard; }
+    [[nodiscard]] fake_queues& queues() noexcept { return server_->queues; }
     [[nodiscard]] fake_store& store() noexcept { return server_->store; }
     [[nodiscard]] const fake_store& store() const noexcept { return server_->store; }
 
@@ -259,19 +292,24 @@ private:
     [[nodiscard]] detail::reply execute_guarded(const detail::question& asked);
     [[nodiscard]] detail::reply acquire_guarded(const detail::question& asked);
     [[nodiscard]] detail::reply extend_guarded(const detail::question& asked);
+    std::size_t enter(const std::string& key, std::uint64_t arrival);
+    void leave(const std::string& key);
+    void wake_next(const std::string& key);
+    void release_guarded(const detail::question& asked);
+    [[nodiscard]] milliseconds yields(const detail::question& asked) const;
     [[nodiscard]] std::optional<detail::reply> not_allowed() const;
     [[nodiscard]] detail::reply refusal(vote how, redlock::reason why) const;
     [[nodiscard]] std::chrono::microseconds clock() const;
 
     std::size_t index_;
+    std::string channel_;  ///< Of its client. Unlike that of every other node.
     std::shared_ptr<world> time_;
     std::shared_ptr<journal> log_;
     std::shared_ptr<fake_server> server_;
     std::map<detail::verb, std::deque<rule>> rules_;
     std::shared_ptr<fail_nth> fuse_;
 
-    std::function<void()> on_change_;
-    std::function<void()> on_stopped_;
+    detail::node_events events_;
     change starts_as_{node_state::ready, {}, {}};
     milliseconds stops_after_{0};
     node_status status_;

@@ -458,9 +458,10 @@ const std::vector<mutant> mutants{
     {"release: tombstone from the future", &scripts::release, "<= window then", "> 0 then"},
     {"release: tombstone without a ttl", &scripts::release, "token, 'PX', fence_ttl", "token"},
     {"release: fence lowered", &scripts::release, "fence + 0 >= token + 0", "false"},
-    {"release: asks for the quarantine", &scripts::release, "local function vote(key, id, token)",
-     "local function vote(key, id, token)\nif redis.call('EXISTS', quarantine_key) == 1 then "
-     "return 0 end"},
+    {"release: asks for the quarantine", &scripts::release,
+     "local ours = redis.call('GET', key) == id",
+     "if redis.call('EXISTS', quarantine_key) == 1 then return 0 end\n"
+     "local ours = redis.call('GET', key) == id"},
     {"admit: no fingerprint", &scripts::admit, "string.sub(marker, 1, #ARGV[1]) ~= ARGV[1]",
      "false"},
     {"admit: no quarantine", &scripts::admit, "redis.call('SET', KEYS[2], '1', 'PX', ARGV[3])", ""},

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -59,6 +60,13 @@ const std::vector<std::string> least_privilege_of_guarded_mode{
     "~redlock:*", "+mget", "+time"
 };
 
+/// What waiting in queues needs besides.
+const std::vector<std::string> least_privilege_of_queues{
+    "&redlock:*", "+subscribe", "+publish", "+client|tracking", "+client|caching",
+    "+zadd",      "+zrem",      "+zrank",   "+zcard",           "+zpopmin",
+    "+exists"
+};
+
 /// Makes the user of the tests, with these rules and nothing else.
 void set_user(redis_server& server, const std::vector<std::string>& rules)
 {
@@ -75,6 +83,35 @@ client_config as_user(const redis_server& server)
     config.nodes[0].username = "locks";
     config.nodes[0].password = password;
     return config;
+}
+
+client_config as_guarded_user(const redis_server& server)
+{
+    client_config config = as_user(server);
+    config.mode = mode::guarded;
+    config.ttl_max = 1h;
+    return config;
+}
+
+std::vector<std::string> joined(std::vector<std::string> one, const std::vector<std::string>& other)
+{
+    one.insert(one.end(), other.begin(), other.end());
+    return one;
+}
+
+/// Whether one client gets what another one gives back while it waits.
+bool passes_on(loop& context, client_runner& first, client_runner& second)
+{
+    lease held = run(context, first->async_acquire(resource, {.ttl = 10s, .wait = 5s}));
+    std::optional<error_code> outcome;
+    second->async_acquire(
+        resource, {.ttl = 10s, .wait = 5s},
+        [&outcome](error_code ec, const lease&) { outcome = ec; }
+    );
+    const bool waits = run_until(context, [&] { return second->metrics().rounds > 0; });
+    run(context, held.async_release());
+    return waits && run_until(context, [&] { return outcome.has_value(); }) &&
+           outcome == error_code();
 }
 
 /// Whether all operations work, including those after a SCRIPT FLUSH. If not, `why` says it.
@@ -134,16 +171,9 @@ BOOST_AUTO_TEST_CASE(a_user_with_the_documented_permissions_can_do_everything)
 BOOST_AUTO_TEST_CASE(guarded_mode_needs_some_permissions_more)
 {
     redis_server server;
-    auto rules = least_privilege;
-    rules.insert(
-        rules.end(),
-        least_privilege_of_guarded_mode.begin(),
-        least_privilege_of_guarded_mode.end()
-    );
-    set_user(server, rules);
-    client_config config = as_user(server);
-    config.mode = mode::guarded;
-    config.ttl_max = 1h;
+    set_user(server, joined(least_privilege, least_privilege_of_guarded_mode));
+    client_config config = as_guarded_user(server);
+    config.waiting.queue = false;
     loop context;
     run(context, async_initialize_nodes(context, config));
     std::string why;
@@ -152,6 +182,55 @@ BOOST_AUTO_TEST_CASE(guarded_mode_needs_some_permissions_more)
 
     BOOST_TEST(why == "release: released");
     BOOST_TEST(server.command({"ACL", "LOG"}) == "(empty array)");
+}
+
+BOOST_AUTO_TEST_CASE(queues_need_some_permissions_more)
+{
+    redis_server server;
+    set_user(
+        server,
+        joined(joined(least_privilege, least_privilege_of_guarded_mode), least_privilege_of_queues)
+    );
+    const client_config config = as_guarded_user(server);
+    loop context;
+    run(context, async_initialize_nodes(context, config));
+    client_runner first(context, config);
+    client_runner second(context, config);
+    std::string why;
+
+    BOOST_TEST(all_works(server, config, why));
+    BOOST_TEST(passes_on(context, first, second));
+
+    BOOST_TEST(why == "release: released");
+    BOOST_TEST(first.status(0).polls.empty());
+    BOOST_TEST(server.command({"ACL", "LOG"}) == "(empty array)");
+}
+
+BOOST_AUTO_TEST_CASE(without_the_permissions_of_queues_who_waits_polls)
+{
+    redis_server server;
+    const auto guarded = joined(least_privilege, least_privilege_of_guarded_mode);
+    for (const std::string& rule : least_privilege_of_queues)
+    {
+        BOOST_TEST_CONTEXT("without " << rule)
+        {
+            auto fewer = joined(guarded, least_privilege_of_queues);
+            std::erase(fewer, rule);
+            server.command({"FLUSHALL"});
+            set_user(server, fewer);
+            const client_config config = as_guarded_user(server);
+            loop context;
+            run(context, async_initialize_nodes(context, config));
+            client_runner first(context, config);
+            client_runner second(context, config);
+
+            BOOST_TEST(passes_on(context, first, second));
+            const bool asked_at_once = rule == "+subscribe" || rule == "+publish" ||
+                                       rule == "+client|tracking" || rule.starts_with("&");
+            if (asked_at_once)
+                BOOST_TEST(contains(first.status(0).polls, "NOPERM"));
+        }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(every_permission_of_the_documented_user_is_needed)

@@ -17,6 +17,7 @@ client_config make_config(const setup& how)
     config.node_timeout = how.node_timeout;
     config.clock_drift = how.clock_drift;
     config.retry = how.retry;
+    config.waiting.queue = how.queue;
     config.key_prefix = how.key_prefix;
     config.mode = how.mode;
     config.observer = how.observer;

@@ -89,6 +89,7 @@ struct setup
     retry_config retry{};
     std::string key_prefix{};
     redlock::mode mode = redlock::mode::plain;
+    bool queue = true;
     std::shared_ptr<redlock::observer> observer{};
     std::vector<std::string>* lines = nullptr;  ///< Where the client's log goes.
 };

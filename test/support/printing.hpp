@@ -57,6 +57,8 @@ inline const char* to_string(verb value) noexcept
     case verb::extend: return "extend";
     case verb::release: return "release";
     case verb::holder: return "holder";
+    case verb::leave: return "leave";
+    case verb::watch: return "watch";
     }
     return "unknown";
 }

@@ -2,14 +2,18 @@
 --
 -- One question or several, as in release.lua. Constants of the client are in front, made by
 -- src/node/guard.cpp: marker_key, quarantine_key, quarantine_length, fingerprint, window,
--- fence_prefix, fence_ttl. Arguments cost time, constants do not.
+-- fence_prefix, fence_ttl, and those of queue.lua. Arguments cost time, constants do not.
 --
--- KEYS     the lock keys; the fence keys are made of them
--- ARGV     for each key: the attempt id, the token, the ttl in milliseconds
+-- KEYS     the lock keys; the other keys are made of them
+-- ARGV     for each key: the attempt id, the token, the ttl in milliseconds. From clients that
+--          queue also when the acquisition arrived, in microseconds since the epoch, and the
+--          channel that wakes it; 0 and '' for one that does not wait
 -- returns  for each key: the token, if the key is ours now, or was already, because a command
 --          arrived twice. Otherwise {code, the token, a number, the node's time in microseconds},
 --          or an error:
---           0  held          the number: pttl of the holder, -1 without a ttl
+--           0  held          the number: pttl of the holder, or of the reservation for another
+--                            client; -1 without a ttl. A fifth one: how many are before us in
+--                            the queue, -1 if we are not in it
 --          -1  fence         the number: the recorded token, which is not lower
 --          -2  clock         the token is out of the window
 --          -3  unmarked      the node lost its data, or is marked for other settings
@@ -19,20 +23,34 @@
 -- not set: what can fail is the first write or comes before it. Redis may refuse a script for want
 -- of memory at its first write, and not later.
 --include guarded_head.lua
+--include queue.lua
 
-local function vote(key, id, token, ttl)
+-- Whether a reservation is for somebody who goes before us. One of another form says nothing.
+local function goes_first(reserved, arrival, channel)
+    local since, whom = string.match(reserved, '^(%d+):(.*)$')
+    return since and whom ~= channel and (channel == '' or since + 0 <= arrival + 0)
+end
+
+local function vote(key, id, token, ttl, arrival, channel)
     local stamp = token + 0
     if refusal then
         return {refusal, stamp, wait, now}
     end
     local timely = in_window(stamp)
     local fence_key = fence_prefix .. key
+    local reserved_key = reserved_prefix .. key
     local fence = redis.call('GET', fence_key)
+    -- MGET, because what lies there does no harm, whatever its type.
+    local reserved = channel and redis.call('MGET', reserved_key)[1]
+    local yields = reserved and goes_first(reserved, arrival, channel)
 
     -- The usual case. NX is what looks for a holder, of whatever type its key is.
-    if timely and (not fence or stamp > fence + 0)
+    if timely and not yields and (not fence or stamp > fence + 0)
             and redis.call('SET', key, id, 'NX', 'PX', ttl) then
         redis.call('SET', fence_key, token, 'PX', fence_ttl)
+        if reserved then
+            redis.call('DEL', reserved_key)
+        end
         return stamp
     end
 
@@ -41,8 +59,12 @@ local function vote(key, id, token, ttl)
         return stamp
     end
     local holder = redis.call('PTTL', key)
+    if holder == -2 and yields then
+        holder = math.max(redis.call('PTTL', reserved_key), 0)
+    end
     if holder ~= -2 then
-        return {0, stamp, holder, now}
+        local waits = channel and channel ~= ''
+        return {0, stamp, holder, now, waits and enter(key, arrival, channel, now) or -1}
     end
     if not timely then
         return {-2, stamp, 0, now}

@@ -2,19 +2,44 @@
 --
 -- One question or several, and constants of the client, as in guarded_acquire.lua.
 --
--- KEYS     the lock keys; the fence keys are made of them
--- ARGV     for each key: the attempt id, the token of the attempt
+-- KEYS     the lock keys; the other keys are made of them
+-- ARGV     for each key: the attempt id, the token of the attempt. From clients that queue also
+--          when the acquisition arrived that goes on waiting, or 0 if none does, and the channel
+--          of the client, '' if it has no place in the queue. They wake who waits for what is
+--          deleted: see queue.lua
 -- returns  for each key: 1 if it was ours and is deleted, 0 if it was not there or not ours, or
 --          an error
 --
 -- A script, because nothing may set the key between the comparison and the deletion. Asks for no
 -- permission to vote: giving back is always right.
 
-local function vote(key, id, token)
+--include queue.lua
+
+-- Who goes on waiting keeps its place, although a grant of this node was worth nothing.
+local function keep_or_leave(key, arrival, channel)
+    if arrival == '0' then
+        redis.pcall('ZREM', queue_prefix .. key, channel)
+    else
+        local time = redis.call('TIME')
+        enter(key, arrival, channel, time[1] * 1000000 + time[2])
+    end
+end
+
+local function vote(key, id, token, arrival, channel)
     -- A key that is ours was set together with a fence of our token. That refuses the same
     -- acquisition if it arrives once more.
-    if redis.call('GET', key) == id then
-        return redis.call('DEL', key)
+    local ours = redis.call('GET', key) == id
+    if ours then
+        redis.call('DEL', key)
+    end
+    if channel and channel ~= '' then
+        keep_or_leave(key, arrival, channel)
+    end
+    if ours then
+        if channel then
+            wake_next(key)
+        end
+        return 1
     end
 
     -- The acquisition may arrive after its release, for two connections are not ordered. A

@@ -9,7 +9,7 @@ local replies = {}
 local size = #ARGV / #KEYS
 for i, key in ipairs(KEYS) do
     local at = (i - 1) * size
-    local ok, reply = pcall(vote, key, ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4])
+    local ok, reply = pcall(vote, key, unpack(ARGV, at + 1, at + size))
     if not ok and type(reply) == 'string' then  -- As most versions of Redis tell it.
         reply = {err = reply}
     end

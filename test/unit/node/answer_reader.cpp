@@ -170,8 +170,8 @@ BOOST_AUTO_TEST_CASE(a_list_in_place_of_one_answer_is_no_number)
 
 BOOST_AUTO_TEST_CASE(what_is_no_list_of_numbers_is_told_as_something_else)
 {
-    const reply too_long{list(1, 0),     list(5, 1),     number("1", 2), number("2", 2),
-                         number("3", 2), number("4", 2), number("5", 2)};
+    const reply too_long{list(1, 0),     list(6, 1),     number("1", 2), number("2", 2),
+                         number("3", 2), number("4", 2), number("5", 2), number("6", 2)};
     const reply too_deep{list(1, 0), list(1, 1), list(1, 2), number("1", 3)};
     const part text{.kind = type::blob_string, .depth = 2, .value = "1"};
     const reply of_text{list(1, 0), list(1, 1), text};

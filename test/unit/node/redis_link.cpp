@@ -63,10 +63,11 @@ client_config plain_config()
     return config;
 }
 
-client_config guarded_config()
+client_config guarded_config(bool queue = false)
 {
     client_config config;
     config.nodes.resize(3);
+    config.waiting.queue = queue;
     return config;
 }
 
@@ -100,6 +101,7 @@ public:
                 lost_releases += lost->key();
                 BOOST_TEST(ended.size() == 1u);  // Who asks again must know that.
             },
+            [this](std::string_view key) { woken += std::string(key) + ' '; },
         });
     }
 
@@ -173,6 +175,7 @@ public:
     std::vector<detail::link_end> ended;
     std::vector<nanoseconds> round_trips;
     std::vector<milliseconds> quarantines;
+    std::string woken;
     std::string lost_releases;
 
 private:
@@ -189,6 +192,32 @@ struct guarded_link : link_fixture
     guarded_link() : link_fixture(guarded_config()) {}
 
     void introduce() { send(introduction(healthy, 3)); }
+};
+
+/// A link of a client that waits in queues.
+struct queueing_link : link_fixture
+{
+    queueing_link() : link_fixture(guarded_config(true)) {}
+
+    /// What comes before the question whether the node wakes those who wait.
+    void admit()
+    {
+        open();
+        send(introduction(healthy, 4));
+        (void)wire->take();
+        send(":0\r\n");
+    }
+
+    void make_ready()
+    {
+        admit();
+        send(":0\r\n" + confirmation() + "+OK\r\n");
+    }
+
+    [[nodiscard]] std::string confirmation() const
+    {
+        return ">3\r\n" + blob("subscribe") + blob(group.guarded->channel) + ":1\r\n";
+    }
 };
 
 /// A link that is vetted.
@@ -460,6 +489,79 @@ BOOST_AUTO_TEST_CASE(a_link_that_looks_tells_the_marker_and_can_mark)
     send(blob("somebody was first"));
     BOOST_TEST_REQUIRE(marked.has_value());
     BOOST_TEST(marked->marker == "somebody was first");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_FIXTURE_TEST_SUITE(test_link_wakes, queueing_link)
+
+BOOST_AUTO_TEST_CASE(a_node_is_asked_to_wake_the_client_before_it_is_ready)
+{
+    admit();
+    const std::string asked = wire->take();
+    BOOST_TEST(contains(asked, "$9\r\nSUBSCRIBE\r\n" + blob(group.guarded->channel)));
+    BOOST_TEST(contains(asked, "$8\r\nTRACKING\r\n$2\r\nON\r\n$5\r\nOPTIN\r\n"));
+    BOOST_TEST(!ready.has_value());
+
+    send(":0\r\n" + confirmation() + "+OK\r\n");
+
+    BOOST_TEST_REQUIRE(ready.has_value());
+    BOOST_TEST(ready->polls.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_lets_nobody_subscribe_is_polled)
+{
+    admit();
+    send(":0\r\n-NOPERM no subscribe\r\n+OK\r\n");
+
+    BOOST_TEST_REQUIRE(ready.has_value());
+    BOOST_TEST(ready->polls == "NOPERM no subscribe");
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_lets_nobody_publish_is_polled)
+{
+    admit();
+    send("-NOPERM no publish\r\n" + confirmation() + "+OK\r\n");
+
+    BOOST_TEST_REQUIRE(ready.has_value());
+    BOOST_TEST(ready->polls == "NOPERM no publish");
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_tracks_no_keys_says_so)
+{
+    admit();
+    send(":0\r\n" + confirmation() + "-ERR unknown subcommand\r\n");
+
+    BOOST_TEST_REQUIRE(ready.has_value());
+    BOOST_TEST(ready->polls == "ERR unknown subcommand");
+}
+
+BOOST_AUTO_TEST_CASE(a_message_wakes_for_the_key_that_it_names)
+{
+    make_ready();
+    send(">3\r\n" + blob("message") + blob(group.guarded->channel) + blob("orders:42"));
+
+    BOOST_TEST(woken == "orders:42 ");
+}
+
+BOOST_AUTO_TEST_CASE(a_change_of_watched_keys_wakes_for_each)
+{
+    make_ready();
+    send(">2\r\n" + blob("invalidate") + "*2\r\n" + blob("a") + blob("b"));
+
+    BOOST_TEST(woken == "a b ");
+}
+
+BOOST_AUTO_TEST_CASE(other_pushes_wake_nobody)
+{
+    make_ready();
+    send(">2\r\n" + blob("invalidate") + "_\r\n");
+    send(">1\r\n" + blob("message"));
+    send(">0\r\n");
+    send(">3\r\n" + blob("subscribe") + blob("another") + ":2\r\n");
+
+    BOOST_TEST(woken.empty());
+    BOOST_TEST(ended.empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

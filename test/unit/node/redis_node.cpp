@@ -88,14 +88,14 @@ public:
 
     void start()
     {
-        subject->start([this]() { ++changes; }, [this]() { ++stops; });
+        subject->start({[this]() { ++changes; }, [this]() { ++stops; }, {}});
     }
 
     void make_ready(milliseconds quarantine = 0ms)
     {
         if (links.empty())
             start();
-        link().events.on_ready({quarantine, {}});
+        link().events.on_ready({quarantine, {}, {}});
     }
 
     [[nodiscard]] scripted_link& link() { return *links.back(); }

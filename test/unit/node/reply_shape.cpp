@@ -2,10 +2,12 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "support/printing.hpp"
 
@@ -19,7 +21,9 @@ using kind = reply_shape::kind;
 
 namespace {
 
-constexpr std::array all_verbs{verb::acquire, verb::extend, verb::release, verb::holder};
+constexpr std::array all_verbs{
+    verb::acquire, verb::extend, verb::release, verb::holder, verb::watch, verb::leave
+};
 constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
@@ -68,27 +72,28 @@ BOOST_AUTO_TEST_CASE(every_shape_means_what_the_table_says_for_each_verb)
     constexpr meaning gone = meaning::gone;
     constexpr meaning refused = meaning::error_reply;
     constexpr meaning odd = meaning::unexpected;
+    constexpr std::array all_refused{refused, refused, refused, refused, refused, refused};
     struct
     {
         const char* what;
         reply_shape shape;
-        std::array<meaning, 4> expected;  // In the order of all_verbs.
+        std::array<meaning, 6> expected;  // In the order of all_verbs.
     } const table[] = {
-        {"other", {}, {odd, odd, odd, odd}},
-        {"ok", {kind::ok, 0, {}}, {granted, odd, odd, odd}},
-        {"null", {kind::null, 0, {}}, {held, odd, odd, odd}},
-        {"error", {kind::error, 0, "ERR no"}, {refused, refused, refused, refused}},
-        {"noscript", {kind::error, 0, "NOSCRIPT no"}, {refused, refused, refused, refused}},
-        {"silent error", {kind::error, 0, {}}, {refused, refused, refused, refused}},
-        {"error and 1", {kind::error, 1, "1"}, {refused, refused, refused, refused}},
-        {"0", number(0), {odd, gone, gone, granted}},
-        {"1", number(1), {odd, granted, granted, granted}},
-        {"2", number(2), {odd, odd, odd, granted}},
-        {"-1", number(-1), {odd, odd, odd, granted}},
-        {"-2", number(-2), {odd, odd, odd, granted}},
-        {"-3", number(-3), {odd, odd, odd, odd}},
-        {"smallest", number(smallest), {odd, odd, odd, odd}},
-        {"largest", number(largest), {odd, odd, odd, granted}},
+        {"other", {}, {odd, odd, odd, odd, odd, odd}},
+        {"ok", {kind::ok, 0, {}}, {granted, odd, odd, odd, odd, odd}},
+        {"null", {kind::null, 0, {}}, {held, odd, odd, odd, odd, odd}},
+        {"error", {kind::error, 0, "ERR no"}, all_refused},
+        {"noscript", {kind::error, 0, "NOSCRIPT no"}, all_refused},
+        {"silent error", {kind::error, 0, {}}, all_refused},
+        {"error and 1", {kind::error, 1, "1"}, all_refused},
+        {"0", number(0), {odd, gone, gone, granted, granted, gone}},
+        {"1", number(1), {odd, granted, granted, granted, granted, granted}},
+        {"2", number(2), {odd, odd, odd, granted, granted, odd}},
+        {"-1", number(-1), {odd, odd, odd, granted, granted, odd}},
+        {"-2", number(-2), {odd, odd, odd, granted, granted, odd}},
+        {"-3", number(-3), {odd, odd, odd, odd, odd, odd}},
+        {"smallest", number(smallest), {odd, odd, odd, odd, odd, odd}},
+        {"largest", number(largest), {odd, odd, odd, granted, granted, odd}},
     };
 
     for (const auto& row : table)
@@ -153,12 +158,12 @@ BOOST_AUTO_TEST_CASE(a_missing_script_is_told_from_other_errors)
 constexpr std::uint64_t stamp = 1'790'000'000'000'000;
 constexpr auto echo = static_cast<std::int64_t>(stamp);
 
-reply_shape numbers(std::array<std::int64_t, 4> values, std::size_t count = 4)
+reply_shape numbers(const std::vector<std::int64_t>& values)
 {
     reply_shape result;
     result.what = kind::numbers;
-    result.numbers = values;
-    result.count = count;
+    std::ranges::copy(values, result.numbers.begin());
+    result.count = values.size();
     return result;
 }
 
@@ -176,12 +181,17 @@ BOOST_AUTO_TEST_CASE(only_the_stamp_itself_grants_in_guarded_mode)
 BOOST_AUTO_TEST_CASE(each_code_of_the_guarded_scripts_has_its_meaning)
 {
     const auto said = [](verb asked, std::int64_t code, std::int64_t more) {
-        return interpret(asked, stamp, numbers({code, echo, more, 7}));
+        const bool places = asked == verb::acquire && code == 0;
+        return interpret(
+            asked, stamp,
+            places ? numbers({code, echo, more, 7, 2}) : numbers({code, echo, more, 7})
+        );
     };
     BOOST_TEST(said(verb::acquire, 0, 300).why == reason::held);
     BOOST_TEST(said(verb::acquire, 0, 300).vote == vote::denied);
     BOOST_TEST(said(verb::acquire, 0, 300).held_for.value() == 300ms);
     BOOST_TEST(said(verb::acquire, 0, -1).held_for.value() == forever);
+    BOOST_TEST(said(verb::acquire, 0, 300).position.value() == 3u);
     BOOST_TEST(said(verb::extend, 0, 0).why == reason::gone);
     BOOST_TEST(said(verb::acquire, -1, 55).why == reason::fence);
     BOOST_TEST(said(verb::acquire, -1, 55).fence.value() == 55u);
@@ -194,15 +204,25 @@ BOOST_AUTO_TEST_CASE(each_code_of_the_guarded_scripts_has_its_meaning)
         BOOST_TEST(said(verb::acquire, code, 5).vote == vote::refused);
 }
 
+BOOST_AUTO_TEST_CASE(who_is_not_in_the_queue_has_no_position)
+{
+    const reply said = interpret(verb::acquire, stamp, numbers({0, echo, 300, 7, -1}));
+    BOOST_TEST(said.why == reason::held);
+    BOOST_TEST(!said.position.has_value());
+}
+
 BOOST_AUTO_TEST_CASE(a_guarded_answer_of_another_shape_is_a_failure)
 {
     const auto fails = [](const reply_shape& from) {
         return interpret(verb::acquire, stamp, from).vote == vote::failed;
     };
-    BOOST_TEST(fails(numbers({0, echo + 1, 300, 7})));
-    BOOST_TEST(fails(numbers({0, echo, 300, 7}, 3)));
-    BOOST_TEST(fails(numbers({0, echo, -3, 7})));
+    BOOST_TEST(!fails(numbers({0, echo, 300, 7, 0})));
+    BOOST_TEST(fails(numbers({0, echo + 1, 300, 7, 0})));
+    BOOST_TEST(fails(numbers({0, echo, 300})));
+    BOOST_TEST(fails(numbers({0, echo, 300, 7})));
+    BOOST_TEST(fails(numbers({0, echo, -3, 7, 0})));
     BOOST_TEST(fails(numbers({-1, echo, 0, 7})));
+    BOOST_TEST(fails(numbers({-1, echo, 55, 7, 0})));
     BOOST_TEST(fails(numbers({-5, echo, 0, 7})));
     BOOST_TEST(fails(numbers({smallest, echo, smallest, smallest})));
 }

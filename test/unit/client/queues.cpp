@@ -1,0 +1,276 @@
+// Waiting in the queues of the nodes, with several clients in virtual time.
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "support/fixture.hpp"
+
+using namespace redlock;
+using namespace redlock::test;
+using namespace std::chrono_literals;
+using detail::verb;
+
+namespace {
+
+constexpr acquire_options patient{.ttl = 10s, .wait = 1min};
+
+/// Puts somebody of another client into the queue of a node.
+void enter(fake_node& node, const std::string& who, std::uint64_t arrival)
+{
+    auto& queue = node.queues().waiting["orders:42"];
+    queue.push_back({arrival, who});
+    std::ranges::sort(queue);
+}
+
+struct queue_fixture : running_client
+{
+    queue_fixture() : running_client({.mode = mode::guarded}) {}
+
+    /// Starts an acquisition of what another client holds.
+    auto wait_for_it(const acquire_options& options = patient)
+    {
+        hold_elsewhere("orders:42", 9s, 0, 5);
+        auto waiting = launch(locks().async_acquire("orders:42", options));
+        run_until_idle();
+        return waiting;
+    }
+
+    /// The holder gives back, and the nodes `first` to `last` tell this client.
+    void give_back(std::size_t first, std::size_t last)
+    {
+        each_node([](fake_node& node) { node.store().erase("orders:42"); });
+        each_node(first, last, [](fake_node& node) { node.wakes("orders:42"); });
+        run_until_idle();
+    }
+
+    [[nodiscard]] std::size_t places()
+    {
+        std::size_t count = 0;
+        each_node([&count](fake_node& node) {
+            count += node.queues().waiting["orders:42"].size();
+        });
+        return count;
+    }
+
+    [[nodiscard]] std::size_t rounds() { return sent_to(verb::acquire).size() / 5; }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_client_queues)
+
+BOOST_AUTO_TEST_CASE(who_is_denied_has_a_place_on_every_node)
+{
+    queue_fixture fixture;
+    diagnostics report;
+    acquire_options options = patient;
+    options.wait = 100ms;
+    options.report = &report;
+    const auto waiting = fixture.wait_for_it(options);
+    BOOST_TEST(fixture.places() == 5u);
+
+    fixture.advance(200ms);
+
+    BOOST_TEST(waiting->code() == error::contended);
+    BOOST_TEST(report.votes.front().position.value() == 1u);
+    BOOST_TEST(to_string(report).find("left (1st in line)") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(who_gives_up_leaves_every_queue)
+{
+    queue_fixture fixture;
+    acquire_options options = patient;
+    options.wait = 100ms;
+    const auto waiting = fixture.wait_for_it(options);
+
+    fixture.advance(200ms);
+
+    BOOST_TEST(waiting->done());
+    BOOST_TEST(fixture.places() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_cancelled_wait_leaves_every_queue)
+{
+    queue_fixture fixture;
+    const auto waiting = fixture.wait_for_it();
+
+    waiting->cancel();
+    fixture.run_until_idle();
+
+    BOOST_TEST(fixture.places() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_quorum_of_nodes_wakes_who_waits_and_fewer_do_not)
+{
+    queue_fixture fixture;
+    const auto waiting = fixture.wait_for_it();
+
+    fixture.give_back(0, 2);
+    BOOST_TEST(!waiting->done());
+    BOOST_TEST(fixture.rounds() == 1u);
+    fixture.give_back(2, 3);
+
+    BOOST_TEST_REQUIRE(waiting->done());
+    BOOST_TEST(waiting->code() == error_code());
+    BOOST_TEST(fixture.rounds() == 2u);
+    BOOST_TEST(fixture.locks().metrics().woken == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_says_it_twice_counts_once)
+{
+    queue_fixture fixture;
+    const auto waiting = fixture.wait_for_it();
+
+    for (int i = 0; i < 5; ++i)
+        fixture.give_back(0, 2);
+
+    BOOST_TEST(!waiting->done());
+}
+
+BOOST_AUTO_TEST_CASE(what_was_said_before_a_round_does_not_count_after_it)
+{
+    queue_fixture fixture;
+    const auto waiting = fixture.wait_for_it();
+    fixture.give_back(0, 3);  // A foreign client is faster.
+    BOOST_TEST_REQUIRE(waiting->done());
+
+    const auto again = fixture.wait_for_it();
+    fixture.give_back(3, 5);
+
+    BOOST_TEST(!again->done());
+}
+
+BOOST_AUTO_TEST_CASE(nodes_that_wake_nobody_are_polled)
+{
+    queue_fixture fixture;
+    const auto waiting = fixture.wait_for_it();
+    fixture.each_node([](fake_node& node) { node.store().erase("orders:42"); });
+
+    fixture.advance(60ms);
+
+    BOOST_TEST(waiting->code() == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(polls_become_rare_while_nobody_gives_back)
+{
+    queue_fixture fixture;
+    const auto waiting = fixture.wait_for_it();
+
+    fixture.advance(8s);
+
+    BOOST_TEST(fixture.rounds() >= 15u);
+    BOOST_TEST(fixture.rounds() <= 22u);
+}
+
+BOOST_AUTO_TEST_CASE(the_first_in_a_queue_asks_when_the_holder_must_have_gone)
+{
+    queue_fixture fixture;
+    const auto waiting = fixture.wait_for_it();
+
+    fixture.advance(9s + 20ms);
+
+    BOOST_TEST(waiting->done());
+}
+
+BOOST_AUTO_TEST_CASE(only_the_first_in_a_queue_asks_to_be_told_of_changes)
+{
+    queue_fixture fixture;
+    fixture.each_node([](fake_node& node) { enter(node, "earlier", 1); });
+    const auto waiting = fixture.wait_for_it();
+    fixture.advance(40ms);
+    BOOST_TEST(fixture.sent_to(verb::watch).empty());
+
+    fixture.each_node([](fake_node& node) { node.queues().waiting["orders:42"].clear(); });
+    fixture.advance(200ms);
+
+    BOOST_TEST(!fixture.sent_to(verb::watch).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_key_that_has_gone_when_it_is_watched_wakes_at_once)
+{
+    queue_fixture fixture;
+    const auto waiting = fixture.wait_for_it();
+    fixture.each_node([](fake_node& node) { node.store().erase("orders:42"); });
+
+    fixture.advance(20ms);
+
+    BOOST_TEST(waiting->code() == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(a_lost_round_keeps_its_place)
+{
+    queue_fixture fixture;
+    fixture.hold_elsewhere("orders:42", 9s, 0, 3);
+    const auto waiting = launch(fixture.locks().async_acquire("orders:42", patient));
+    fixture.run_until_idle();
+
+    BOOST_TEST(!waiting->done());
+    BOOST_TEST(fixture.keys_left() == 0u);
+    BOOST_TEST(fixture.places() >= 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_hold_that_was_waited_for_leaves_its_places)
+{
+    queue_fixture fixture;
+    auto waiting = fixture.wait_for_it();
+    fixture.give_back(0, 3);
+    BOOST_TEST_REQUIRE(waiting->done());
+    lease held = std::move(waiting->value());
+
+    fixture.complete(held.async_release());
+
+    BOOST_TEST(fixture.places() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_try_enters_no_queue_and_yields_to_a_reservation)
+{
+    queue_fixture fixture;
+    fixture.each_node([](fake_node& node) {
+        node.queues().reserved["orders:42"] = {{1, "another"}, 10s};
+    });
+
+    const auto [ec, held] = fixture.complete(fixture.locks().async_try_acquire("orders:42", 10s));
+
+    BOOST_TEST(ec == error_code());
+    BOOST_TEST(!held);
+    BOOST_TEST(fixture.places() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(reservations_of_nobody_hold_nobody_up_for_longer_than_they_last)
+{
+    queue_fixture fixture;
+    fixture.each_node([](fake_node& node) {
+        node.queues().reserved["orders:42"] = {{1, "another"}, 50ms};
+    });
+    const auto waiting = launch(fixture.locks().async_acquire("orders:42", patient));
+
+    fixture.advance(70ms);
+
+    BOOST_TEST(waiting->code() == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(who_is_woken_without_waiting_lets_the_next_one_go)
+{
+    queue_fixture fixture;
+    fixture.node(0).wakes("orders:42");
+    fixture.run_until_idle();
+
+    BOOST_TEST(fixture.sent_to(verb::leave) == (std::vector<std::size_t>{0}));
+}
+
+BOOST_AUTO_TEST_CASE(a_client_without_queues_takes_no_place)
+{
+    running_client fixture({.mode = mode::guarded, .queue = false});
+    fixture.hold_elsewhere("orders:42", 9s, 0, 5);
+    const auto waiting = launch(fixture.locks().async_acquire("orders:42", patient));
+    fixture.run_until_idle();
+
+    BOOST_TEST(fixture.node(0).queues().waiting["orders:42"].empty());
+    BOOST_TEST(!waiting->done());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,4 +1,4 @@
-// A connection to a Redis server as plain as it can be: what the yardstick of limit.cpp works with.
+// A connection to a Redis server as plain as it can be: what the yardsticks work with.
 
 #ifndef REDLOCK_BENCH_CONNECTION_HPP
 #define REDLOCK_BENCH_CONNECTION_HPP
@@ -8,8 +8,6 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
-#include <bit>
-#include <cassert>
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
@@ -19,14 +17,9 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace bench {
-
-inline constexpr std::size_t input_size = 65536;
-inline constexpr std::size_t first_output_size = 1048576;
-inline constexpr std::size_t first_queue_size = 16384;
 
 // A reply at the front of the input. The size is zero while the reply is incomplete.
 struct reply
@@ -89,58 +82,19 @@ inline std::string make_command(std::initializer_list<std::string_view> argument
     return command;
 }
 
-// A command that a node has yet to answer. A task's step is even while it acquires and odd while
-// it releases, and grows by one with each quorum, so that it also tells late replies from others.
-struct ticket
+// Bytes that a connection sets aside. The output grows, a reply has to fit into the input.
+struct buffer_sizes
 {
-    std::uint32_t task;
-    std::uint32_t step;
-    std::int64_t token{0};  // In guarded mode.
-    bool alone{false};      // The same: in no list, so its answer is in none.
+    std::size_t output;
+    std::size_t input;
 };
-
-// First in, first out, in a ring whose size is a power of two.
-class ticket_queue
-{
-public:
-    void push(ticket added)
-    {
-        if (tail_ - head_ == slots_.size())
-            grow();
-        slots_[tail_++ & (slots_.size() - 1)] = added;
-    }
-
-    ticket pop()
-    {
-        assert(!empty());
-        return slots_[head_++ & (slots_.size() - 1)];
-    }
-
-    [[nodiscard]] ticket front() const { return slots_[head_ & (slots_.size() - 1)]; }
-    [[nodiscard]] bool empty() const { return head_ == tail_; }
-
-private:
-    void grow()
-    {
-        std::vector<ticket> larger(slots_.size() * 2);
-        for (std::size_t index = head_; index != tail_; ++index)
-            larger[index & (larger.size() - 1)] = slots_[index & (slots_.size() - 1)];
-        slots_.swap(larger);
-    }
-
-    std::vector<ticket> slots_ = std::vector<ticket>(first_queue_size);
-    std::size_t head_{0};
-    std::size_t tail_{0};
-};
-
-static_assert(std::has_single_bit(first_queue_size));
 
 // A connection, what is to be written to it, and what has been read from it.
 class connection
 {
 public:
-    explicit connection(std::uint16_t port)
-        : socket_(connect_to(port)), output_(first_output_size), input_(input_size)
+    connection(std::uint16_t port, const buffer_sizes& sizes)
+        : socket_(connect_to(port)), output_(sizes.output), input_(sizes.input)
     {
     }
 
@@ -216,13 +170,6 @@ public:
             return text;
         }
     }
-
-    ticket_queue unanswered;
-    std::vector<ticket> acquisitions;  // To be put together, in guarded mode.
-    std::vector<ticket> releases;      // The same.
-    std::size_t list_left{0};          // Answers to come.
-    std::size_t refusal_left{0};       // Numbers to come of one of them.
-    bool awaits_room{false};  // The socket was full, and epoll tells when it is not.
 
 private:
     void make_room()

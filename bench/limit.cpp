@@ -26,6 +26,7 @@
 #include <sys/epoll.h>
 
 #include <array>
+#include <bit>
 #include <cassert>
 #include <cerrno>
 #include <charconv>
@@ -37,6 +38,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bench {
@@ -46,6 +48,8 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::size_t id_size = 40;
 constexpr int patience_ms = 5000;
+constexpr buffer_sizes limit_buffers{.output = 1048576, .input = 65536};
+constexpr std::size_t first_queue_size = 16384;
 
 constexpr std::string_view release_script =
     "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) "
@@ -115,6 +119,65 @@ task make_task(std::size_t index, const std::string& script_hash)
     return made;
 }
 
+// A command that a node has yet to answer. A task's step is even while it acquires and odd while
+// it releases, and grows by one with each quorum, so that it also tells late replies from others.
+struct ticket
+{
+    std::uint32_t task;
+    std::uint32_t step;
+    std::int64_t token{0};  // In guarded mode.
+    bool alone{false};      // The same: in no list, so its answer is in none.
+};
+
+// First in, first out, in a ring whose size is a power of two.
+class ticket_queue
+{
+public:
+    void push(ticket added)
+    {
+        if (tail_ - head_ == slots_.size())
+            grow();
+        slots_[tail_++ & (slots_.size() - 1)] = added;
+    }
+
+    ticket pop()
+    {
+        assert(!empty());
+        return slots_[head_++ & (slots_.size() - 1)];
+    }
+
+    [[nodiscard]] ticket front() const { return slots_[head_ & (slots_.size() - 1)]; }
+    [[nodiscard]] bool empty() const { return head_ == tail_; }
+
+private:
+    void grow()
+    {
+        std::vector<ticket> larger(slots_.size() * 2);
+        for (std::size_t index = head_; index != tail_; ++index)
+            larger[index & (larger.size() - 1)] = slots_[index & (slots_.size() - 1)];
+        slots_.swap(larger);
+    }
+
+    std::vector<ticket> slots_ = std::vector<ticket>(first_queue_size);
+    std::size_t head_{0};
+    std::size_t tail_{0};
+};
+
+static_assert(std::has_single_bit(first_queue_size));
+
+// A connection and what is asked on it.
+struct limit_node : connection
+{
+    explicit limit_node(std::uint16_t port) : connection(port, limit_buffers) {}
+
+    ticket_queue unanswered;
+    std::vector<ticket> acquisitions;  // To be put together, in guarded mode.
+    std::vector<ticket> releases;      // The same.
+    std::size_t list_left{0};          // Answers to come.
+    std::size_t refusal_left{0};       // Numbers to come of one of them.
+    bool awaits_room{false};  // The socket was full, and epoll tells when it is not.
+};
+
 class limit_client
 {
 public:
@@ -135,7 +198,7 @@ public:
             nodes_.emplace_back(port);
 
         std::string script_hash;
-        for (connection& node : nodes_)
+        for (limit_node& node : nodes_)
         {
             script_hash = node.call(make_command({"SCRIPT", "LOAD", release_script}));
             if (!guarded_)
@@ -201,14 +264,14 @@ private:
             const epoll_event& event = events[static_cast<std::size_t>(index)];
             if ((event.events & ~std::uint32_t{EPOLLOUT}) != 0)
             {
-                connection& node = nodes_[event.data.u64];
+                limit_node& node = nodes_[event.data.u64];
                 guarded_ ? read_lists(node) : read_replies(node);
             }
         }
         flush_all();
     }
 
-    void read_replies(connection& node)
+    void read_replies(limit_node& node)
     {
         const std::string_view input = node.receive();
         std::size_t consumed = 0;
@@ -231,7 +294,7 @@ private:
 
     // Numbers, in lists unless they were asked for alone. A list in place of a number is a refusal:
     // a token that was too long under way.
-    void read_lists(connection& node)
+    void read_lists(limit_node& node)
     {
         const std::string_view input = node.receive();
         std::size_t consumed = 0;
@@ -262,13 +325,13 @@ private:
         node.consume(consumed);
     }
 
-    void on_refusal(connection& node, std::size_t size)
+    void on_refusal(limit_node& node, std::size_t size)
     {
         node.refusal_left = size;
         on_number(node, 0);
     }
 
-    void on_number(connection& node, std::int64_t number)
+    void on_number(limit_node& node, std::int64_t number)
     {
         --node.list_left;
         const ticket asked = node.unanswered.pop();
@@ -330,7 +393,7 @@ private:
         asker.answers = 0;
         const auto index = static_cast<std::uint32_t>(&asker - tasks_.data());
         const ticket asked{.task = index, .step = asker.step, .token = asker.token};
-        for (connection& node : nodes_)
+        for (limit_node& node : nodes_)
         {
             if (guarded_)
             {
@@ -348,7 +411,7 @@ private:
         return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
     }
 
-    void append_list(connection& to, std::vector<ticket>& asked, const std::string& sha)
+    void append_list(limit_node& to, std::vector<ticket>& asked, const std::string& sha)
     {
         if (asked.empty())
             return;
@@ -376,7 +439,7 @@ private:
     {
         for (std::size_t index = 0; index < nodes_.size(); ++index)
         {
-            connection& node = nodes_[index];
+            limit_node& node = nodes_[index];
             if (guarded_)
             {
                 append_list(node, node.releases, guarded_->release.sha);
@@ -395,7 +458,7 @@ private:
 
     [[nodiscard]] bool all_answered() const
     {
-        for (const connection& node : nodes_)
+        for (const limit_node& node : nodes_)
             if (!node.unanswered.empty())
                 return false;
         return true;
@@ -403,7 +466,7 @@ private:
 
     void count_remaining_keys()
     {
-        for (connection& node : nodes_)
+        for (limit_node& node : nodes_)
         {
             node.set_blocking();
             for (const task& each : tasks_)
@@ -415,7 +478,7 @@ private:
     std::optional<redlock::detail::guard> guarded_;
     std::string command_;  // That is put together.
     unique_fd epoll_{checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")};
-    std::vector<connection> nodes_;
+    std::vector<limit_node> nodes_;
     std::vector<task> tasks_;
     id_generator ids_;
     std::uint32_t quorum_;

@@ -45,6 +45,27 @@ inline reply parse_bulk(std::string_view input, std::string_view header, std::si
     return {.size = size, .type = '$', .text = input.substr(header_size, payload_size)};
 }
 
+inline reply parse(std::string_view input);
+
+// An aggregate has a size and a type, and no text: pushes and maps are told by their type alone.
+inline reply parse_aggregate(std::string_view input, std::string_view header)
+{
+    std::size_t count = 0;
+    if (std::from_chars(header.data(), header.data() + header.size(), count).ec != std::errc())
+        throw std::runtime_error("an aggregate without a size");
+    if (input.front() == '%')
+        count *= 2;
+    std::size_t size = 1 + header.size() + 2;
+    for (std::size_t part = 0; part < count; ++part)
+    {
+        const reply each = size < input.size() ? parse(input.substr(size)) : reply{};
+        if (each.size == 0)
+            return {};
+        size += each.size;
+    }
+    return {.size = size, .type = input.front(), .text = {}};
+}
+
 inline reply parse(std::string_view input)
 {
     const std::size_t line_end = input.find("\r\n");
@@ -59,6 +80,9 @@ inline reply parse(std::string_view input)
     case ':':
     case '_': return {.size = line_end + 2, .type = input.front(), .text = line};
     case '$': return parse_bulk(input, line, line_end + 2);
+    case '*':
+    case '%':
+    case '>': return parse_aggregate(input, line);
     default: throw std::runtime_error("a reply of an unexpected type");
     }
 }

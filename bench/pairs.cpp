@@ -32,6 +32,21 @@ redlock::client_config make_config(std::span<const std::uint16_t> ports, redlock
     return config;
 }
 
+redlock::client_config make_waiting_config(
+    std::span<const std::uint16_t> ports,
+    redlock::mode mode
+)
+{
+    redlock::client_config config = make_config(ports, mode);
+    config.node_timeout = 1s;
+    return config;
+}
+
+const char* to_string(redlock::mode mode) noexcept
+{
+    return mode == redlock::mode::plain ? "plain" : "guarded";
+}
+
 namespace {
 
 /// The state that the tasks of one measurement share.

@@ -17,6 +17,14 @@ namespace bench {
     redlock::mode mode
 );
 
+/// The same for clients that contend: for ttls of 2 s and more.
+[[nodiscard]] redlock::client_config make_waiting_config(
+    std::span<const std::uint16_t> ports,
+    redlock::mode mode
+);
+
+[[nodiscard]] const char* to_string(redlock::mode mode) noexcept;
+
 /// Tells fresh servers that they may vote in guarded mode.
 void initialize_nodes(std::span<const std::uint16_t> ports);
 

@@ -1,13 +1,11 @@
 #include "result.hpp"
 
+#include "text.hpp"
+
 #include <sys/resource.h>
 #include <sys/time.h>
 
 #include <algorithm>
-#include <array>
-#include <cassert>
-#include <cstdarg>
-#include <cstdio>
 #include <utility>
 
 namespace bench {
@@ -25,14 +23,6 @@ double cpu_seconds()
     return to_seconds(usage.ru_utime) + to_seconds(usage.ru_stime);
 }
 
-// The value below which `percent` of the sorted values lie.
-double percentile(const std::vector<float>& sorted, std::size_t percent)
-{
-    if (sorted.empty())
-        return 0;
-    return static_cast<double>(sorted[sorted.size() * percent / 100]);
-}
-
 template <class Member>
 double median_of(std::span<const result> rounds, Member member)
 {
@@ -40,17 +30,6 @@ double median_of(std::span<const result> rounds, Member member)
     for (const result& round : rounds)
         values.push_back(static_cast<double>(round.*member));
     return median(std::move(values));
-}
-
-[[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...)
-{
-    std::array<char, 256> line{};
-    std::va_list values;
-    va_start(values, pattern);
-    const int size = std::vsnprintf(line.data(), line.size(), pattern, values);
-    va_end(values);
-    assert(size >= 0 && static_cast<std::size_t>(size) < line.size());
-    return std::string(line.data(), static_cast<std::size_t>(size));
 }
 
 }  // namespace
@@ -94,6 +73,14 @@ result pair_meter::sum_up(std::uint64_t errors)
         .cpu_us_per_pair = spent_->cpu_seconds * 1e6 / static_cast<double>(pairs_),
         .errors = errors,
     };
+}
+
+double percentile(const std::vector<float>& sorted, std::size_t percent)
+{
+    if (sorted.empty())
+        return 0;
+    const std::size_t index = std::min(sorted.size() * percent / 100, sorted.size() - 1);
+    return static_cast<double>(sorted[index]);
 }
 
 double median(std::vector<double> values)

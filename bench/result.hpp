@@ -81,6 +81,10 @@ private:
     std::optional<cost> spent_;
 };
 
+/// Returns the value below which `percent` of the sorted values lie, zero for no values; of 100 the
+/// greatest one.
+[[nodiscard]] double percentile(const std::vector<float>& sorted, std::size_t percent);
+
 /// Returns the median, zero for no values.
 [[nodiscard]] double median(std::vector<double> values);
 

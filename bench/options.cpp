@@ -1,0 +1,212 @@
+#include "options.hpp"
+
+#include <getopt.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <ranges>
+#include <stdexcept>
+
+namespace bench {
+namespace {
+
+constexpr const char* usage_text =
+    "usage: redlock_bench [options]\n"
+    "\n"
+    "Runs acquire and release pairs on five Redis servers of its own, then acquires with two of\n"
+    "them frozen and closed. With --only it does something else. Prints tables to the standard\n"
+    "error stream and one JSON object per line to the standard output.\n"
+    "\n"
+    "  --quick          a tenth of the pairs in 3 rounds, a fifth of the acquisitions, leases for\n"
+    "                   12 seconds, contention for 3 and 20 times instead of 100\n"
+    "  --only NAME,...  measure only these:\n"
+    "      limit, redlock   pairs of the bare client, of the library\n"
+    "      faults           acquisitions with two servers frozen and closed\n"
+    "    and these, which take minutes and are left out otherwise:\n"
+    "      leases           a hundred thousand of them are held\n"
+    "      contended        8 tasks of one client want one resource, beside one task alone\n"
+    "      contended-procs  processes want one resource, beside the bare client's. That one waits\n"
+    "                       in a queue (the limit), is woken by tracking, or polls\n"
+    "      waiting          1,000 tasks of one client wait for what another process holds\n"
+    "      killed-waiters   64 processes want one resource and a quarter of them is killed\n"
+    "      frozen-waiters   the same, and the quarter is frozen by SIGSTOP\n"
+    "      killed-holder    how much longer than the ttl it takes until another one has the lock\n"
+    "      foreign-release  from a compare-and-delete by another client until a waiter has the\n"
+    "                       lock\n"
+    "      expiry           from the end of the ttl until a waiter has the lock\n"
+    "  --concurrency N  pairs of so many tasks at a time; may be repeated (default 1, 16, 256)\n"
+    "  --apart          pairs with the client on the first CPU and the servers on the others\n"
+    "  --context NAME   pairs with the library in an io_context that is `plain` (default) or\n"
+    "                   `one_thread`, which is `io_context{1}`\n"
+    "  --pairs N        pairs per measurement (default: enough for some seconds)\n"
+    "  --rounds N       measurements of each kind; the median is printed (default 5). One is cut\n"
+    "                   into up to 20 parts, in which the kinds take turns\n"
+    "  --mode NAME      `guarded` (default) or `plain`, for the library from `contended` on\n"
+    "  --crowd PxT      P processes of T tasks in the rows about processes. May be repeated for\n"
+    "                   contended-procs (default 8x1, 8x8, 64x1, 256x1); the others take the first\n"
+    "                   (default 64x1, 8x1 from killed-holder on) and `waiting` its tasks\n"
+    "  --seconds N      contention and waiting for so long in each row (default 10)\n"
+    "  --times N        how often the lock gets free, from killed-holder on (default 100)\n"
+    "  --help           print this text\n"
+    "\n"
+    "A p99 of pairs is the mean of those of the parts. With --concurrency, --apart or --context\n"
+    "the frozen and closed servers are left out, unless --only asks for them.\n"
+    "\n"
+    "Columns where several want one resource, with an empty critical section, ttl and wait 5 s:\n"
+    "  handovers/s      acquisitions by another process (task, of one process) than the last one\n"
+    "  rounds/pair      how often all nodes were asked for one lock\n"
+    "  p50, p99, max    from asking to having it; max counts those too that were in vain. / fair\n"
+    "                   is max as a multiple of the time in which each contender gets one pair\n"
+    "  shares           of the process (task) with the fewest and the most pairs; 1 is fair\n"
+    "  failed           acquisitions that came to nothing within 5 s\n"
+    "  waiting/s        commands per node and second while one holds for 2 s and all others wait\n"
+    "  violations       times that two held it at once\n"
+    "  errors           releases that found nothing, and acquisitions that failed by a node\n"
+    "  ratio            hand-overs to those of the limit, or pairs to those of the task alone\n";
+
+constexpr std::array contexts{
+    named_context{"one_thread", loop::kind::one_thread},
+    named_context{"plain", loop::kind::plain},
+};
+
+constexpr std::array<std::string_view, 2> pairs_benchmarks{"limit", "redlock"};
+
+constexpr std::array<std::string_view, 10> other_benchmarks{
+    "faults",         "leases",         "contended",     "contended-procs", "waiting",
+    "killed-waiters", "frozen-waiters", "killed-holder", "foreign-release", "expiry",
+};
+
+[[noreturn]] void exit_with_usage(std::FILE* stream, int status)
+{
+    std::fputs(usage_text, stream);
+    std::exit(status);
+}
+
+std::size_t parse_count(std::string_view text)
+{
+    std::size_t count = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stopped, failure] = std::from_chars(text.data(), end, count);
+    if (failure != std::errc() || stopped != end || count == 0)
+        exit_with_usage(stderr, 2);
+    return count;
+}
+
+std::vector<std::string> parse_names(std::string_view text)
+{
+    std::vector<std::string> found;
+    for (const auto part : std::views::split(text, ','))
+    {
+        const std::string name(part.begin(), part.end());
+        if (std::ranges::find(pairs_benchmarks, name) == pairs_benchmarks.end() &&
+            std::ranges::find(other_benchmarks, name) == other_benchmarks.end())
+            exit_with_usage(stderr, 2);
+        found.push_back(name);
+    }
+    return found;
+}
+
+const named_context& parse_context(std::string_view text)
+{
+    for (const named_context& known : contexts)
+        if (known.name == text)
+            return known;
+    exit_with_usage(stderr, 2);
+}
+
+redlock::mode parse_mode(std::string_view text)
+{
+    if (text == "guarded")
+        return redlock::mode::guarded;
+    if (text == "plain")
+        return redlock::mode::plain;
+    exit_with_usage(stderr, 2);
+}
+
+crowd parse_crowd(std::string_view text)
+{
+    const std::size_t times = text.find('x');
+    if (times == text.npos)
+        exit_with_usage(stderr, 2);
+    return {
+        .processes = parse_count(text.substr(0, times)),
+        .tasks = parse_count(text.substr(times + 1)),
+    };
+}
+
+void check(const options& chosen)
+{
+    if ((chosen.apart || chosen.context) && !chosen.wants_pairs())
+    {
+        const std::string which = chosen.apart ? "--apart" : "--context";
+        throw std::invalid_argument(which + " goes with pairs, and --only names none");
+    }
+}
+
+}  // namespace
+
+bool options::names(std::string_view benchmark) const
+{
+    return std::ranges::find(only, benchmark) != only.end();
+}
+
+bool options::wants_pairs() const
+{
+    const auto is_named = [this](std::string_view name) { return names(name); };
+    return only.empty() || std::ranges::any_of(pairs_benchmarks, is_named);
+}
+
+bool options::wants_faults() const
+{
+    const bool all = only.empty() && concurrencies.empty() && !apart && !context;
+    return all || names("faults");
+}
+
+options parse_options(int argc, char** argv)
+{
+    static constexpr std::array<option, 13> known{{
+        {"quick", no_argument, nullptr, 'q'},
+        {"only", required_argument, nullptr, 'o'},
+        {"apart", no_argument, nullptr, 'a'},
+        {"context", required_argument, nullptr, 'x'},
+        {"concurrency", required_argument, nullptr, 'c'},
+        {"rounds", required_argument, nullptr, 'r'},
+        {"pairs", required_argument, nullptr, 'p'},
+        {"mode", required_argument, nullptr, 'm'},
+        {"crowd", required_argument, nullptr, 'w'},
+        {"seconds", required_argument, nullptr, 's'},
+        {"times", required_argument, nullptr, 't'},
+        {"help", no_argument, nullptr, 'h'},
+        {nullptr, 0, nullptr, 0},
+    }};
+
+    options chosen;
+    for (int name = 0; (name = ::getopt_long(argc, argv, "", known.data(), nullptr)) != -1;)
+    {
+        switch (name)
+        {
+        case 'q': chosen.size = scale::quick; break;
+        case 'o': chosen.only = parse_names(optarg); break;
+        case 'a': chosen.apart = true; break;
+        case 'x': chosen.context = &parse_context(optarg); break;
+        case 'c': chosen.concurrencies.push_back(parse_count(optarg)); break;
+        case 'r': chosen.rounds = parse_count(optarg); break;
+        case 'p': chosen.pairs = parse_count(optarg); break;
+        case 'm': chosen.mode = parse_mode(optarg); break;
+        case 'w': chosen.crowds.push_back(parse_crowd(optarg)); break;
+        case 's': chosen.seconds = parse_count(optarg); break;
+        case 't': chosen.times = parse_count(optarg); break;
+        case 'h': exit_with_usage(stdout, 0);
+        default: exit_with_usage(stderr, 2);
+        }
+    }
+    if (optind != argc)
+        exit_with_usage(stderr, 2);
+    check(chosen);
+    return chosen;
+}
+
+}  // namespace bench

@@ -1,0 +1,232 @@
+#include "scoreboard.hpp"
+
+#include <boost/interprocess/anonymous_shared_memory.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <new>
+#include <stdexcept>
+#include <type_traits>
+
+namespace bench {
+namespace {
+
+using clock = scoreboard::clock;
+
+constexpr std::size_t most_parties = 1024;
+
+/// More than the servers can do in any measurement.
+constexpr std::size_t most_waits = 2'000'000;
+
+float milliseconds_between(clock::time_point from, clock::time_point to)
+{
+    return std::chrono::duration<float, std::milli>(to - from).count();
+}
+
+clock::time_point to_time(const std::atomic<clock::rep>& from)
+{
+    return clock::time_point(clock::duration(from.load()));
+}
+
+clock::rep to_count(clock::time_point time)
+{
+    return time.time_since_epoch().count();
+}
+
+}  // namespace
+
+struct scoreboard::shared
+{
+    std::atomic<clock::rep> start{0};
+    std::atomic<clock::rep> stop{0};
+    std::atomic<clock::rep> end{0};
+    std::atomic<std::size_t> ready{0};
+
+    std::atomic<std::size_t> holder{0};  // Zero: nobody, or the contender's number.
+    std::atomic<std::size_t> last_party{most_parties};
+    std::atomic<std::uint64_t> violations{0};
+    std::atomic<std::uint64_t> handovers{0};
+    std::atomic<std::uint64_t> rounds{0};
+    std::atomic<std::uint64_t> failed{0};
+    std::atomic<std::uint64_t> errors{0};
+    std::atomic<float> longest_wait_ms{0};
+    std::array<std::atomic<std::uint64_t>, most_parties> pairs;
+    std::atomic<std::size_t> wait_count{0};
+    std::array<float, most_waits> waits_ms;
+};
+
+scoreboard::scoreboard(const crowd& contenders)
+    : contenders_(contenders),
+      memory_(boost::interprocess::anonymous_shared_memory(sizeof(shared))),
+      shared_(::new (memory_.get_address()) shared)
+{
+    static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+    static_assert(std::atomic<float>::is_always_lock_free);
+    static_assert(std::is_trivially_destructible_v<shared>);
+    if (std::max(contenders.processes, contenders.tasks) > most_parties)
+        throw std::invalid_argument("more contenders than the scoreboard has room for");
+}
+
+void scoreboard::report_ready() noexcept
+{
+    ++shared_->ready;
+}
+
+std::size_t scoreboard::ready() const noexcept
+{
+    return shared_->ready;
+}
+
+void scoreboard::start(
+    clock::time_point start,
+    clock::time_point stop,
+    clock::time_point end
+) noexcept
+{
+    shared_->stop = to_count(stop);
+    shared_->end = to_count(end);
+    shared_->start = to_count(start);  // The last one, because it tells that the others are there.
+}
+
+bool scoreboard::has_start() const noexcept
+{
+    return shared_->start != 0;
+}
+
+clock::time_point scoreboard::start() const noexcept
+{
+    return to_time(shared_->start);
+}
+
+clock::time_point scoreboard::stop() const noexcept
+{
+    return to_time(shared_->stop);
+}
+
+clock::time_point scoreboard::end() const noexcept
+{
+    return to_time(shared_->end);
+}
+
+void scoreboard::enter(const contender& who, clock::time_point asked) noexcept
+{
+    const std::size_t number = 1 + who.process * contenders_.tasks + who.task;
+    if (shared_->holder.exchange(number) != 0)
+        ++shared_->violations;
+
+    const clock::time_point now = clock::now();
+    const std::size_t party = party_of(who);
+    const std::size_t last = shared_->last_party.exchange(party);
+    if (now < stop())
+    {
+        ++shared_->pairs[party];
+        if (last != party && last != most_parties)
+            ++shared_->handovers;
+        add_wait(milliseconds_between(asked, now));
+    }
+    raise_longest(asked, now);
+}
+
+void scoreboard::leave(const contender& who) noexcept
+{
+    const std::size_t number = 1 + who.process * contenders_.tasks + who.task;
+    if (shared_->holder.exchange(0) != number)
+        ++shared_->violations;
+}
+
+bool scoreboard::holds(std::size_t process) const noexcept
+{
+    const std::size_t holder = shared_->holder;
+    return holder != 0 && (holder - 1) / contenders_.tasks == process;
+}
+
+void scoreboard::give_up(clock::time_point asked) noexcept
+{
+    const clock::time_point now = clock::now();
+    if (now < stop())
+        ++shared_->failed;
+    raise_longest(asked, now);
+}
+
+void scoreboard::add_rounds(std::uint64_t rounds) noexcept
+{
+    shared_->rounds += rounds;
+}
+
+void scoreboard::add_error() noexcept
+{
+    ++shared_->errors;
+}
+
+std::uint64_t scoreboard::violations() const noexcept
+{
+    return shared_->violations;
+}
+
+std::uint64_t scoreboard::handovers() const noexcept
+{
+    return shared_->handovers;
+}
+
+std::uint64_t scoreboard::rounds() const noexcept
+{
+    return shared_->rounds;
+}
+
+std::uint64_t scoreboard::failed() const noexcept
+{
+    return shared_->failed;
+}
+
+std::uint64_t scoreboard::errors() const noexcept
+{
+    return shared_->errors;
+}
+
+std::vector<std::uint64_t> scoreboard::pairs_of_parties() const
+{
+    const std::size_t parties =
+        contenders_.processes > 1 ? contenders_.processes : contenders_.tasks;
+    return {shared_->pairs.begin(), shared_->pairs.begin() + static_cast<std::ptrdiff_t>(parties)};
+}
+
+std::vector<float> scoreboard::sorted_waits_ms() const
+{
+    const std::size_t count = std::min<std::size_t>(shared_->wait_count, most_waits);
+    const auto begin = shared_->waits_ms.begin();
+    std::vector<float> waits(begin, begin + static_cast<std::ptrdiff_t>(count));
+    std::ranges::sort(waits);
+    return waits;
+}
+
+double scoreboard::longest_wait_ms() const noexcept
+{
+    return static_cast<double>(shared_->longest_wait_ms.load());
+}
+
+std::size_t scoreboard::party_of(const contender& who) const noexcept
+{
+    return contenders_.processes > 1 ? who.process : who.task;
+}
+
+void scoreboard::add_wait(float wait_ms) noexcept
+{
+    const std::size_t index = shared_->wait_count++;
+    if (index < most_waits)
+        shared_->waits_ms[index] = wait_ms;
+    else
+        add_error();
+}
+
+// A wait that goes on at `stop()` counts with what has passed of it. Otherwise a contender that
+// never gets the lock would not be seen.
+void scoreboard::raise_longest(clock::time_point asked, clock::time_point now) noexcept
+{
+    const float wait_ms = milliseconds_between(asked, std::min(now, stop()));
+    float longest = shared_->longest_wait_ms;
+    while (longest < wait_ms && !shared_->longest_wait_ms.compare_exchange_weak(longest, wait_ms))
+        continue;
+}
+
+}  // namespace bench

@@ -1,0 +1,107 @@
+#ifndef REDLOCK_BENCH_SCOREBOARD_HPP
+#define REDLOCK_BENCH_SCOREBOARD_HPP
+
+#include <boost/interprocess/mapped_region.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bench {
+
+/// A task that wants the lock.
+struct contender
+{
+    std::size_t process;
+    std::size_t task;  ///< Of the process.
+};
+
+/// How many contend.
+struct crowd
+{
+    std::size_t processes;
+    std::size_t tasks;  ///< Of each process.
+};
+
+/** What contenders in several processes note, in memory that they share.
+
+    Contention lasts from `start()` to `stop()`. Who holds the lock at `stop()` keeps it until
+    `end()`, so that it can be seen what waiting for a held lock costs. Only what happens between
+    `start()` and `stop()` is counted.
+
+    A party is a process, or a task where there is only one process.
+
+    Make it, fork, and let parent and children use it at the same time.
+*/
+class scoreboard
+{
+public:
+    using clock = std::chrono::steady_clock;
+
+    explicit scoreboard(const crowd& contenders);
+
+    [[nodiscard]] const crowd& contenders() const noexcept { return contenders_; }
+
+    /// What makes them wait for each other.
+    /// @{
+    void report_ready() noexcept;
+    [[nodiscard]] std::size_t ready() const noexcept;
+    void start(clock::time_point start, clock::time_point stop, clock::time_point end) noexcept;
+    [[nodiscard]] bool has_start() const noexcept;
+    /// @}
+
+    /// Times of the measurement. @pre `has_start()`
+    /// @{
+    [[nodiscard]] clock::time_point start() const noexcept;
+    [[nodiscard]] clock::time_point stop() const noexcept;
+    [[nodiscard]] clock::time_point end() const noexcept;
+    /// @}
+
+    /// Notes that a contender has the lock, which it asked for at `asked`.
+    void enter(const contender& who, clock::time_point asked) noexcept;
+
+    /// Notes that it gives the lock back. Call it before the release.
+    void leave(const contender& who) noexcept;
+
+    /// Returns whether a task of this process has the lock.
+    [[nodiscard]] bool holds(std::size_t process) const noexcept;
+
+    /// Notes that an acquisition has failed.
+    void give_up(clock::time_point asked) noexcept;
+
+    /// Notes rounds of acquisitions.
+    void add_rounds(std::uint64_t rounds) noexcept;
+
+    /// Notes what must not happen.
+    void add_error() noexcept;
+
+    /// What has been counted.
+    /// @{
+    [[nodiscard]] std::uint64_t violations() const noexcept;  ///< Of mutual exclusion.
+    [[nodiscard]] std::uint64_t handovers() const noexcept;   ///< From one party to another.
+    [[nodiscard]] std::uint64_t rounds() const noexcept;
+    [[nodiscard]] std::uint64_t failed() const noexcept;
+    [[nodiscard]] std::uint64_t errors() const noexcept;
+    [[nodiscard]] std::vector<std::uint64_t> pairs_of_parties() const;
+    [[nodiscard]] std::vector<float> sorted_waits_ms() const;
+
+    /// The longest wait, those included that failed or were not over at `stop()`.
+    [[nodiscard]] double longest_wait_ms() const noexcept;
+    /// @}
+
+private:
+    struct shared;
+
+    [[nodiscard]] std::size_t party_of(const contender& who) const noexcept;
+    void add_wait(float wait_ms) noexcept;
+    void raise_longest(clock::time_point asked, clock::time_point now) noexcept;
+
+    crowd contenders_;
+    boost::interprocess::mapped_region memory_;
+    shared* shared_;
+};
+
+}  // namespace bench
+
+#endif

@@ -115,11 +115,13 @@ public:
                 continue;
             }
             board_.enter(self_, asked);
-            if (clock::now() >= board_.stop())
-                exchange_until(board_.end());
+            if (const auto until = board_.keep_until(); until > clock::now())
+                exchange_until(until);
             board_.leave(self_);
             if (!release() && clock::now() < board_.stop())
                 board_.add_error();
+            if (const auto until = board_.rest_until(); until > clock::now())
+                exchange_until(until);
         }
     }
 

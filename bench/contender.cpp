@@ -57,14 +57,16 @@ asio::awaitable<void> work(team& of, std::size_t task)
             continue;
         }
         board.enter(self, asked);
-        if (clock::now() >= board.stop())
-            co_await sleep_until(board.end());
+        if (const auto until = board.keep_until(); until > clock::now())
+            co_await sleep_until(until);
         board.leave(self);
         auto released = co_await held.async_release(asio::as_tuple(asio::deferred));
         auto& [ec, outcome] = released;
         const bool confirmed = !ec && outcome == redlock::release_outcome::released;
         if (!confirmed && clock::now() < board.stop())
             board.add_error();
+        if (const auto until = board.rest_until(); until > clock::now())
+            co_await sleep_until(until);
     }
 }
 

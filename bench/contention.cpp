@@ -26,7 +26,9 @@ using clock = scoreboard::clock;
 constexpr std::chrono::minutes time_limit{5};
 constexpr auto connecting_limit = 60s;
 
-/// What waiting costs is measured for so long, after the contenders have settled.
+/// After contention it is checked for so long whether two hold at once. Then what waiting costs is
+/// measured, when the contenders have settled.
+constexpr auto checking = 1s;
 constexpr auto settling = 500ms;
 constexpr auto holding = 2s;
 
@@ -141,7 +143,8 @@ contention_row measure(
 
     const clock::time_point start = clock::now() + 100ms;
     const clock::time_point stop = start + plan.duration;
-    board.start(start, stop, stop + settling + holding);
+    const clock::time_point hold = stop + checking;
+    board.start(start, stop, hold, hold + settling + holding);
     std::this_thread::sleep_until(start);
     const double cpu_before = cpu_seconds(processes);
     if (disturb)
@@ -150,7 +153,7 @@ contention_row measure(
     const double cpu = row.victims == 0 ? cpu_seconds(processes) - cpu_before : 0;
 
     const redlock::mode asking = row.impl == "redlock" ? plan.mode : redlock::mode::guarded;
-    std::this_thread::sleep_until(stop + settling);
+    std::this_thread::sleep_until(hold + settling);
     const std::uint64_t commands_before = count_commands(plan.ports, asking);
     std::this_thread::sleep_until(board.end());
     const std::uint64_t commands = count_commands(plan.ports, asking) - commands_before;

@@ -63,7 +63,8 @@ constexpr const char* usage_text =
     "  shares           of the process (task) with the fewest and the most pairs; 1 is fair\n"
     "  failed           acquisitions that came to nothing within 5 s\n"
     "  waiting/s        commands per node and second while one holds for 2 s and all others wait\n"
-    "  violations       times that two held it at once\n"
+    "  violations       entries while another one was in, most of which would be seen in a second\n"
+    "                   after the others, in which the critical section lasts for 1 ms\n"
     "  errors           releases that found nothing, and acquisitions that failed by a node\n"
     "  ratio            hand-overs to those of the limit, or pairs to those of the task alone\n";
 

@@ -40,10 +40,12 @@ struct scoreboard::shared
 {
     std::atomic<clock::rep> start{0};
     std::atomic<clock::rep> stop{0};
+    std::atomic<clock::rep> hold{0};
     std::atomic<clock::rep> end{0};
     std::atomic<std::size_t> ready{0};
 
-    std::atomic<std::size_t> holder{0};  // Zero: nobody, or the contender's number.
+    std::atomic<std::size_t> holders{0};
+    std::atomic<std::size_t> last_holder{0};  // Zero: nobody, or the contender's number.
     std::atomic<std::size_t> last_party{most_parties};
     std::atomic<std::uint64_t> violations{0};
     std::atomic<std::uint64_t> handovers{0};
@@ -81,10 +83,12 @@ std::size_t scoreboard::ready() const noexcept
 void scoreboard::start(
     clock::time_point start,
     clock::time_point stop,
+    clock::time_point hold,
     clock::time_point end
 ) noexcept
 {
     shared_->stop = to_count(stop);
+    shared_->hold = to_count(hold);
     shared_->end = to_count(end);
     shared_->start = to_count(start);  // The last one, because it tells that the others are there.
 }
@@ -104,16 +108,35 @@ clock::time_point scoreboard::stop() const noexcept
     return to_time(shared_->stop);
 }
 
+clock::time_point scoreboard::hold() const noexcept
+{
+    return to_time(shared_->hold);
+}
+
 clock::time_point scoreboard::end() const noexcept
 {
     return to_time(shared_->end);
 }
 
+clock::time_point scoreboard::keep_until() const noexcept
+{
+    const clock::time_point now = clock::now();
+    if (now < stop())
+        return clock::time_point::min();
+    return now < hold() ? now + checked_section : end();
+}
+
+clock::time_point scoreboard::rest_until() const noexcept
+{
+    const clock::time_point now = clock::now();
+    return now < stop() || now >= hold() ? clock::time_point::min() : now + checked_section;
+}
+
 void scoreboard::enter(const contender& who, clock::time_point asked) noexcept
 {
-    const std::size_t number = 1 + who.process * contenders_.tasks + who.task;
-    if (shared_->holder.exchange(number) != 0)
+    if (shared_->holders++ != 0)
         ++shared_->violations;
+    shared_->last_holder = number_of(who);
 
     const clock::time_point now = clock::now();
     const std::size_t party = party_of(who);
@@ -130,14 +153,14 @@ void scoreboard::enter(const contender& who, clock::time_point asked) noexcept
 
 void scoreboard::leave(const contender& who) noexcept
 {
-    const std::size_t number = 1 + who.process * contenders_.tasks + who.task;
-    if (shared_->holder.exchange(0) != number)
-        ++shared_->violations;
+    std::size_t number = number_of(who);
+    shared_->last_holder.compare_exchange_strong(number, 0);
+    --shared_->holders;
 }
 
 bool scoreboard::holds(std::size_t process) const noexcept
 {
-    const std::size_t holder = shared_->holder;
+    const std::size_t holder = shared_->last_holder;
     return holder != 0 && (holder - 1) / contenders_.tasks == process;
 }
 
@@ -203,6 +226,11 @@ std::vector<float> scoreboard::sorted_waits_ms() const
 double scoreboard::longest_wait_ms() const noexcept
 {
     return static_cast<double>(shared_->longest_wait_ms.load());
+}
+
+std::size_t scoreboard::number_of(const contender& who) const noexcept
+{
+    return 1 + who.process * contenders_.tasks + who.task;
 }
 
 std::size_t scoreboard::party_of(const contender& who) const noexcept

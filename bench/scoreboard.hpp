@@ -26,9 +26,11 @@ struct crowd
 
 /** What contenders in several processes note, in memory that they share.
 
-    Contention lasts from `start()` to `stop()`. Who holds the lock at `stop()` keeps it until
-    `end()`, so that it can be seen what waiting for a held lock costs. Only what happens between
-    `start()` and `stop()` is counted.
+    Contention lasts from `start()` to `stop()`, with an empty critical section, and only what
+    happens there is counted. Violations are the exception, for nobody stays in an empty critical
+    section long enough to be met there. So from `stop()` to `hold()` contenders stay in it for
+    `checked_section`, and as long away from it, or one would have it all the time. Who has the lock at `hold()` keeps it until `end()`, so that it can be seen
+    what waiting for a held lock costs.
 
     A party is a process, or a task where there is only one process.
 
@@ -39,6 +41,8 @@ class scoreboard
 public:
     using clock = std::chrono::steady_clock;
 
+    static constexpr std::chrono::milliseconds checked_section{1};
+
     explicit scoreboard(const crowd& contenders);
 
     [[nodiscard]] const crowd& contenders() const noexcept { return contenders_; }
@@ -47,7 +51,12 @@ public:
     /// @{
     void report_ready() noexcept;
     [[nodiscard]] std::size_t ready() const noexcept;
-    void start(clock::time_point start, clock::time_point stop, clock::time_point end) noexcept;
+    void start(
+        clock::time_point start,
+        clock::time_point stop,
+        clock::time_point hold,
+        clock::time_point end
+    ) noexcept;
     [[nodiscard]] bool has_start() const noexcept;
     /// @}
 
@@ -55,8 +64,15 @@ public:
     /// @{
     [[nodiscard]] clock::time_point start() const noexcept;
     [[nodiscard]] clock::time_point stop() const noexcept;
+    [[nodiscard]] clock::time_point hold() const noexcept;
     [[nodiscard]] clock::time_point end() const noexcept;
     /// @}
+
+    /// Returns until when the lock is to be kept by who has it now. The past: not at all.
+    [[nodiscard]] clock::time_point keep_until() const noexcept;
+
+    /// Returns until when who has released stays away. The past: not at all.
+    [[nodiscard]] clock::time_point rest_until() const noexcept;
 
     /// Notes that a contender has the lock, which it asked for at `asked`.
     void enter(const contender& who, clock::time_point asked) noexcept;
@@ -78,7 +94,7 @@ public:
 
     /// What has been counted.
     /// @{
-    [[nodiscard]] std::uint64_t violations() const noexcept;  ///< Of mutual exclusion.
+    [[nodiscard]] std::uint64_t violations() const noexcept;  ///< Entries beside another holder.
     [[nodiscard]] std::uint64_t handovers() const noexcept;   ///< From one party to another.
     [[nodiscard]] std::uint64_t rounds() const noexcept;
     [[nodiscard]] std::uint64_t failed() const noexcept;
@@ -93,6 +109,7 @@ public:
 private:
     struct shared;
 
+    [[nodiscard]] std::size_t number_of(const contender& who) const noexcept;
     [[nodiscard]] std::size_t party_of(const contender& who) const noexcept;
     void add_wait(float wait_ms) noexcept;
     void raise_longest(clock::time_point asked, clock::time_point now) noexcept;

@@ -1,6 +1,7 @@
 #include "contention.hpp"
 
 #include "bare_contender.hpp"
+#include "casualties.hpp"
 #include "child.hpp"
 #include "contender.hpp"
 #include "node_commands.hpp"
@@ -8,11 +9,9 @@
 #include "result.hpp"
 
 #include <algorithm>
-#include <csignal>
 #include <functional>
 #include <map>
 #include <numeric>
-#include <random>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -36,15 +35,9 @@ constexpr auto holding = 2s;
 using contest =
     std::function<void(scoreboard& board, std::size_t process, const std::string& resource)>;
 
-/// Processes in the order of their numbers, some of which end before the others.
-struct contest_processes
-{
-    std::vector<child> all;
-    std::vector<bool> struck;
-};
-
-/// What happens between start and stop.
-using disturbance = std::function<void(contest_processes& processes, const scoreboard& board)>;
+/// What happens between start and stop. Returns how often it was put off.
+using disturbance =
+    std::function<std::size_t(contest_processes& processes, const scoreboard& board)>;
 
 double ratio(double part, double whole)
 {
@@ -65,9 +58,13 @@ double cpu_seconds(const contest_processes& processes)
     return sum.count();
 }
 
-contest_processes start_processes(scoreboard& board, const contest& run, const std::string& resource)
+contest_processes start_processes(
+    scoreboard& board,
+    const contest& run,
+    const std::string& resource
+)
 {
-    contest_processes processes;
+    contest_processes processes{.resource = resource, .all = {}, .struck = {}};
     for (std::size_t process = 0; process < board.contenders().processes; ++process)
         processes.all.emplace_back(time_limit, [&] { run(board, process, resource); });
     processes.struck.resize(processes.all.size());
@@ -148,7 +145,7 @@ contention_row measure(
     std::this_thread::sleep_until(start);
     const double cpu_before = cpu_seconds(processes);
     if (disturb)
-        disturb(processes, board);
+        row.spared = disturb(processes, board);
     std::this_thread::sleep_until(stop);
     const double cpu = row.victims == 0 ? cpu_seconds(processes) - cpu_before : 0;
 
@@ -202,54 +199,6 @@ contention_row measure_limit(const contention_plan& plan, waiting how, std::size
     return measure(std::move(row), plan, run);
 }
 
-// Strikes a process while it waits. What happens to one that holds is a matter of the ttl.
-void strike(child& victim, std::size_t process, fate its_fate, const scoreboard& board)
-{
-    constexpr int most_tries = 1000;
-    for (int tries = 0; tries < most_tries; ++tries)
-    {
-        victim.freeze();
-        if (!board.holds(process))
-        {
-            if (its_fate == fate::killed)
-                victim.signal(SIGKILL);
-            return;
-        }
-        victim.signal(SIGCONT);
-        std::this_thread::sleep_for(1ms);
-    }
-    throw std::runtime_error("a victim never waits");
-}
-
-// So that some time is left to see what comes of it, all are struck in the first three quarters.
-void strike_each(
-    contest_processes& processes,
-    std::size_t victims,
-    fate of_victims,
-    const scoreboard& board
-)
-{
-    std::mt19937_64 random(std::random_device{}());
-    std::vector<std::size_t> numbers(processes.all.size());
-    std::iota(numbers.begin(), numbers.end(), std::size_t{0});
-    std::ranges::shuffle(numbers, random);
-
-    const clock::duration period = (board.stop() - board.start()) / 4 * 3;
-    std::uniform_int_distribution<clock::rep> any_moment(0, period.count());
-    std::vector<clock::duration> moments;
-    for (std::size_t victim = 0; victim < victims; ++victim)
-        moments.emplace_back(any_moment(random));
-    std::ranges::sort(moments);
-
-    for (std::size_t victim = 0; victim < victims; ++victim)
-    {
-        const std::size_t process = numbers[victim];
-        std::this_thread::sleep_until(board.start() + moments[victim]);
-        strike(processes.all[process], process, of_victims, board);
-        processes.struck[process] = true;
-    }
-}
-
 }  // namespace
 
 std::vector<contention_row> measure_contended(const contention_plan& plan)
@@ -297,8 +246,8 @@ contention_row measure_casualties(
     const std::size_t victims = contenders.processes / 4;
     if (victims == 0)
         throw std::invalid_argument("no quarter of so few processes can be killed");
-    const auto disturb = [=](contest_processes& processes, const scoreboard& board) {
-        strike_each(processes, victims, of_victims, board);
+    const auto disturb = [&](contest_processes& processes, const scoreboard& board) {
+        return strike_each(processes, victims, of_victims, board, plan.ports);
     };
     return measure_redlock(name, plan, contenders, victims, disturb);
 }

@@ -24,6 +24,7 @@ struct contention_row
     std::string waiting;  ///< Of the limit.
     crowd contenders{};
     std::size_t victims{0};  ///< Processes that were killed or frozen.
+    std::size_t spared{0};   ///< How often that was put off, because one had keys just then.
     double seconds{0};
     std::uint64_t pairs{0};
     double handovers_per_s{0};  ///< To another process, or task where there is one process.
@@ -38,7 +39,7 @@ struct contention_row
     double cpu_us_per_pair{0};
     double waiting_commands{0};   ///< Per node and second, while one holds and all others wait.
     std::uint64_t violations{0};  ///< Of mutual exclusion.
-    std::uint64_t errors{0};      ///< Releases that found nothing, and the like.
+    std::uint64_t errors{0};      ///< Failed releases, and acquisitions that failed by a node.
 
     std::optional<double> ratio_to_limit;        ///< Of hand-overs, to those of its queue.
     std::optional<double> ratio_to_uncontended;  ///< Of pairs, to those of one task.

@@ -39,7 +39,7 @@ std::string to_table(const std::vector<contention_row>& rows)
             if (compared)
                 table += format("   %.3f", *compared);
         if (row.victims != 0)
-            table += format("   %zu %s", row.victims, row.name.c_str());
+            table += format("   %zu %s, spared %zu", row.victims, row.name.c_str(), row.spared);
         table += '\n';
     }
     return table;
@@ -57,7 +57,7 @@ std::string to_json_lines(const std::vector<contention_row>& rows)
         if (!row.waiting.empty())
             lines += format(R"("waiting":"%s",)", row.waiting.c_str());
         if (row.victims != 0)
-            lines += format(R"("victims":%zu,)", row.victims);
+            lines += format(R"("victims":%zu,"spared":%zu,)", row.victims, row.spared);
         else
             lines += format(R"("cpu_us_per_pair":%.1f,)", row.cpu_us_per_pair);
         lines += format(

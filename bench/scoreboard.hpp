@@ -29,8 +29,8 @@ struct crowd
     Contention lasts from `start()` to `stop()`, with an empty critical section, and only what
     happens there is counted. Violations are the exception, for nobody stays in an empty critical
     section long enough to be met there. So from `stop()` to `hold()` contenders stay in it for
-    `checked_section`, and as long away from it, or one would have it all the time. Who has the lock at `hold()` keeps it until `end()`, so that it can be seen
-    what waiting for a held lock costs.
+    `checked_section`, and as long away from it, or one would have it all the time. Who has the lock
+    at `hold()` keeps it until `end()`, so that it can be seen what waiting for a held lock costs.
 
     A party is a process, or a task where there is only one process.
 

@@ -12,7 +12,8 @@ if [[ ${1:-} == --help ]]; then
     cat <<'EOF'
 usage: scripts/bench.sh [OPTION]...
 
-Installs what is missing (Debian), builds the benchmark and runs it with the options.
+Installs what is missing (Debian), builds the benchmark and runs it with the options. What these
+are is printed here too once it is built.
 EOF
     [[ ! -x $program ]] || exec "$program" --help
     exit 0

@@ -106,7 +106,8 @@ struct acquisition
     lease granted{};
     core::instant granted_at{};
 
-    std::optional<std::uint64_t> arrival{};  ///< If it waits in the queues of the nodes.
+    bool queues = false;                     ///< It waits in the queues of the nodes.
+    std::optional<std::uint64_t> arrival{};  ///< Since when.
     bool in_queue = false;                   ///< It may have a place in one.
     std::optional<std::size_t> position{};   ///< The best that the last round told.
     std::size_t polls = 0;                   ///< Since the nodes woke it.
@@ -176,13 +177,10 @@ lease make_lease(const acquisition& of, const vote_round& asked, const judgement
     return made;
 }
 
-/// Where a round has left the acquisition in the queues of the nodes.
+/// Where a round that some denied has left the acquisition in their queues.
 void note_places(acquisition& of, const vote_round& asked)
 {
-    if (!of.arrival)
-        return;
-    of.in_queue = of.in_queue || asked.tally().denied() > 0;
-    of.position.reset();
+    of.in_queue = true;
     for (std::size_t node = 0; node < asked.node_count(); ++node)
     {
         const auto answer = asked.answer_of(node);
@@ -205,8 +203,11 @@ task<error_code> ask_once(acquisition& acquiring)
     );
     // A fresh id for every round: a delayed release of the last one must not match this one.
     acquiring.in_line.forget_wakes();
+    const auto attempt = client.new_attempt(acquiring.resource, acquiring.above);
+    if (acquiring.queues && !acquiring.arrival)
+        acquiring.arrival = attempt->token.value();
     const auto asked = client.ask_to_acquire(
-        client.new_attempt(acquiring.resource, acquiring.above),
+        attempt,
         options.ttl,
         acquiring.arrival,
         options.report != nullptr
@@ -222,7 +223,9 @@ task<error_code> ask_once(acquisition& acquiring)
     // Undo it before waiting, or others queue behind a resource that nobody holds.
     if (!granted)
         client.release(*asked, options.ttl, acquiring.arrival);
-    note_places(acquiring, *asked);
+    acquiring.position.reset();
+    if (acquiring.arrival && asked->tally().denied() > 0)
+        note_places(acquiring, *asked);
 
     // A client whose clock or whose idea of the last token was wrong knows better now. That is no
     // reason to wait, or to give up a single try; but only once in a row, for somebody who acquires
@@ -471,7 +474,8 @@ task<result<lease>> run_acquisition(
     if (!ec)
     {
         client.waiting_for().enter(acquiring.in_line);
-        if (!once)
+        acquiring.queues = !once && client.queues();
+        if (acquiring.queues && !acquiring.in_line.may_ask())
             acquiring.arrival = client.arrival_now();
         ec = co_await try_once(acquiring);
         if (is_passing(ec))

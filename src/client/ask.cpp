@@ -84,10 +84,8 @@ void client_impl::put_to_all(const boost::intrusive_ptr<round>& asked)
     set_deadline(*asked);
 }
 
-std::optional<std::uint64_t> client_impl::arrival_now() const noexcept
+std::uint64_t client_impl::arrival_now() const noexcept
 {
-    if (!guarded() || !config_.waiting.queue)
-        return std::nullopt;
     return token_clock_.stamp(time_->wall());
 }
 

@@ -135,8 +135,11 @@ public:
         fencing_token above
     );
 
-    /// When an acquisition arrives that waits in the queues of the nodes. Nothing: it does not.
-    [[nodiscard]] std::optional<std::uint64_t> arrival_now() const noexcept;
+    /// Whether acquisitions wait in the queues of the nodes.
+    [[nodiscard]] bool queues() const noexcept { return guarded() && config_.waiting.queue; }
+
+    /// When an acquisition arrives that waits there.
+    [[nodiscard]] std::uint64_t arrival_now() const noexcept;
 
     /// Starts a round to acquire. `timed`: note when each node answered.
     /// @param arrival If it waits in the queues of the nodes.

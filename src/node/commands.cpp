@@ -83,7 +83,7 @@ void command_encoder::push_arguments(request& to, const question& asked) const
 {
     const verb what = asked.what();
     if (what == verb::leave)
-        return to.add(guarded_->channel);
+        return to.add(guarded_->waiter);
     to.add(asked.id());
     if (guarded_)
         to.add(what == verb::release ? asked.about()->token.value() : asked.stamp());
@@ -91,10 +91,20 @@ void command_encoder::push_arguments(request& to, const question& asked) const
         to.add(asked.ttl());
     if (guarded_ && what == verb::extend)
         to.add(asked.about()->token.value());
-    if (!has_place(what))
-        return;
-    to.add(asked.arrival().value_or(0));
-    to.add(asked.arrival() ? std::string_view(guarded_->channel) : std::string_view());
+    if (has_place(what))
+        push_place(to, asked);
+}
+
+/// See queue.lua. Who has just arrived is the usual case.
+void command_encoder::push_place(request& to, const question& asked) const
+{
+    const auto arrival = asked.arrival();
+    if (!arrival)
+        to.add(std::string_view());
+    else if (asked.what() == verb::acquire && *arrival == asked.stamp())
+        to.add(guarded_->waiter);
+    else
+        to.add(guarded_->waiter + ':' + std::to_string(*arrival));
 }
 
 std::size_t command_encoder::argument_count(verb what) const noexcept
@@ -103,13 +113,13 @@ std::size_t command_encoder::argument_count(verb what) const noexcept
         return 1;
     const bool has_ttl = what != verb::release;
     const bool has_token = guarded_ && what == verb::extend;
-    return 1U + (guarded_ ? 1U : 0U) + has_ttl + has_token + (has_place(what) ? 2U : 0U);
+    return 1U + (guarded_ ? 1U : 0U) + has_ttl + has_token + has_place(what);
 }
 
 /// Whether it may take a place in a queue, or give it up.
 bool command_encoder::has_place(verb what) const noexcept
 {
-    return guarded_ && !guarded_->channel.empty() &&
+    return guarded_ && !guarded_->waiter.empty() &&
            (what == verb::acquire || what == verb::release);
 }
 

@@ -83,6 +83,7 @@ private:
     /// The arguments of a question to its script, next to the key.
     void push_arguments(request& to, const question& asked) const;
     [[nodiscard]] std::size_t argument_count(verb what) const noexcept;
+    void push_place(request& to, const question& asked) const;
 
     void push_script(
         encoded_questions& to,

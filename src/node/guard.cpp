@@ -85,16 +85,18 @@ std::string make_constants(const client_config& config, const guard& made)
            "\nlocal queue_prefix = " + quote(queue_key_prefix) +
            "\nlocal queue_max = " + std::to_string(core::max_queue) +
            "\nlocal queue_ttl = " + std::to_string(core::queue_ttl.count()) +
+           "\nlocal waits_prefix = " + quote(waits_key_prefix) +
            "\nlocal reserved_prefix = " + quote(reserved_key_prefix) +
+           "\nlocal channel_prefix = " + quote(channel_prefix) +
            "\nlocal reservation = " + std::to_string(config.node_timeout.count()) + "\n";
 }
 
-/// Of this client alone. Another one with the same would be woken in vain, and nothing worse.
-std::string make_channel()
+/// Of this client alone. Another one of the same name would be woken in vain, and nothing worse.
+std::string make_waiter()
 {
-    std::array<unsigned char, 16> random{};
+    std::array<unsigned char, 8> random{};
     static_cast<void>(::RAND_bytes(random.data(), static_cast<int>(random.size())));
-    std::string made = "redlock:";
+    std::string made;
     boost::algorithm::hex_lower(random, std::back_inserter(made));
     return made;
 }
@@ -128,8 +130,13 @@ std::optional<guard> make_guard(const client_config& config)
     made.release = make_script(constants, guarded_release_script);
     made.leave = make_script(constants, guarded_leave_script);
     if (config.waiting.queue)
-        made.channel = make_channel();
+        made.waiter = make_waiter();
     return made;
+}
+
+std::string guard::channel() const
+{
+    return std::string(channel_prefix) + waiter;
 }
 
 }  // namespace redlock::detail

@@ -35,8 +35,11 @@ struct guard
     guarded_script release;
     guarded_script leave;
 
-    /// By which the nodes wake this client, if it waits in queues. Empty: it polls.
-    std::string channel;
+    /// The name of this client in the queues of the nodes. Empty: it polls.
+    std::string waiter;
+
+    /// By which the nodes wake it.
+    [[nodiscard]] std::string channel() const;
 };
 
 /// @return Nothing in plain mode.
@@ -48,8 +51,14 @@ inline constexpr std::string_view fence_key_prefix = "redlock:fence:";
 /// The same for the queue of those who wait for it.
 inline constexpr std::string_view queue_key_prefix = "redlock:queue:";
 
+/// The same for the flag that somebody waits for it.
+inline constexpr std::string_view waits_key_prefix = "redlock:waits:";
+
 /// The same for who is to go first.
 inline constexpr std::string_view reserved_key_prefix = "redlock:reserved:";
+
+/// The channel of a client: this, and its name.
+inline constexpr std::string_view channel_prefix = "redlock:";
 
 }  // namespace redlock::detail
 

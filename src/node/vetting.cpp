@@ -41,7 +41,7 @@ request make_vetting_request(const node_config& config, const guard* guarded)
     std::vector<std::string_view> scripts{extend_script.text, release_script.text};
     if (guarded)
         scripts = {guarded->acquire.text, guarded->extend.text, guarded->release.text};
-    if (guarded && !guarded->channel.empty())
+    if (guarded && !guarded->waiter.empty())
         scripts.push_back(guarded->leave.text);
     for (const std::string_view each : scripts)
         made.push("SCRIPT", "LOAD", each);
@@ -166,7 +166,7 @@ void vetting::admit(bool durable)
             return link_.refuse(reason::config_mismatch, mismatch(told));
         admission what;
         what.quarantine = *left < 0 ? forever : milliseconds(*left);
-        if (group_.guarded->channel.empty())
+        if (group_.guarded->waiter.empty())
             return link_.on_admitted(std::move(what));
         subscribe(std::move(what));
     });
@@ -175,7 +175,7 @@ void vetting::admit(bool durable)
 /// Asks to be woken: by whoever gives back a resource, and when somebody changes a watched key.
 void vetting::subscribe(admission what)
 {
-    const std::string& channel = group_.guarded->channel;
+    const std::string channel = group_.guarded->channel();
     request wakes;
     wakes.push("PUBLISH", channel, "");  // May the scripts? There is nobody there to hear it yet.
     wakes.push("SUBSCRIBE", channel);

@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(a_place_that_is_given_up_after_it_was_woken_goes_to_the_nex
     const auto waiting = on.wait_in_line(*second);
     // Somebody who was there before, and never comes.
     for (redis_server& each : on.servers)
-        each.command({"ZADD", std::string("redlock:queue:") + resource, "1", "redlock:nobody"});
+        each.command({"ZADD", std::string("redlock:queue:") + resource, "1", "feed"});
 
     run(on.context, held.async_release());
 
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(what_is_reserved_is_denied_to_who_comes_later)
     queue_fixture on;
     const auto first = on.make_client();
     for (redis_server& each : on.servers)
-        each.command({"SET", std::string("redlock:reserved:") + resource, "1:redlock:nobody"});
+        each.command({"SET", std::string("redlock:reserved:") + resource, "feed:1"});
 
     BOOST_TEST(!run(on.context, (*first)->async_try_acquire(resource, 10s)));
 }
@@ -238,7 +238,7 @@ BOOST_AUTO_TEST_CASE(a_reservation_for_who_came_later_does_not_hold)
     for (redis_server& each : on.servers)
         each.command(
             {"SET", std::string("redlock:reserved:") + resource,
-             "9007199254740000:redlock:nobody"}
+             "feed:9007199254740000"}
         );
 
     BOOST_TEST(static_cast<bool>(run(on.context, (*first)->async_acquire(resource, patient))));
@@ -287,7 +287,7 @@ BOOST_AUTO_TEST_CASE(nonsense_in_the_keys_of_the_queue_grants_nothing_and_stops_
         {"ZADD", queue, "-1", ""},
         {"SET", reserved, ""},
         {"SET", reserved, "::::"},
-        {"SET", reserved, "-5:x"},
+        {"SET", reserved, "feed:-5"},
         {"RPUSH", reserved, "x"},
     };
     for (const auto& command : nonsense)

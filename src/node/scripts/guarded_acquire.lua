@@ -5,9 +5,9 @@
 -- fence_prefix, fence_ttl, and those of queue.lua. Arguments cost time, constants do not.
 --
 -- KEYS     the lock keys; the other keys are made of them
--- ARGV     for each key: the attempt id, the token, the ttl in milliseconds. From clients that
---          queue also when the acquisition arrived, in microseconds since the epoch, and the
---          channel that wakes it; 0 and '' for one that does not wait
+-- ARGV     for each key: the attempt id, the token, the ttl in milliseconds; from clients that
+--          queue also the place of the acquisition, see queue.lua, '' if it does not wait;
+--          without an arrival it has arrived just now, as the token says
 -- returns  for each key: the token, if the key is ours now, or was already, because a command
 --          arrived twice. Otherwise {code, the token, a number, the node's time in microseconds},
 --          or an error:
@@ -25,13 +25,19 @@
 --include guarded_head.lua
 --include queue.lua
 
--- Whether a reservation is for somebody who goes before us. One of another form says nothing.
-local function goes_first(reserved, arrival, channel)
-    local since, whom = string.match(reserved, '^(%d+):(.*)$')
-    return since and whom ~= channel and (channel == '' or since + 0 <= arrival + 0)
+-- A place with its arrival.
+local function whole(place, token)
+    return string.find(place, ':', 1, true) and place or place .. ':' .. token
 end
 
-local function vote(key, id, token, ttl, arrival, channel)
+-- Whether a reservation is for somebody who goes before us. One of another form says nothing.
+local function goes_first(reserved, place)
+    local whom, since = string.match(reserved, '^(%x+):(%d+)$')
+    local client, arrival = string.match(place, '^(%x+):(%d+)$')
+    return whom and whom ~= client and (not client or since + 0 <= arrival + 0)
+end
+
+local function vote(key, id, token, ttl, place)
     local stamp = token + 0
     if refusal then
         return {refusal, stamp, wait, now}
@@ -39,10 +45,13 @@ local function vote(key, id, token, ttl, arrival, channel)
     local timely = in_window(stamp)
     local fence_key = fence_prefix .. key
     local reserved_key = reserved_prefix .. key
-    local fence = redis.call('GET', fence_key)
-    -- MGET, because what lies there does no harm, whatever its type.
-    local reserved = channel and redis.call('MGET', reserved_key)[1]
-    local yields = reserved and goes_first(reserved, arrival, channel)
+    local fence, reserved
+    if place then
+        fence, reserved = unpack(redis.call('MGET', fence_key, reserved_key))
+    end
+    -- For MGET a fence of another type is none.
+    fence = fence or redis.call('GET', fence_key)
+    local yields = reserved and goes_first(reserved, whole(place, token))
 
     -- The usual case. NX is what looks for a holder, of whatever type its key is.
     if timely and not yields and (not fence or stamp > fence + 0)
@@ -63,8 +72,8 @@ local function vote(key, id, token, ttl, arrival, channel)
         holder = math.max(redis.call('PTTL', reserved_key), 0)
     end
     if holder ~= -2 then
-        local waits = channel and channel ~= ''
-        return {0, stamp, holder, now, waits and enter(key, arrival, channel, now) or -1}
+        local waits = place and place ~= ''
+        return {0, stamp, holder, now, waits and enter(key, whole(place, token), now) or -1}
     end
     if not timely then
         return {-2, stamp, 0, now}

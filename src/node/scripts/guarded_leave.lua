@@ -3,17 +3,17 @@
 -- One question or several, and constants of the client, as in guarded_acquire.lua.
 --
 -- KEYS     the lock keys; the other keys are made of them
--- ARGV     for each key: the channel of the client
+-- ARGV     for each key: the name of the client, see queue.lua
 -- returns  for each key: 1, or an error
 --
 -- What was reserved for the client goes to the next one, if the resource is free.
 --include queue.lua
 
-local function vote(key, channel)
-    redis.call('ZREM', queue_prefix .. key, channel)
+local function vote(key, client)
+    redis.call('ZREM', queue_prefix .. key, client)
     local reserved_key = reserved_prefix .. key
     local reserved = redis.call('MGET', reserved_key)[1]
-    if reserved and string.match(reserved, ':(.*)$') == channel then
+    if reserved and string.match(reserved, '^(%x+):') == client then
         redis.call('DEL', reserved_key)
         if redis.call('EXISTS', key) == 0 then
             wake_next(key)

@@ -3,10 +3,9 @@
 -- One question or several, and constants of the client, as in guarded_acquire.lua.
 --
 -- KEYS     the lock keys; the other keys are made of them
--- ARGV     for each key: the attempt id, the token of the attempt. From clients that queue also
---          when the acquisition arrived that goes on waiting, or 0 if none does, and the channel
---          of the client, '' if it has no place in the queue. They wake who waits for what is
---          deleted: see queue.lua
+-- ARGV     for each key: the attempt id, the token of the attempt; from clients that queue, which
+--          wake who waits, also the place of the acquisition that goes on waiting, see queue.lua;
+--          with 0 for its arrival if none does; '' if the client has no place in the queue
 -- returns  for each key: 1 if it was ours and is deleted, 0 if it was not there or not ours, or
 --          an error
 --
@@ -16,27 +15,31 @@
 --include queue.lua
 
 -- Who goes on waiting keeps its place, although a grant of this node was worth nothing.
-local function keep_or_leave(key, arrival, channel)
-    if arrival == '0' then
-        redis.pcall('ZREM', queue_prefix .. key, channel)
+local function keep_or_leave(key, place)
+    local leaving = string.match(place, '^(%x+):0$')
+    if leaving then
+        redis.pcall('ZREM', queue_prefix .. key, leaving)
     else
         local time = redis.call('TIME')
-        enter(key, arrival, channel, time[1] * 1000000 + time[2])
+        enter(key, place, time[1] * 1000000 + time[2])
     end
 end
 
-local function vote(key, id, token, arrival, channel)
+local function vote(key, id, token, place)
     -- A key that is ours was set together with a fence of our token. That refuses the same
     -- acquisition if it arrives once more.
     local ours = redis.call('GET', key) == id
-    if ours then
+    local somebody_waits = false
+    if ours and place then
+        somebody_waits = redis.call('DEL', key, waits_prefix .. key) == 2
+    elseif ours then
         redis.call('DEL', key)
     end
-    if channel and channel ~= '' then
-        keep_or_leave(key, arrival, channel)
+    if place and place ~= '' then
+        keep_or_leave(key, place)
     end
     if ours then
-        if channel then
+        if somebody_waits then
             wake_next(key)
         end
         return 1

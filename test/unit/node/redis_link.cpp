@@ -216,7 +216,7 @@ struct queueing_link : link_fixture
 
     [[nodiscard]] std::string confirmation() const
     {
-        return ">3\r\n" + blob("subscribe") + blob(group.guarded->channel) + ":1\r\n";
+        return ">3\r\n" + blob("subscribe") + blob(group.guarded->channel()) + ":1\r\n";
     }
 };
 
@@ -499,7 +499,7 @@ BOOST_AUTO_TEST_CASE(a_node_is_asked_to_wake_the_client_before_it_is_ready)
 {
     admit();
     const std::string asked = wire->take();
-    BOOST_TEST(contains(asked, "$9\r\nSUBSCRIBE\r\n" + blob(group.guarded->channel)));
+    BOOST_TEST(contains(asked, "$9\r\nSUBSCRIBE\r\n" + blob(group.guarded->channel())));
     BOOST_TEST(contains(asked, "$8\r\nTRACKING\r\n$2\r\nON\r\n$5\r\nOPTIN\r\n"));
     BOOST_TEST(!ready.has_value());
 
@@ -539,7 +539,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_tracks_no_keys_says_so)
 BOOST_AUTO_TEST_CASE(a_message_wakes_for_the_key_that_it_names)
 {
     make_ready();
-    send(">3\r\n" + blob("message") + blob(group.guarded->channel) + blob("orders:42"));
+    send(">3\r\n" + blob("message") + blob(group.guarded->channel()) + blob("orders:42"));
 
     BOOST_TEST(woken == "orders:42 ");
 }

@@ -374,7 +374,7 @@ bool is_passing(error_code ec) noexcept
 time_point next_poll(acquisition& waiting, core::instant now)
 {
     const client_config& config = waiting.client->config();
-    const core::nanoseconds reservation = config.node_timeout;
+    const core::nanoseconds reservation = core::reservation_for(config.node_timeout);
     const core::nanoseconds behind = (*waiting.position - 1) * poll_step;
     const core::nanoseconds longest = config.waiting.poll;
     const auto doublings = std::min<std::size_t>(waiting.polls++, 10);

@@ -4,6 +4,7 @@
 #include <redlock/options.hpp>
 #include <redlock/time.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
@@ -43,6 +44,13 @@ inline constexpr std::size_t max_queue = 1024;
 
 /// How long a queue lives that nobody polls. Longer than `max_poll`.
 inline constexpr milliseconds queue_ttl = 1min;
+
+/// How long a node keeps a resource for the first of a queue: for some round trips, of which the
+/// node timeout is a generous estimate.
+[[nodiscard]] constexpr milliseconds reservation_for(milliseconds node_timeout) noexcept
+{
+    return std::max(node_timeout / 4, std::min(node_timeout, milliseconds(50)));
+}
 
 [[nodiscard]] constexpr bool valid_resource(std::string_view resource) noexcept
 {

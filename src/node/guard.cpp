@@ -88,7 +88,8 @@ std::string make_constants(const client_config& config, const guard& made)
            "\nlocal waits_prefix = " + quote(waits_key_prefix) +
            "\nlocal reserved_prefix = " + quote(reserved_key_prefix) +
            "\nlocal channel_prefix = " + quote(channel_prefix) +
-           "\nlocal reservation = " + std::to_string(config.node_timeout.count()) + "\n";
+           "\nlocal reservation = " +
+           std::to_string(core::reservation_for(config.node_timeout).count()) + "\n";
 }
 
 /// Of this client alone. Another one of the same name would be woken in vain, and nothing worse.

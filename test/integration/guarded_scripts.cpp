@@ -421,7 +421,7 @@ struct mutant
 };
 
 const std::vector<mutant> mutants{
-    {"no NX", &scripts::acquire, ", 'NX'", ""},
+    {"no NX", &scripts::acquire, "'NX', 'PX', ttl", "'PX', ttl"},
     {"no fence check", &scripts::acquire, "(not fence or stamp > fence + 0)", "true"},
     {"same token accepted", &scripts::acquire, "stamp > fence + 0", "stamp >= fence + 0"},
     {"fence not recorded", &scripts::acquire, "redis.call('SET', fence_key, token",

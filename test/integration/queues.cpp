@@ -52,7 +52,7 @@ struct queue_fixture
     queue_fixture() : servers(3), config(config_for(servers))
     {
         config.mode = mode::guarded;
-        config.node_timeout = 5s;  // As long as this, and longer, is the first sleep.
+        config.node_timeout = 12s;  // A quarter of this, and more, is the first sleep.
         config.waiting.poll = 10s;
         run(context, async_initialize_nodes(context, config));
     }
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(what_is_reserved_is_denied_to_who_comes_later)
     for (redis_server& each : on.servers)
         each.command({"SET", std::string("redlock:reserved:") + resource, "feed:1"});
 
-    BOOST_TEST(!run(on.context, (*first)->async_try_acquire(resource, 10s)));
+    BOOST_TEST(!run(on.context, (*first)->async_try_acquire(resource, 20s)));
 }
 
 BOOST_AUTO_TEST_CASE(a_reservation_for_who_came_later_does_not_hold)
@@ -300,7 +300,7 @@ BOOST_AUTO_TEST_CASE(nonsense_in_the_keys_of_the_queue_grants_nothing_and_stops_
                 each.command(command);
             }
             lease held = run(on.context, (*first)->async_acquire(resource, patient));
-            BOOST_TEST(!run(on.context, (*second)->async_try_acquire(resource, 10s)));
+            BOOST_TEST(!run(on.context, (*second)->async_try_acquire(resource, 20s)));
             const auto outcome = run(on.context, held.async_release());
             BOOST_TEST(outcome == release_outcome::released);
         }

@@ -63,8 +63,7 @@ const std::vector<std::string> least_privilege_of_guarded_mode{
 /// What waiting in queues needs besides.
 const std::vector<std::string> least_privilege_of_queues{
     "&redlock:*", "+subscribe", "+publish", "+client|tracking", "+client|caching",
-    "+zadd",      "+zrem",      "+zrank",   "+zcard",           "+zpopmin",
-    "+exists"
+    "+zadd",      "+zrem",      "+zrank",   "+zpopmin",         "+exists"
 };
 
 /// Makes the user of the tests, with these rules and nothing else.

@@ -16,17 +16,15 @@ end
 local function enter(key, place, now)
     local queue = queue_prefix .. key
     local client, arrival = string.match(place, '^(%x+):(%d+)$')
+    -- A clock that is off puts nobody before those who have waited for longer.
+    local seen = math.max(math.min(arrival + 0, now), now - window)
+    redis.pcall('ZADD', queue, 'NX', string.format('%.0f', seen), client)
     local before = redis.pcall('ZRANK', queue, client)
-    if not before then
-        local size = redis.pcall('ZCARD', queue)
-        if type(size) == 'number' and size < queue_max then
-            -- A clock that is off puts nobody before those who have waited for longer.
-            local seen = math.max(math.min(arrival + 0, now), now - window)
-            redis.pcall('ZADD', queue, string.format('%.0f', seen), client)
-            before = redis.pcall('ZRANK', queue, client)
-        end
-    end
     if type(before) ~= 'number' then
+        return -1
+    end
+    if before >= queue_max then
+        redis.pcall('ZREM', queue, client)
         return -1
     end
     redis.pcall('PEXPIRE', queue, queue_ttl)

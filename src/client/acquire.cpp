@@ -111,6 +111,7 @@ struct acquisition
     bool in_queue = false;                   ///< It may have a place in one.
     std::optional<std::size_t> position{};   ///< The best that the last round told.
     std::size_t polls = 0;                   ///< Since the nodes woke it.
+    bool watching = false;                   ///< The nodes will tell when the key changes, once.
     std::shared_ptr<const attempt> last{};   ///< That it asked for.
 };
 
@@ -395,11 +396,12 @@ task<error_code> sleep_until(acquisition& waiting, core::instant now, time_point
     client_impl& client = *waiting.client;
     pause& sleep = waiting.in_line.sleep();
     const time_point watched = core::shifted(now, watch_after).steady;
-    if (waiting.position == 1U && watched < next)
+    if (waiting.position == 1U && !waiting.watching && watched < next)
     {
         if (const error_code interrupted = co_await client.sleep_until(sleep, watched))
             co_return interrupted;
-        if (!waiting.in_line.woken())
+        waiting.watching = !waiting.in_line.woken();
+        if (waiting.watching)
             client.watch_key(waiting.last);
     }
     if (!waiting.in_line.woken())
@@ -407,6 +409,8 @@ task<error_code> sleep_until(acquisition& waiting, core::instant now, time_point
         if (const error_code interrupted = co_await client.sleep_until(sleep, next))
             co_return interrupted;
     }
+    if (waiting.in_line.heard())
+        waiting.watching = false;
     if (waiting.in_line.woken())
     {
         waiting.polls = 0;

@@ -64,6 +64,9 @@ public:
     /// Whether enough nodes have since the last round began.
     [[nodiscard]] bool woken() const noexcept { return woken_; }
 
+    /// Whether any node has.
+    [[nodiscard]] bool heard() const noexcept { return woken_by_.any(); }
+
     /// A round begins. What was said before has led to it.
     void forget_wakes() noexcept
     {

@@ -190,6 +190,19 @@ BOOST_AUTO_TEST_CASE(only_the_first_in_a_queue_asks_to_be_told_of_changes)
     BOOST_TEST(!fixture.sent_to(verb::watch).empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_key_is_watched_once_until_it_changes)
+{
+    queue_fixture fixture;
+    const auto waiting = fixture.wait_for_it();
+    fixture.advance(5s);
+    BOOST_TEST(fixture.sent_to(verb::watch).size() == 5u);
+
+    fixture.each_node([](fake_node& node) { node.wakes("orders:42"); });
+    fixture.advance(40ms);
+
+    BOOST_TEST(fixture.sent_to(verb::watch).size() == 10u);
+}
+
 BOOST_AUTO_TEST_CASE(a_key_that_has_gone_when_it_is_watched_wakes_at_once)
 {
     queue_fixture fixture;

@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -74,13 +76,16 @@ detail::question_ptr take_question(byte_source& from, verb what, bool guarded, s
         stamp = from.take<std::uint64_t>();
         about.token = redlock::fencing_token::from_value(from.take<std::uint64_t>());
     }
-    return detail::question::keep(std::make_shared<question_of_fuzzer>(
+    const auto asked = std::make_shared<question_of_fuzzer>(
         serial,
         what,
         std::make_shared<const detail::attempt>(std::move(about)),
         redlock::milliseconds(from.take<std::uint32_t>()),
         stamp
-    ));
+    );
+    if (guarded && from.take_bool())
+        asked->set_arrival(from.take_bool() ? stamp : from.take<std::uint64_t>());
+    return detail::question::keep(asked);
 }
 
 /// The hash and the text of the script of a verb.
@@ -96,17 +101,50 @@ std::pair<std::string, std::string> script_of(verb what, const detail::guard* gu
     }
     const auto& script = what == verb::acquire  ? guarded->acquire
                          : what == verb::extend ? guarded->extend
+                         : what == verb::leave  ? guarded->leave
                                                 : guarded->release;
     return {script.sha, script.text};
 }
 
-/// What one command without a script should be.
-words single(const detail::question& asked)
+/// What a question without a script should be.
+std::vector<words> single(const detail::question& asked)
 {
+    const std::string key(asked.key());
     if (asked.what() == verb::holder)
-        return {"PTTL", std::string(asked.key())};
-    const std::string ttl = std::to_string(asked.ttl().count());
-    return {"SET", std::string(asked.key()), std::string(asked.id()), "NX", "PX", ttl};
+        return {{"PTTL", key}};
+    if (asked.what() == verb::watch)
+        return {{"CLIENT", "CACHING", "YES"}, {"PTTL", key}};
+    return {{"SET", key, std::string(asked.id()), "NX", "PX", std::to_string(asked.ttl().count())}};
+}
+
+/// The argument that says who waits since when.
+std::string place_of(const detail::question& asked, const std::string& client)
+{
+    if (!asked.arrival())
+        return {};
+    if (asked.what() == verb::acquire && *asked.arrival() == asked.stamp())
+        return client;
+    return client + ':' + std::to_string(*asked.arrival());
+}
+
+/// What follows the keys for one question of a script.
+void add_arguments(words& to, const detail::question& asked, const detail::guard* guarded)
+{
+    const verb what = asked.what();
+    if (what == verb::leave)
+    {
+        to.push_back(guarded->waiter);
+        return;
+    }
+    to.emplace_back(asked.id());
+    if (guarded && what != verb::release)
+        to.push_back(std::to_string(asked.stamp()));
+    if (what != verb::release)
+        to.push_back(std::to_string(asked.ttl().count()));
+    if (guarded && what != verb::acquire)
+        to.push_back(std::to_string(asked.about()->token.value()));
+    if (guarded && !guarded->waiter.empty() && what != verb::extend)
+        to.push_back(place_of(asked, guarded->waiter));
 }
 
 /// What a command with a script for some questions should be.
@@ -124,16 +162,7 @@ words scripted(
     for (std::size_t at = begin; at < end; ++at)
         made.emplace_back(asked[at]->key());
     for (std::size_t at = begin; at < end; ++at)
-    {
-        const detail::question& each = *asked[at];
-        made.emplace_back(each.id());
-        if (guarded && what != verb::release)
-            made.push_back(std::to_string(each.stamp()));
-        if (what != verb::release)
-            made.push_back(std::to_string(each.ttl().count()));
-        if (guarded && what != verb::acquire)
-            made.push_back(std::to_string(each.about()->token.value()));
-    }
+        add_arguments(made, *asked[at], guarded);
     return made;
 }
 
@@ -141,23 +170,27 @@ void check_questions(byte_source& from, const std::shared_ptr<const detail::guar
 {
     constexpr std::size_t longest_list = 64;
 
-    const auto what = static_cast<verb>(from.below(detail::verb_count));
+    auto what = static_cast<verb>(from.below(detail::verb_count));
+    // Only guarded clients have places in queues.
+    if (what == verb::leave && !guarded)
+        what = verb::release;
     const bool single_keys = from.take_bool();
     std::vector<detail::question_ptr> asked;
     for (std::size_t left = 1 + from.below(70); left > 0; --left)
         asked.push_back(take_question(from, what, guarded != nullptr, left));
     detail::command_encoder encoder(guarded, single_keys);
 
-    const bool script = what == verb::extend || what == verb::release ||
+    const bool script = what == verb::extend || what == verb::release || what == verb::leave ||
                         (what == verb::acquire && guarded);
     const std::size_t step = script && !single_keys ? longest_list : 1;
     std::vector<words> expected;
     for (std::size_t at = 0; at < asked.size(); at += step)
     {
         const std::size_t end = std::min(at + step, asked.size());
-        expected.push_back(
-            script ? scripted(asked, at, end, guarded.get(), false) : single(*asked[at])
-        );
+        if (script)
+            expected.push_back(scripted(asked, at, end, guarded.get(), false));
+        else
+            std::ranges::copy(single(*asked[at]), std::back_inserter(expected));
     }
     const detail::encoded_questions& encoded = encoder.encode(asked);
     require(read_commands(encoded.request.payload()) == expected, "questions are these commands");
@@ -207,7 +240,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         redlock::client_config config;
         config.nodes.resize(3);
         config.key_prefix = from.take_text();
-        guarded = std::make_shared<const detail::guard>(*detail::make_guard(config));
+        auto made = *detail::make_guard(config);
+        made.waiter = from.take_bool() ? "0123456789abcdef" : "";
+        guarded = std::make_shared<const detail::guard>(std::move(made));
     }
     check_login(from, guarded.get());
     check_questions(from, guarded);

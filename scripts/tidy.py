@@ -186,13 +186,23 @@ def check_lock_files(files):
             yield path.relative_to(ROOT), line(text, found.start()), message
 
 
-def check_snippets(files):
-    del files  # The other script finds its pages itself.
-    command = [sys.executable, str(ROOT / "scripts/docs_snippets.py"), "--check"]
+def check_by(script):
+    """The findings of another script, which finds its files itself."""
+    command = [sys.executable, str(ROOT / "scripts" / script), "--check"]
     outcome = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     for finding in outcome.stdout.splitlines() if outcome.returncode else []:
         where, number, message = (finding.split(":", 2) + ["", ""])[:3]
         yield where, int(number) if number.isdigit() else 1, message.strip() or finding
+
+
+def check_snippets(files):
+    del files
+    yield from check_by("docs_snippets.py")
+
+
+def check_pictures(files):
+    del files
+    yield from check_by("pictures.py")
 
 
 EACH_FILE = [
@@ -203,7 +213,7 @@ EACH_FILE = [
     check_arrows,
     check_core_is_pure,
 ]
-ALL_FILES = [check_public_headers, check_errors, check_lock_files, check_snippets]
+ALL_FILES = [check_public_headers, check_errors, check_lock_files, check_snippets, check_pictures]
 
 
 def read_files():

@@ -25,6 +25,14 @@ struct round_event
     std::chrono::microseconds duration;  ///< Until it was decided.
 };
 
+/// An acquisition begins to wait. An acquisition that is granted at once does not.
+struct waiting_event
+{
+    std::string_view resource;
+    std::size_t position;  ///< In the line of this client for the resource, from 1.
+    std::size_t waiters;   ///< How long that line is.
+};
+
 /// A lease was acquired. A lease that shares the hold of its owner counts as well.
 struct acquired_event
 {
@@ -85,6 +93,7 @@ public:
     virtual ~observer() = default;
 
     virtual void on_round(const round_event&) noexcept {}
+    virtual void on_waiting(const waiting_event&) noexcept {}
     virtual void on_acquired(const acquired_event&) noexcept {}
     virtual void on_denied(const denied_event&) noexcept {}
     virtual void on_extended(const extended_event&) noexcept {}

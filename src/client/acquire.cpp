@@ -100,6 +100,7 @@ struct acquisition
     waiter in_line;
 
     std::size_t rounds = 0;
+    bool waits = false;                       ///< The observer knows.
     fencing_token above{};                    ///< What the next token must exceed.
     bool corrected = false;                   ///< The next round may do better at once.
     std::optional<milliseconds> free_after{};  ///< As far as the last round told.
@@ -308,6 +309,13 @@ void report_place(acquisition& acquiring)
     acquiring.options.report->waiters = at.length;
 }
 
+/// Tells once that somebody waits.
+void tell_waiting(acquisition& waiting)
+{
+    if (!std::exchange(waiting.waits, true))
+        waiting.client->events().waiting(waiting.in_line);
+}
+
 /// How long an acquisition stands in line.
 time_point end_of_line(const acquisition& acquiring, core::instant started)
 {
@@ -343,6 +351,8 @@ task<error_code> until_first_or_joined(acquisition& acquiring)
             report_place(acquiring);
             co_return error::contended;
         }
+        if (!acquiring.once)
+            tell_waiting(acquiring);
         pause& sleep = acquiring.in_line.sleep();
         if (const error_code interrupted = co_await client.sleep_until(sleep, end))
             co_return interrupted;
@@ -435,6 +445,7 @@ task<error_code> try_again(acquisition& acquiring, error_code ec)
             const core::instant lost_at = client.now();
             if (acquiring.once || lost_at.steady >= acquiring.give_up)
                 break;
+            tell_waiting(acquiring);
             const auto delay = delays.next(random_bits());
             const auto next = acquiring.position
                 ? next_poll(acquiring, lost_at)

@@ -77,6 +77,8 @@ public:
     /// Whether its owner is that of the head, which may be granted a hold for both of them.
     [[nodiscard]] bool follows_its_owner() const noexcept;
 
+    [[nodiscard]] std::string_view resource() const noexcept { return resource_; }
+
     /// Its place in the line, from 1, and the length of that.
     [[nodiscard]] waiting_place place() const noexcept;
 

@@ -33,6 +33,14 @@ void monitor::round_ended(const vote_round& asked, error_code outcome, core::ins
     });
 }
 
+void monitor::waiting(const waiter& who) noexcept
+{
+    if (!observer_)
+        return;
+    const waiting_place at = who.place();
+    observer_->on_waiting({who.resource(), at.position, at.length});
+}
+
 void monitor::acquired(
     const lease& held,
     std::size_t rounds,

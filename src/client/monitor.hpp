@@ -5,6 +5,7 @@
 #include <redlock/observer.hpp>
 
 #include "client/hold.hpp"
+#include "client/lines.hpp"
 #include "client/round.hpp"
 #include "client/time_source.hpp"
 
@@ -29,6 +30,7 @@ public:
     }
 
     void round_ended(const vote_round& asked, error_code outcome, core::instant now) noexcept;
+    void waiting(const waiter& who) noexcept;
     void acquired(const lease& held, std::size_t rounds, core::nanoseconds waited) noexcept;
     void denied(
         std::string_view resource,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,11 @@ struct recorder : observer
     void on_round(const round_event& event) noexcept override
     {
         note(event.extension ? "extension round" : "round", event.resource, event.code);
+    }
+    void on_waiting(const waiting_event& event) noexcept override
+    {
+        const std::string place = std::to_string(event.position);
+        note("waiting as " + place + " of " + std::to_string(event.waiters), event.resource, {});
     }
     void on_acquired(const acquired_event& event) noexcept override
     {
@@ -95,6 +101,36 @@ BOOST_AUTO_TEST_CASE(it_is_told_of_contention_as_of_any_other_denial)
     BOOST_TEST((on.take() == events{"round orders:42: " + why, "denied orders:42: " + why}));
     BOOST_TEST(on.fixture.locks().metrics().contended == 1u);
     BOOST_TEST(on.fixture.locks().metrics().failed == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(it_is_told_once_that_an_acquisition_waits)
+{
+    observed_client on;
+    on.fixture.hold_elsewhere("orders:42", 2s, 0, 3);
+    const auto is_wait = [](const std::string& what) { return what.starts_with("waiting"); };
+    on.take();
+
+    const acquire_options options{.ttl = 10s, .wait = 1h};
+    auto first = launch(on.fixture.locks().async_acquire("orders:42", options));
+    auto second = launch(on.fixture.locks().async_acquire("orders:42", options));
+    on.fixture.advance(5s);
+
+    events told = on.take();
+    std::erase_if(told, std::not_fn(is_wait));
+    BOOST_TEST((told == events{"waiting as 2 of 2 orders:42", "waiting as 1 of 2 orders:42"}));
+}
+
+BOOST_AUTO_TEST_CASE(it_is_not_told_that_a_try_waits)
+{
+    observed_client on;
+    on.fixture.hold_elsewhere("orders:42", 1h, 0, 3);
+    on.take();
+
+    const acquire_options options{.ttl = 10s, .wait = 0s};
+    on.fixture.complete(on.fixture.locks().async_acquire("orders:42", options));
+
+    const std::string why = make_error_code(error::contended).message();
+    BOOST_TEST((on.take() == events{"round orders:42: " + why, "denied orders:42: " + why}));
 }
 
 BOOST_AUTO_TEST_CASE(it_is_told_of_a_loss_once)

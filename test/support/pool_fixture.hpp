@@ -10,16 +10,20 @@
 #include "node/turn.hpp"
 
 #include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "support/real_time.hpp"
 #include "testing/fake_node.hpp"
+#include "testing/manual_time.hpp"
 
 namespace redlock::test {
 
@@ -32,7 +36,11 @@ using namespace redlock::testing;
 class pool_fixture
 {
 public:
-    explicit pool_fixture(std::size_t node_count = 5, std::size_t thread_count = 4)
+    explicit pool_fixture(
+        std::size_t node_count = 5,
+        std::size_t thread_count = 4,
+        mode how = mode::plain
+    )
         : pool_(thread_count), strand_(boost::asio::any_io_executor(pool_.get_executor()))
     {
         const boost::asio::any_io_executor executor = pool_.get_executor();
@@ -41,13 +49,20 @@ public:
             std::make_shared<detail::turn>(executor, strand_),
             detail::make_system_time(strand_),
             {}};
+        // Clients in real time look at the clock of the machine. So does a node of theirs.
+        const auto since_the_beginning_of_time =
+            std::chrono::duration_cast<std::chrono::microseconds>(
+                std::chrono::system_clock::now().time_since_epoch()
+            ) -
+            beginning_of_time;
         client_config config;
         config.nodes.resize(node_count);
-        config.mode = mode::plain;
+        config.mode = how;
         config.node_timeout = milliseconds(1000);  // Sanitizers and busy machines are slow.
         for (std::size_t index = 0; index < node_count; ++index)
         {
             nodes_.push_back(std::make_shared<fake_node>(index, time_, log_));
+            nodes_.back()->guard().clock_offset = since_the_beginning_of_time;
             parts.nodes.push_back(nodes_.back());
         }
         locks_.emplace(
@@ -65,6 +80,15 @@ public:
     [[nodiscard]] client& locks() noexcept { return *locks_; }
     [[nodiscard]] fake_node& node(std::size_t index) noexcept { return *nodes_[index]; }
     [[nodiscard]] boost::asio::thread_pool& pool() noexcept { return pool_; }
+
+    /// Each node says that a resource may be free.
+    void wake(const std::string& resource)
+    {
+        boost::asio::post(strand_, [nodes = nodes_, resource] {
+            for (const auto& each : nodes)
+                each->wakes(resource);
+        });
+    }
 
     /// Destroys the client. Its operations may still be under way.
     void destroy_client() { locks_.reset(); }

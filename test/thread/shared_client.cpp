@@ -77,6 +77,44 @@ BOOST_AUTO_TEST_CASE(only_one_thread_holds_a_resource)
     BOOST_TEST(fixture.keys_left() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(nodes_wake_who_waits_while_threads_acquire_and_give_up)
+{
+    pool_fixture fixture(5, 4, mode::guarded);
+    fixture.start();
+    std::atomic<int> ended = 0;
+    int unprotected = 0;  // But by the lease.
+
+    in_threads(4, [&](int thread) {
+        for (int repetition = 0; repetition < 50; ++repetition)
+        {
+            if (thread == 0)
+            {
+                fixture.wake("counter");
+                ++ended;
+                continue;
+            }
+            acquire_options options{.ttl = 30s, .wait = forever};
+            if (thread == 1)
+                options.wait = milliseconds(1);
+            auto acquiring = fixture.locks().async_acquire(
+                "counter", options, asio::as_tuple(asio::use_future)
+            );
+            auto [ec, held] = acquiring.get();
+            if (!ec)
+            {
+                ++unprotected;
+                held.async_release(asio::use_future).get();
+            }
+            ended += !ec || ec == error::contended ? 1 : 0;
+        }
+    });
+    fixture.join();
+
+    BOOST_TEST(ended == 200);
+    BOOST_TEST(unprotected >= 100);
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(coroutines_in_a_pool_share_a_client)
 {
     pool_fixture fixture;

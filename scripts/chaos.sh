@@ -6,7 +6,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 usage() {
     cat <<'USAGE'
 usage: scripts/chaos.sh [--seconds N] [--seed N] [--mode NAME] [--without RULE | --controls]
-                        [--faults NAME,...] [--workers N] [--keep DIR]
+                        [--faults NAME,...] [--workers N] [--polling N]
+                        [--keep DIR]
 
 Builds the worker processes and the nemesis, starts five nodes and a fenced store, and does harm to
 them until the time is over. Then a checker goes through all that the workers noted. Exits with 0
@@ -21,6 +22,7 @@ what that proves.
   --controls       each of these in turn, with at most 120 seconds
   --faults NAMES   only these, separated by commas; --faults list prints them
   --workers N      how many processes, 8 by default
+  --polling N      how many of them poll instead of waiting in queues, 0 by default
   --keep DIR       where the logs of the workers and of the nemesis go, build/chaos by default
 USAGE
 }
@@ -32,7 +34,7 @@ settings=()
 keep=
 while (($#)); do
     case $1 in
-    --seconds | --seed | --workers)
+    --seconds | --seed | --workers | --polling)
         (($# >= 2)) || fail "$1 needs a value"
         [[ $2 =~ ^[1-9][0-9]*$ ]] || fail "$1 needs a number from 1 on, not '$2'"
         case $1 in

@@ -58,6 +58,7 @@ stage_options options_for(const chaos_settings& settings)
     stage_options options;
     options.storage = storage_for(settings);
     options.workers = settings.workers;
+    options.polling = settings.polling;
     options.fenced = is_guarded(settings);
     if (settings.without == "quarantine" && is_guarded(settings))
         options.guard = restart_guard::bypassed;
@@ -206,7 +207,8 @@ std::string describe(const chaos_report& report)
     out << "seed " << report.settings.seed << ", " << report.settings.mode << " mode, without "
         << report.settings.without << ", " << report.seconds << " s\n";
     out << granted(report.all).size() << " acquisitions by " << report.settings.workers
-        << " workers with " << report.settings.tasks << " tasks, " << report.all.store.size()
+        << " workers, " << report.settings.polling << " of them polling, with "
+        << report.settings.tasks << " tasks, " << report.all.store.size()
         << " writes in the store\n";
     for (const auto& [name, count] : counts)
         out << "    " << name << ": " << count << '\n';

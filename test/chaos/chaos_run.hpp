@@ -29,7 +29,8 @@ struct chaos_settings
     std::uint64_t acquisitions = 0;  ///< Ends after so many, too. Zero: whatever the time brings.
     std::uint64_t seed = 0;          ///< Of the faults. Zero: another one each time.
     std::uint32_t workers = 8;
-    std::uint32_t tasks = 3;  ///< Of each worker.
+    std::uint32_t polling = 0;  ///< How many of the workers do not wait in queues.
+    std::uint32_t tasks = 3;    ///< Of each worker.
     std::uint32_t resources = 8;
     std::string faults{};          ///< Names separated by commas. Empty: what suits the mode.
     std::filesystem::path keep{};  ///< Where logs go. Empty: nowhere.
@@ -45,6 +46,7 @@ void each_option(Settings& settings, F what)
     what("acquisitions", settings.acquisitions);
     what("seed", settings.seed);
     what("workers", settings.workers);
+    what("polling", settings.polling);
     what("tasks", settings.tasks);
     what("resources", settings.resources);
     what("faults", settings.faults);

@@ -54,6 +54,11 @@ BOOST_AUTO_TEST_CASE(guarded_leases_tokens_and_a_fenced_store_withstand_all_faul
     expect_clean({.mode = "guarded", .seconds = size_of_run(15, 600)});
 }
 
+BOOST_AUTO_TEST_CASE(guarded_leases_withstand_all_faults_where_half_of_the_clients_poll)
+{
+    expect_clean({.mode = "guarded", .seconds = size_of_run(8, 300), .polling = 4});
+}
+
 BOOST_AUTO_TEST_CASE(plain_leases_withstand_all_faults_of_which_nodes_remember_their_keys)
 {
     expect_clean({.mode = "plain", .seconds = size_of_run(8, 300)});

@@ -59,6 +59,7 @@ stage::stage(stage_options options) : options_(std::move(options))
         }
         worker_options work = options_.work;
         work.nodes = urls(worker);
+        work.polls = worker < options_.polling;
         workers_.hire(work);
     }
 }

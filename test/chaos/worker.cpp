@@ -368,6 +368,7 @@ client_config config_of(const worker_options& options)
     config.nodes = parse_nodes(options.nodes);
     config.node_timeout = options.node_timeout;
     config.retry.max_delay = milliseconds(20);
+    config.waiting.queue = !options.polls;
     protect(config, options.how);
     return config;
 }

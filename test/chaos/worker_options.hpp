@@ -38,6 +38,8 @@ struct worker_options
     /// that was not granted is in the notes. Otherwise contention is no news.
     milliseconds wait{0};
 
+    bool polls = false;  ///< Asks again and again, instead of waiting in queues.
+
     /// How long it holds a resource at most, and how long one time of so many.
     milliseconds hold{0};
     milliseconds long_hold{0};
@@ -70,6 +72,7 @@ void each_option(Options& options, F what)
     what("ttl", options.ttl);
     what("node_timeout", options.node_timeout);
     what("wait", options.wait);
+    what("polls", options.polls);
     what("hold", options.hold);
     what("long_hold", options.long_hold);
     what("one_long_of", options.one_long_of);

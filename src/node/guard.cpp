@@ -89,7 +89,9 @@ std::string make_constants(const client_config& config, const guard& made)
            "\nlocal reserved_prefix = " + quote(reserved_key_prefix) +
            "\nlocal channel_prefix = " + quote(channel_prefix) +
            "\nlocal reservation = " +
-           std::to_string(core::reservation_for(config.node_timeout).count()) + "\n";
+           std::to_string(core::reservation_for(config.node_timeout).count()) +
+           "\nlocal longest_reservation = " +
+           std::to_string(core::reservation_for(core::max_node_timeout).count()) + "\n";
 }
 
 /// Of this client alone. Another one of the same name would be woken in vain, and nothing worse.

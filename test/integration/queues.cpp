@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(what_is_reserved_is_denied_to_who_comes_later)
     queue_fixture on;
     const auto first = on.make_client();
     for (redis_server& each : on.servers)
-        each.command({"SET", std::string("redlock:reserved:") + resource, "feed:1"});
+        each.command({"SET", std::string("redlock:reserved:") + resource, "feed:1", "PX", "9000"});
 
     BOOST_TEST(!run(on.context, (*first)->async_try_acquire(resource, 20s)));
 }
@@ -238,7 +238,7 @@ BOOST_AUTO_TEST_CASE(a_reservation_for_who_came_later_does_not_hold)
     for (redis_server& each : on.servers)
         each.command(
             {"SET", std::string("redlock:reserved:") + resource,
-             "feed:9007199254740000"}
+             "feed:9007199254740000", "PX", "9000"}
         );
 
     BOOST_TEST(static_cast<bool>(run(on.context, (*first)->async_acquire(resource, patient))));
@@ -288,6 +288,8 @@ BOOST_AUTO_TEST_CASE(nonsense_in_the_keys_of_the_queue_grants_nothing_and_stops_
         {"SET", reserved, ""},
         {"SET", reserved, "::::"},
         {"SET", reserved, "feed:-5"},
+        {"SET", reserved, "feed:1"},
+        {"SET", reserved, "feed:1", "PX", "3600000"},
         {"RPUSH", reserved, "x"},
     };
     for (const auto& command : nonsense)

@@ -30,11 +30,13 @@ local function whole(place, token)
     return string.find(place, ':', 1, true) and place or place .. ':' .. token
 end
 
--- Whether a reservation is for somebody who goes before us. One of another form says nothing.
-local function goes_first(reserved, place)
+-- Whether a reservation is for somebody who goes before us. One of another form says nothing, and
+-- so does one that lives for longer than any client makes them.
+local function goes_first(reserved, place, left)
     local whom, since = string.match(reserved, '^(%x+):(%d+)$')
     local client, arrival = string.match(place, '^(%x+):(%d+)$')
-    return whom and whom ~= client and (not client or since + 0 <= arrival + 0)
+    return whom and left >= 0 and left <= longest_reservation and whom ~= client
+        and (not client or since + 0 <= arrival + 0)
 end
 
 local function vote(key, id, token, ttl, place)
@@ -51,7 +53,8 @@ local function vote(key, id, token, ttl, place)
     end
     -- For MGET a fence of another type is none.
     fence = fence or redis.call('GET', fence_key)
-    local yields = reserved and goes_first(reserved, whole(place, token))
+    local left = reserved and redis.call('PTTL', reserved_key)
+    local yields = reserved and goes_first(reserved, whole(place, token), left)
 
     -- The usual case. NX is what looks for a holder, of whatever type its key is.
     if timely and not yields and (not fence or stamp > fence + 0)
@@ -69,7 +72,7 @@ local function vote(key, id, token, ttl, place)
     end
     local holder = redis.call('PTTL', key)
     if holder == -2 and yields then
-        holder = math.max(redis.call('PTTL', reserved_key), 0)
+        holder = left
     end
     if holder ~= -2 then
         local waits = place and place ~= ''

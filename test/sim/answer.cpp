@@ -40,12 +40,20 @@ void encode(const answer& from, bool resp3, std::string& to)
         else
             add_blob(to, '$', {}, from.text);
         break;
+    case real:
+        if (resp3)
+            to.append(",").append(from.text).append("\r\n");
+        else
+            add_blob(to, '$', {}, from.text);
+        break;
     case array:
+    case pushed:
     case map:
     {
         const bool as_map = resp3 && from.what == map;
+        const char first = as_map ? '%' : from.what == pushed ? '>' : '*';
         const std::size_t size = from.elements.size();
-        add_number(to, as_map ? '%' : '*', static_cast<std::int64_t>(as_map ? size / 2 : size));
+        add_number(to, first, static_cast<std::int64_t>(as_map ? size / 2 : size));
         for (const answer& each : from.elements)
             encode(each, resp3, to);
         break;

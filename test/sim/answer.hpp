@@ -20,7 +20,9 @@ struct answer
         bulk,
         null,
         array,
+        pushed,    ///< A reply to nothing. RESP3 only.
         map,       ///< An array in RESP2.
+        real,      ///< A number with its text. A bulk in RESP2.
         verbatim,  ///< A bulk in RESP2.
     };
 
@@ -38,6 +40,8 @@ struct answer
     static answer error(std::string text) { return {kind::error, std::move(text), 0, {}}; }
     static answer integer(std::int64_t value) { return {kind::integer, {}, value, {}}; }
     static answer bulk(std::string text) { return {kind::bulk, std::move(text), 0, {}}; }
+    static answer array(std::vector<answer> of) { return {kind::array, {}, 0, std::move(of)}; }
+    static answer push(std::vector<answer> of) { return {kind::pushed, {}, 0, std::move(of)}; }
 };
 
 /// Appends the bytes of an answer, as RESP2 or RESP3.

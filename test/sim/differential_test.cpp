@@ -10,8 +10,11 @@
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
+#include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "chaos/wall_clock.hpp"
@@ -35,17 +38,22 @@ std::string show(const answer& from)
     {
     case status:
     case bulk:
+    case real:
     case verbatim: return from.text;
     case error: return "-" + from.text;
     case integer: return "(integer) " + std::to_string(from.number);
     case null: return "(nil)";
     case array:
+    case pushed:
     case map: break;
     }
+    if (from.elements.empty())
+        return "(empty array)";
     std::string lines;
     for (const answer& each : from.elements)
-        lines += (lines.empty() ? "" : "\n") + show(each);
-    return from.elements.empty() ? "(empty array)" : lines;
+        lines += show(each) + "\n";
+    lines.pop_back();
+    return lines;
 }
 
 /// Draws what clients of the library send, and what might confuse a server.
@@ -62,7 +70,7 @@ public:
     /// @param now The wall clock.
     arguments draw(microseconds now)
     {
-        switch (dice_.below(16))
+        switch (dice_.below(22))
         {
         case 0: return {"GET", key()};
         case 1: return {"PTTL", any_key()};
@@ -76,6 +84,12 @@ public:
         case 9: return draw_admit();
         case 10: return draw_initialize();
         case 11: return draw_plain();
+        case 12:
+        case 13: return draw_zadd();
+        case 14: return draw_set_read();
+        case 15: return draw_set_removal();
+        case 16: return draw_by_script();
+        case 17: return draw_leave();
         default: return draw_guarded(now);
         }
     }
@@ -88,8 +102,15 @@ private:
     std::string any_key()
     {
         const std::array keys{key(), std::string("redlock:fence:a"), guard_.marker_key,
-                              guard_.quarantine_key, guard_.look_key, std::string("none")};
+                              guard_.quarantine_key, guard_.look_key, std::string("none"),
+                              std::string("redlock:reserved:a"), set_key()};
         return keys[dice_.below(keys.size())];
+    }
+
+    std::string set_key()
+    {
+        const std::array keys{std::string("z"), std::string("redlock:queue:a"), key()};
+        return keys[dice_.below(4) ? dice_.below(2) : 2];
     }
 
     std::string id() { return dice_.below(2) ? "one" : "two"; }
@@ -118,9 +139,113 @@ private:
         return made;
     }
 
+    std::string member()
+    {
+        const std::array names{"1f", "2f", "3f", "4f", ""};
+        return names[dice_.below(names.size())];
+    }
+
+    std::string score()
+    {
+        const std::array scores{
+            "1", "2", "2.0", "-7", "0.1", "1e3", "1e300", "inf", "-inf", "nan", "x", "",
+            "1732442000123456", "9007199254740991", " 3", "0x10",
+        };
+        return scores[dice_.below(scores.size())];
+    }
+
+    arguments draw_zadd()
+    {
+        arguments made{"ZADD", set_key()};
+        if (dice_.below(3) == 0)
+            made.emplace_back(dice_.below(2) ? "nx" : "XX");
+        if (dice_.below(20) == 0)
+            made.emplace_back("XX");
+        for (std::size_t left = 1 + dice_.below(3); left > 0; --left)
+        {
+            made.push_back(dice_.below(2) ? score() : std::to_string(dice_.below(4)));
+            made.push_back(member());
+        }
+        if (dice_.below(20) == 0)
+            made.emplace_back("1");
+        return made;
+    }
+
+    arguments draw_set_read()
+    {
+        switch (dice_.below(4))
+        {
+        case 0: return {"ZRANK", set_key(), member()};
+        case 1: return {"ZCARD", set_key()};
+        case 2: return {"ZSCORE", set_key(), member()};
+        default: break;
+        }
+        const auto bound = [this]() {
+            return dice_.below(8) ? std::to_string(dice_.between(std::int64_t{-4}, 4)) : number();
+        };
+        arguments made{"ZRANGE", set_key(), bound(), bound()};
+        if (dice_.below(2))
+            made.emplace_back(dice_.below(10) ? "withscores" : "x");
+        return made;
+    }
+
+    arguments draw_set_removal()
+    {
+        if (dice_.below(2))
+            return {"ZREM", set_key(), member(), member()};
+        arguments made{"ZPOPMIN", set_key()};
+        if (dice_.below(2))
+            made.push_back(dice_.below(2) ? std::to_string(dice_.below(3)) : number());
+        if (dice_.below(20) == 0)
+            made.emplace_back("1");
+        return made;
+    }
+
+    /// Any command that a script may run, as a script.
+    arguments draw_by_script()
+    {
+        arguments called;
+        switch (dice_.below(5))
+        {
+        case 0: called = draw_set_read(); break;
+        case 1: called = draw_set_removal(); break;
+        case 2: called = {"PUBLISH", "nobody", "hears"}; break;
+        default: called = draw_zadd(); break;
+        }
+        arguments made{
+            "EVAL",
+            dice_.below(2) ? "return redis.pcall(unpack(ARGV))"
+                           : "return type(redis.pcall(unpack(ARGV)))",
+            "0",
+        };
+        made.insert(made.end(), called.begin(), called.end());
+        return made;
+    }
+
+    std::string client() { return dice_.below(2) ? "1f" : "2f"; }
+
+    /// A place in a queue, or none.
+    std::string place(microseconds now)
+    {
+        switch (dice_.below(8))
+        {
+        case 0: return "";
+        case 1: return client();
+        case 2: return client() + ":0";
+        case 3: return "x";
+        default: return client() + ":" + stamp(now);
+        }
+    }
+
+    arguments draw_leave()
+    {
+        return {"EVAL", guard_.leave.text, "1", key(), client()};
+    }
+
     arguments draw_odd()
     {
-        const std::array<arguments, 9> odd{{
+        const std::array<arguments, 10> odd{{
+            {"PUBLISH", "nobody", "hears"},
             {"GET"}, {"SET", "a"}, {"NONSENSE", "x", "y"}, {"EVALSHA", "abc", "1", "a"},
             {"SCRIPT", "LOAD", detail::release_script.text}, {"SCRIPT", "FLUSH"},
             {"SET", "a", "b", "NX", "XX"}, {"EVAL", "return 1", "2", "a"},
@@ -179,6 +304,7 @@ private:
         arguments made{by_hash ? "EVALSHA" : "EVAL", by_hash ? script.sha : script.text,
                        std::to_string(keys.size())};
         made.insert(made.end(), keys.begin(), keys.end());
+        const bool queues = which != 3 && dice_.below(2);
         for (std::size_t i = 0; i < keys.size(); ++i)
         {
             made.push_back(id());
@@ -187,6 +313,8 @@ private:
                 made.push_back(ttl());
             if (which == 3)
                 made.push_back(stamp(now));
+            if (queues)
+                made.push_back(place(now));
         }
         return made;
     }
@@ -195,20 +323,36 @@ private:
     detail::guard guard_;
 };
 
+/// What is so large is a time in microseconds.
+constexpr std::int64_t least_time = 1'000'000'000'000'000;
+
+/// The number of a line, if a clock may have something to do with it: that of an integer reply, or
+/// a score that is a time.
+std::optional<std::int64_t> clocked_number(const std::string& line)
+{
+    const std::string_view prefix = "(integer) ";
+    const bool integer = line.starts_with(prefix);
+    const char* const begin = line.data() + (integer ? prefix.size() : 0);
+    const char* const end = line.data() + line.size();
+    std::int64_t number = 0;
+    const auto [rest, failure] = std::from_chars(begin, end, number);
+    if (failure != std::errc() || rest != end || (!integer && number < least_time))
+        return std::nullopt;
+    return number;
+}
+
 /// Whether two lines are the same; numbers may differ by what a clock has moved meanwhile.
 bool same_line(const std::string& one, const std::string& other)
 {
-    const std::string prefix = "(integer) ";
     if (one == other)
         return true;
-    if (!one.starts_with(prefix) || !other.starts_with(prefix))
+    const auto a = clocked_number(one);
+    const auto b = clocked_number(other);
+    if (!a || !b)
         return false;
-    const std::int64_t a = std::stoll(one.substr(prefix.size()));
-    const std::int64_t b = std::stoll(other.substr(prefix.size()));
-    // What is so large is a time in microseconds.
-    const std::int64_t allowed = a > 1'000'000'000'000'000 ? 1500 : 1;
+    const std::int64_t allowed = *a > least_time ? 1500 : 1;
     // A key that is there and one that is not differ, however little that is.
-    return std::abs(a - b) <= allowed && (a > 1) == (b > 1);
+    return std::abs(*a - *b) <= allowed && (*a > 1) == (*b > 1);
 }
 
 bool same(const std::string& one, const std::string& other)

@@ -1,7 +1,10 @@
 // What goes wrong in a schedule, apart from what the network does to messages.
 
+#include "node/guard.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string>
 #include <utility>
 
 #include "sim/simulation.hpp"
@@ -69,6 +72,7 @@ void simulation::inflict_on_node(fault what, std::size_t node)
     case fault::error_replies: return send_errors(hit);
     case fault::clock_back: return set_clock_back(hit);
     case fault::clock_far_forward: return set_clock_far_forward(hit);
+    case fault::spoil_queue: return spoil_queue(hit);
     default: break;
     }
 }
@@ -159,6 +163,34 @@ void simulation::set_clock_far_forward(server& node)
     rules_->exclude(node);
 }
 
+/// Queues and reservations only delay: whatever is in them, and for however long.
+void simulation::spoil_queue(server& node)
+{
+    if (!node.up())
+        return;
+    const std::string resource = "r" + std::to_string(dice_.below(plan_.resources));
+    const std::string queue = std::string(detail::queue_key_prefix) + resource;
+    const std::string waits = std::string(detail::waits_key_prefix) + resource;
+    const std::string reserved = std::string(detail::reserved_key_prefix) + resource;
+    const std::string later = std::to_string(node.now().count() + 3'600'000'000);
+    const std::array<arguments, 13> rubbish{{
+        {"DEL", queue},
+        {"DEL", reserved},
+        {"DEL", waits},
+        {"SET", queue, "no queue"},
+        {"ZADD", queue, "-inf", "no name"},
+        {"ZADD", queue, "0", "abcdef"},
+        {"ZADD", queue, later, "fedcba"},
+        {"ZADD", queue, "inf", ""},
+        {"SET", waits, "x"},
+        {"SET", reserved, "no place"},
+        {"SET", reserved, "abcdef:0"},
+        {"SET", reserved, "abcdef:0", "PX", "3600000"},
+        {"ZADD", reserved, "0", "abcdef:0"},
+    }};
+    static_cast<void>(node.execute(vandal_, rubbish[dice_.below(rubbish.size())]));
+}
+
 void simulation::move_majority_forward()
 {
     const nanoseconds by = 2 * nanoseconds(plan_.ttl_max);
@@ -178,6 +210,7 @@ void simulation::destroy_client(contender& who)
     if (!who.usable())
         return;
     trace_.note(who.in->name(), "has its client destroyed");
+    count_wakes(who);
     who.locks.reset();
 }
 

@@ -135,7 +135,8 @@ bool invariants::is_shut(const server& node, nanoseconds until) const
     if (quarantine && node.gone_at(*quarantine) >= until)
         return true;
     // It starts a quarantine with the first client that meets it.
-    return !node.durable() && marker->value.find(node.run_id()) == std::string::npos;
+    const std::string* const text = marker->text();
+    return !node.durable() && (!text || text->find(node.run_id()) == std::string::npos);
 }
 
 void invariants::i3_tokens_increase(const claim& granted, fencing_token before)
@@ -222,8 +223,9 @@ void invariants::i5_only_its_own_key(const key_change& change)
 {
     if (!change.before)
         return;
+    const std::string* const value = change.before->text();
     const bool names_it =
-        std::ranges::find(change.command, change.before->value) != change.command.end();
+        value && std::ranges::find(change.command, *value) != change.command.end();
     const bool rewrites = change.after && change.after->value != change.before->value;
     const bool shortens = change.after && change.after->expires < change.before->expires &&
                           change.after->expires != entry::never;

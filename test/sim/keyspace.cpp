@@ -1,8 +1,26 @@
 #include "sim/keyspace.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace redlock::sim {
+
+std::size_t sorted_set::rank(std::string_view name) const
+{
+    const auto found = std::ranges::find(members_, name, &member::name);
+    return static_cast<std::size_t>(found - members_.begin());
+}
+
+void sorted_set::insert(member added)
+{
+    const auto place = std::ranges::upper_bound(members_, added);
+    members_.insert(place, std::move(added));
+}
+
+void sorted_set::erase(std::size_t rank)
+{
+    members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(rank));
+}
 
 entry* keyspace::find(std::string_view key, std::int64_t now)
 {

@@ -8,21 +8,62 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace redlock::sim {
 
 using std::chrono::nanoseconds;
 
+/// Of a list only the size is known.
+struct counted_list
+{
+    std::size_t size = 0;
+
+    bool operator==(const counted_list&) const = default;
+};
+
+/// Members in the order of their scores, and of their names where those are equal.
+class sorted_set
+{
+public:
+    struct member
+    {
+        double score = 0;
+        std::string name;
+
+        auto operator<=>(const member&) const = default;
+    };
+
+    /// @return The member's rank. The size: it is not there.
+    [[nodiscard]] std::size_t rank(std::string_view name) const;
+
+    void insert(member added);
+    void erase(std::size_t rank);
+
+    [[nodiscard]] const auto& members() const noexcept { return members_; }
+    [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
+
+    bool operator==(const sorted_set&) const = default;
+
+private:
+    std::vector<member> members_;
+};
+
 /// The value of one key.
 struct entry
 {
     static constexpr std::int64_t never = -1;
 
-    std::string value;
-    bool is_string = true;            ///< Or a list, of which only the size is known.
+    std::variant<std::string, counted_list, sorted_set> value;
     std::int64_t expires = never;     ///< By the server's clock, in milliseconds since the epoch.
     unsigned writer = 0;              ///< The client that set it.
+
+    /// Null: it is no string.
+    [[nodiscard]] const std::string* text() const noexcept
+    {
+        return std::get_if<std::string>(&value);
+    }
 
     /// The rule of Redis: a key lives until its last millisecond is over.
     [[nodiscard]] bool expired(std::int64_t now) const noexcept

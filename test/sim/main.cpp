@@ -36,6 +36,7 @@ struct totals
     std::uint64_t schedules = 0;
     std::uint64_t events = 0;
     std::uint64_t claims = 0;
+    std::uint64_t woken = 0;
     std::uint64_t broken = 0;
     std::uint64_t hash = 0;
     std::array<std::uint64_t, fault_count> faults{};
@@ -46,6 +47,7 @@ struct totals
         ++schedules;
         events += of.events;
         claims += of.claims;
+        woken += of.woken;
         hash = hash * 31 + of.hash;
         for (std::size_t i = 0; i < fault_count; ++i)
             faults[i] += of.faults[i];
@@ -75,7 +77,7 @@ void tell(const totals& all, double seconds)
               << " leases, " << all.broken << " schedules with a broken rule, hash " << std::hex
               << all.hash << std::dec << ", " << seconds << " s, "
               << static_cast<std::uint64_t>(static_cast<double>(all.schedules) / seconds)
-              << " schedules/s\n";
+              << " schedules/s\n  rounds of who was woken: " << all.woken << '\n';
     for (std::size_t i = 0; i < fault_count; ++i)
         std::cout << "  " << to_string(static_cast<fault>(i)) << ": " << all.faults[i] << '\n';
     for (const auto& [rule, count] : all.rules)

@@ -34,7 +34,7 @@ public:
           turn_(std::move(end_of_turn)),
           stream_(from.new_stream())
     {
-        session_.client = client;
+        session_->client = client;
     }
 
     [[nodiscard]] unsigned client() const noexcept { return client_; }
@@ -48,6 +48,10 @@ public:
     void open(const std::shared_ptr<detail::connection::owner>& of)
     {
         owner_ = of;
+        session_->on_push = [weak = weak_from_this()]() {
+            if (const auto self = weak.lock())
+                self->send_pushes();
+        };
         if (network_.link_of(client_, node_).cut_off)
             return hear_of_reset();
         send(direction::to_server, [](wire& self) { self.accept(); });
@@ -75,6 +79,8 @@ public:
     {
         if (std::exchange(closing_, true))
             return;
+        if (!torn_ && !network_.link_of(client_, node_).cut_off)
+            send(direction::to_server, [](wire& self) { self.hang_up(); });
         asio::post(strand_, [self = shared_from_this()]() {
             self->end(asio::error::operation_aborted);
         });
@@ -93,6 +99,7 @@ public:
         cut_[0] = std::min(cut_[0], network_.time_.elapsed() + (chance.below(2) ? lag : delay));
         cut_[1] = std::min(cut_[1], network_.time_.elapsed());
         deliver_after(delay, [](wire& self) { self.hear_of_reset(); });
+        deliver_after(cut_[0] - network_.time_.elapsed(), [](wire& self) { self.hang_up(); });
     }
 
     void hear_of_reset()
@@ -189,7 +196,17 @@ private:
                 return self->thaw_later();
             for (; !self->held_.empty(); self->held_.pop_front())
                 self->work_on(self->held_.front().first, self->held_.front().second);
+            if (self->hung_up_)
+                self->at().hang_up(*self->session_);
         });
+    }
+
+    /// The server learns that the connection has ended, when it has read what came before.
+    void hang_up()
+    {
+        hung_up_ = true;
+        if (held_.empty())
+            at().hang_up(*session_);
     }
 
     void work_on(const std::string& bytes, unsigned life)
@@ -197,7 +214,21 @@ private:
         if (!at().up() || at().life() != life)
             return;
         maybe_replay(bytes);
-        std::string replies = at().receive(session_, bytes);
+        send_output(at().receive(*session_, bytes));
+    }
+
+    void send_pushes()
+    {
+        if (frozen())
+            return network_.time_.at(network_.frozen_[node_], [self = shared_from_this()]() {
+                self->send_pushes();
+            });
+        if (at().up() && at().life() == life_)
+            send_output(std::exchange(session_->output, {}));
+    }
+
+    void send_output(std::string replies)
+    {
         if (replies.empty())
             return;
         dice& chance = network_.dice_;
@@ -220,7 +251,7 @@ private:
     void maybe_replay(const std::string& bytes)
     {
         const network_habits& habits = network_.habits_;
-        if (!session_.input.empty() || !network_.dice_.chance(habits.replays))
+        if (!session_->input.empty() || !network_.dice_.chance(habits.replays))
             return;
         const nanoseconds delay = network_.dice_.heavy_tailed(habits.usual, habits.longest);
         deliver_after(delay, [bytes](wire& self) {
@@ -229,8 +260,8 @@ private:
             self.network_.trace_.note(self.at().name(), "gets a request once more");
             session other;
             other.client = self.client_;
-            other.logged_in = self.session_.logged_in;
-            other.database = self.session_.database;
+            other.logged_in = self.session_->logged_in;
+            other.database = self.session_->database;
             static_cast<void>(self.at().receive(other, bytes));
         });
     }
@@ -270,7 +301,8 @@ private:
     bool closing_ = false;
     bool torn_ = false;  ///< In the middle of what was written: what follows cannot arrive.
 
-    session session_;
+    std::shared_ptr<session> session_ = std::make_shared<session>();
+    bool hung_up_ = false;
     unsigned life_ = 0;  ///< Of the server that accepted it.
     std::deque<std::pair<std::string, unsigned>> held_;  ///< While the server is frozen.
     nanoseconds next_[2]{};

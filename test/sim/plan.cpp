@@ -21,6 +21,7 @@ constexpr std::array fault_names{
     "crash",           "flush",           "flush scripts", "error replies",
     "clock back",      "clock far forward", "wall of client", "stall",
     "suspend",         "client crash",    "client destroyed", "client closed",
+    "rubbish in a queue",
     "majority forward", "delete keys",
 };
 static_assert(fault_names.size() == fault_count);
@@ -65,6 +66,8 @@ void draw_settings(plan& made, dice& chance)
     made.cancels = !made.calm && chance.below(3) == 0;
     made.looks = chance.below(2) == 0;
     made.heal_at = made.ttl_max * static_cast<int>(4 + chance.below(8));
+    made.polling = chance.below(3) == 0 ? 1 + chance.below(made.clients) : 0;
+    made.poll = one_of(chance, std::array{10ms, 100ms, 500ms});
 }
 
 void draw_network(plan& made, dice& chance)
@@ -99,7 +102,9 @@ std::vector<fault> survivable(const plan& of)
         fault::client_destroyed, fault::client_closed,
     };
     if (of.guarded())
-        list.insert(list.end(), {fault::flush, fault::clock_far_forward});
+        list.insert(
+            list.end(), {fault::flush, fault::clock_far_forward, fault::spoil_queue}
+        );
     return list;
 }
 
@@ -170,7 +175,7 @@ std::string_view to_string(fault value) noexcept
     return fault_names[static_cast<std::size_t>(value)];
 }
 
-client_config plan::config() const
+client_config plan::config(std::size_t client) const
 {
     client_config made;
     for (std::size_t i = 0; i < nodes; ++i)
@@ -185,6 +190,8 @@ client_config plan::config() const
     made.node_timeout = node_timeout;
     made.clock_drift = clock_drift;
     made.retry.first_delay = first_delay;
+    made.waiting.queue = client >= polling;
+    made.waiting.poll = poll;
     return made;
 }
 

@@ -64,12 +64,13 @@ enum class fault : std::uint8_t
     client_crash,
     client_destroyed,
     client_closed,
+    spoil_queue,  ///< Somebody writes rubbish into a queue, or deletes one.
     // Of other profiles than `respecting`.
     majority_forward,
     delete_keys,
 };
 
-inline constexpr std::size_t fault_count = 18;
+inline constexpr std::size_t fault_count = 19;
 
 [[nodiscard]] std::string_view to_string(fault value) noexcept;
 
@@ -89,6 +90,8 @@ struct plan
     std::size_t actors = 1;     ///< Of each client.
     std::size_t resources = 1;
     std::size_t rounds = 3;     ///< Of each actor.
+    std::size_t polling = 0;    ///< So many of the clients do not wait in queues.
+    milliseconds poll{500};     ///< How often those ask who do.
     milliseconds ttl_max{400};
     milliseconds clock_window{100};
     milliseconds node_timeout{20};
@@ -108,7 +111,8 @@ struct plan
     nanoseconds heal_at{0};     ///< From then on nothing goes wrong.
 
     [[nodiscard]] bool guarded() const noexcept { return mode == redlock::mode::guarded; }
-    [[nodiscard]] client_config config() const;
+    /// @param client Counted from 0.
+    [[nodiscard]] client_config config(std::size_t client = 0) const;
 };
 
 [[nodiscard]] plan draw_plan(profile of, dice& chance);

@@ -67,9 +67,11 @@ void push(lua_State* lua, const answer& from)
     case error: return push_field(lua, "err", from.text);
     case integer: return ::lua_pushnumber(lua, static_cast<lua_Number>(from.number));
     case bulk:
+    case real:
     case verbatim: return push(lua, from.text);
     case null: return ::lua_pushboolean(lua, 0);
     case array:
+    case pushed:
     case map: break;
     }
     ::lua_createtable(lua, static_cast<int>(from.elements.size()), 0);

@@ -59,9 +59,11 @@ std::string show(const answer& replied)
     case error: return "-" + show(replied.text);
     case integer: return std::to_string(replied.number);
     case bulk:
+    case real:
     case verbatim: return "'" + show(replied.text) + "'";
     case null: return "nil";
     case array:
+    case pushed:
     case map: break;
     }
     std::string shown = "[";
@@ -116,21 +118,25 @@ std::string server::receive(session& from, std::string_view bytes)
     if (!whole)
         from.input += bytes;
     const std::string_view input = whole ? bytes : std::string_view(from.input);
-    std::string replies;
     std::size_t at = 0;
     while (take_command(input, at, received_))
-        encode(execute(from, received_), from.resp3, replies);
+    {
+        const answer replied = execute(from, received_);
+        encode(replied, from.resp3, from.output);
+    }
     if (whole)
         from.input = input.substr(at);
     else
         from.input.erase(0, at);
-    return replies;
+    return std::exchange(from.output, {});
 }
 
 answer server::execute(session& from, const arguments& command)
 {
     command_ = &command;
+    at_work_ = &from;
     answer replied = run_command({from, command, false});
+    at_work_ = nullptr;
     command_ = nullptr;
     note(from, command, replied);
     return replied;
@@ -161,6 +167,11 @@ void server::set_clock(nanoseconds by)
 {
     how_.wall.step(by);
     trace_.note(how_.name, "clock is set by ns", by.count());
+    for (const auto& each : listeners_)
+    {
+        for (const std::string& key : each->tracked)
+            plan_expiry(key, each->database);
+    }
 }
 
 void server::flush_all()
@@ -168,12 +179,14 @@ void server::flush_all()
     for (auto& [index, keys] : databases_)
         keys.clear(time_.elapsed());
     trace_.note(how_.name, "is flushed");
+    invalidate_all();
 }
 
 void server::remove(std::string_view key)
 {
     databases_[0].erase(key, time_.elapsed());
     trace_.note(how_.name, "loses the key", key);
+    invalidate(key);
 }
 
 void server::flush_scripts()
@@ -190,6 +203,7 @@ void server::crash(nanoseconds lost, nanoseconds back_at)
     ++life_;
     impaired_ = impairment::none;
     loaded_.clear();
+    listeners_.clear();
     if (!how_.durable)
     {
         for (auto& [index, keys] : databases_)
@@ -242,16 +256,33 @@ void server::plant(std::string_view key, std::string value)
     databases_[0].set(key, std::move(made), -nanoseconds(1) - nanoseconds(1'000'000'000'000));
 }
 
-void server::tell(
-    std::string_view key,
-    const entry* before,
-    const entry* after,
-    const call& by
-)
+entry* server::find(const call& by, std::string_view key)
+{
+    entry* const found = database(by).find(key, now_ms());
+    if (!found)
+        expire(key, by.from.database);
+    return found;
+}
+
+void server::put(const call& by, std::string_view key, entry after)
+{
+    tell(by, key, &after);
+    database(by).set(key, std::move(after), time_.elapsed());
+}
+
+void server::erase(const call& by, std::string_view key)
+{
+    tell(by, key, nullptr);
+    database(by).erase(key, time_.elapsed());
+}
+
+/// A key is about to change.
+void server::tell(const call& by, std::string_view key, const entry* after)
 {
     script_wrote_ = true;
     if (changed_ && by.from.database == 0)
-        changed_({*this, key, before, after, *command_, by.from.client});
+        changed_({*this, key, find(by, key), after, *command_, by.from.client});
+    invalidate(key);
 }
 
 }  // namespace redlock::sim

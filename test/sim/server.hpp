@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sim/answer.hpp"
 #include "sim/dice.hpp"
@@ -39,14 +42,24 @@ inline constexpr std::size_t impairment_count = 9;
 
 [[nodiscard]] const char* to_string(impairment value) noexcept;
 
-/// What a server knows of one connection.
-struct session
+/// What a server knows of one connection. A shared one may subscribe and track keys.
+struct session : std::enable_shared_from_this<session>
 {
     unsigned client = 0;
     bool resp3 = false;
     unsigned database = 0;
     bool logged_in = false;
-    std::string input{};  ///< Not a whole command yet.
+    std::string input{};   ///< Not a whole command yet.
+    std::string output{};  ///< Replies and pushes that are not sent yet.
+    std::function<void()> on_push{};  ///< Sends the output.
+
+    std::set<std::string, std::less<>> channels{};
+
+    // CLIENT TRACKING.
+    bool tracks = false;
+    bool skips_own = false;    ///< Changes that the connection makes itself.
+    bool caches_next = false;  ///< The keys that the next command reads are tracked.
+    std::set<std::string, std::less<>> tracked{};
 };
 
 /// A key that a command changes.
@@ -63,7 +76,8 @@ struct key_change
 /** One Redis server: commands in, replies out.
 
     Has the commands that the library and its scripts use, the errors that Redis has for them, and
-    its rules of expiry. Its keys expire by a wall clock of its own.
+    its rules of expiry. Its keys expire by a wall clock of its own. What it tells a connection
+    without being asked gets into the output of the session.
 */
 class server
 {
@@ -93,6 +107,9 @@ public:
 
     /// Runs one command.
     [[nodiscard]] answer execute(session& from, const arguments& command);
+
+    /// Learns that a connection has ended. Until then it counts as one that hears.
+    void hang_up(const session& gone);
 
     // What happens to it.
     void impair(impairment by);
@@ -140,6 +157,8 @@ private:
         session& from;
         const arguments& with;
         bool in_script;
+
+        [[nodiscard]] bool speaks_resp3() const noexcept { return from.resp3 && !in_script; }
     };
 
     struct command_spec
@@ -157,6 +176,9 @@ private:
     static constexpr unsigned while_busy = 16;
     static constexpr unsigned while_stale = 32;
     static constexpr unsigned before_login = 64;
+    static constexpr unsigned reads = 128;       ///< The key that is the first argument.
+    static constexpr unsigned reads_all = 256;   ///< All arguments are keys.
+    static constexpr unsigned keeps_caching = 512;  ///< Comes before what is to be tracked.
 
     static const command_spec* find_command(std::string_view name);
 
@@ -168,9 +190,9 @@ private:
     answer hello(const call& by);
     answer auth(const call& by);
     answer select(const call& by);
-    answer client(const call& by);
     answer info(const call& by);
     answer config(const call& by);
+    answer acl(const call& by);
     answer role(const call& by);
     answer time(const call& by);
     answer flush(const call& by);
@@ -187,12 +209,45 @@ private:
     answer pexpireat(const call& by);
     answer rpush(const call& by);
 
+    // server_sets.cpp
+    using found_set = std::pair<const sorted_set*, std::optional<answer>>;
+
+    /// The set that a command is about. Null: there is none, or it is of another type.
+    found_set find_set(const call& by);
+    void keep_set(const call& by, sorted_set left);
+    answer zadd(const call& by);
+    answer zrem(const call& by);
+    answer zpopmin(const call& by);
+    answer zrange(const call& by);
+    answer zrank(const call& by);
+    answer zcard(const call& by);
+    answer zscore(const call& by);
+
+    // server_pubsub.cpp
+    answer subscribe(const call& by);
+    answer publish(const call& by);
+    answer client(const call& by);
+    answer client_tracking(const call& by);
+    answer client_caching(const call& by);
+    void listen(session& from);
+    void push(session& to, std::vector<answer> what);
+    void track_reads(const command_spec& what, const call& by);
+    void invalidate(std::string_view key);
+    void invalidate_all();
+    void plan_expiry(const std::string& key, unsigned database);
+    void expire(std::string_view key, unsigned database);
+
     void draw_run_id();
     answer log_in(session& from, std::string_view user, std::string_view password);
     answer run_script(const script_engine::compiled& script, const call& by);
     answer expire_at(const call& by, std::int64_t when);
     keyspace& database(const call& by) { return databases_[by.from.database]; }
-    void tell(std::string_view key, const entry* before, const entry* after, const call& by);
+
+    /// A key that lives. Null: there is none.
+    entry* find(const call& by, std::string_view key);
+    void put(const call& by, std::string_view key, entry after);
+    void erase(const call& by, std::string_view key);
+    void tell(const call& by, std::string_view key, const entry* after);
     void note(const session& from, const arguments& command, const answer& replied);
 
     schedule& time_;
@@ -203,6 +258,8 @@ private:
     std::function<void(const key_change&)> changed_;
 
     std::map<unsigned, keyspace> databases_;
+    std::vector<std::shared_ptr<session>> listeners_;
+    session* at_work_ = nullptr;  ///< Whose command runs.
     std::set<const script_engine::compiled*> loaded_;
     std::string run_id_;
     std::int64_t started_ = 0;  ///< By its clock, in seconds.

@@ -1,60 +1,20 @@
 // The commands of a simulated server, each as Redis 7.0 has it.
 
-#include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "sim/server.hpp"
+#include "sim/server_words.hpp"
 
 namespace redlock::sim {
 
 namespace {
 
-/// Without a locale, which costs more than all the rest of a command.
-constexpr char to_lower(char each) noexcept
-{
-    return each >= 'A' && each <= 'Z' ? static_cast<char>(each - 'A' + 'a') : each;
-}
-
-bool iequals(std::string_view one, std::string_view other)
-{
-    return std::ranges::equal(one, other, {}, to_lower, to_lower);
-}
-
-std::string in_lower_case(std::string_view text)
-{
-    std::string made(text);
-    std::ranges::transform(made, made.begin(), to_lower);
-    return made;
-}
-
-const char* const syntax_error = "ERR syntax error";
-const char* const not_an_integer = "ERR value is not an integer or out of range";
-const char* const wrong_type =
-    "WRONGTYPE Operation against a key holding the wrong kind of value";
-
-std::optional<std::int64_t> to_integer(std::string_view text)
-{
-    std::int64_t value = 0;
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool whole = failure == std::errc() && end == text.data() + text.size();
-    // Redis takes neither zeros in front nor a minus sign before a zero.
-    if (!whole || std::to_string(value) != text)
-        return std::nullopt;
-    return value;
-}
-
 answer invalid_expire(std::string_view command)
 {
     return answer::error("ERR invalid expire time in '" + in_lower_case(command) + "' command");
-}
-
-answer wrong_arity(std::string_view command)
-{
-    return answer::error("ERR wrong number of arguments for '" + std::string(command) +
-                         "' command");
 }
 
 }  // namespace
@@ -62,13 +22,13 @@ answer wrong_arity(std::string_view command)
 const server::command_spec* server::find_command(std::string_view name)
 {
     constexpr unsigned always = while_loading | while_stale;
-    static const std::array<command_spec, 24> all{{
+    static const std::array<command_spec, 33> all{{
         {"evalsha", -3, no_script | while_stale, &server::evalsha},
-        {"get", 2, 0, &server::get},
+        {"get", 2, reads, &server::get},
         {"set", -3, writes | deny_oom, &server::set},
-        {"pttl", 2, 0, &server::pttl},
+        {"pttl", 2, reads, &server::pttl},
         {"time", 1, always, &server::time},
-        {"mget", -2, 0, &server::mget},
+        {"mget", -2, reads_all, &server::mget},
         {"ping", -1, while_stale, &server::ping},
         {"del", -2, writes, &server::del},
         {"pexpire", -3, writes, &server::pexpire},
@@ -79,14 +39,23 @@ const server::command_spec* server::find_command(std::string_view name)
         {"auth", -2, always | no_script | while_busy | before_login, &server::auth},
         {"select", 2, always, &server::select},
         {"config", -2, always | no_script, &server::config},
-        {"client", -2, always | no_script, &server::client},
+        {"client", -2, always | no_script | keeps_caching, &server::client},
         {"role", 1, always | no_script, &server::role},
-        {"exists", -2, 0, &server::exists},
+        {"exists", -2, reads_all, &server::exists},
         {"pexpireat", -3, writes, &server::pexpireat},
         {"rpush", -3, writes | deny_oom, &server::rpush},
         {"flushall", -1, writes, &server::flush},
         {"flushdb", -1, writes, &server::flush},
-        {"acl", -2, always | no_script, &server::client},
+        {"acl", -2, always | no_script, &server::acl},
+        {"zadd", -4, writes | deny_oom, &server::zadd},
+        {"zrem", -3, writes, &server::zrem},
+        {"zpopmin", -2, writes, &server::zpopmin},
+        {"zrange", -4, reads, &server::zrange},
+        {"zrank", 3, reads, &server::zrank},
+        {"zcard", 2, reads, &server::zcard},
+        {"zscore", 3, reads, &server::zscore},
+        {"publish", 3, always, &server::publish},
+        {"subscribe", -2, always | no_script, &server::subscribe},
     }};
     for (const command_spec& each : all)
     {
@@ -120,7 +89,9 @@ answer server::run_command(const call& by)
         return answer::error("ERR This Redis command is not allowed from script");
     if (auto refused = refuse(*found, by))
         return std::move(*refused);
-    return (this->*found->run)(by);
+    answer made = (this->*found->run)(by);
+    track_reads(*found, by);
+    return made;
 }
 
 std::optional<answer> server::refuse(const command_spec& what, const call& by) const
@@ -266,7 +237,7 @@ answer server::select(const call& by)
     return answer::ok();
 }
 
-answer server::client(const call&)
+answer server::acl(const call&)
 {
     return answer::ok();
 }
@@ -338,6 +309,7 @@ answer server::flush(const call& by)
         if (all || index == by.from.database)
             keys.clear(time_.elapsed());
     }
+    invalidate_all();
     return answer::ok();
 }
 
@@ -438,8 +410,7 @@ answer server::set(const call& by)
             return answer::error(syntax_error);
     }
 
-    keyspace& keys = database(by);
-    const entry* const before = keys.find(with[1], now_ms());
+    const entry* const before = find(by, with[1]);
     if ((only_new && before) || (only_old && !before))
         return answer::null();
     entry after;
@@ -447,17 +418,16 @@ answer server::set(const call& by)
     after.writer = by.from.client;
     if (ttl)
         after.expires = now_ms() + *ttl;
-    tell(with[1], before, &after, by);
-    keys.set(with[1], std::move(after), time_.elapsed());
+    put(by, with[1], std::move(after));
     return answer::ok();
 }
 
 answer server::get(const call& by)
 {
-    const entry* const found = database(by).find(by.with[1], now_ms());
+    const entry* const found = find(by, by.with[1]);
     if (!found)
         return answer::null();
-    return found->is_string ? answer::bulk(found->value) : answer::error(wrong_type);
+    return found->text() ? answer::bulk(*found->text()) : answer::error(wrong_type);
 }
 
 answer server::mget(const call& by)
@@ -466,9 +436,9 @@ answer server::mget(const call& by)
     made.what = answer::kind::array;
     for (std::size_t i = 1; i < by.with.size(); ++i)
     {
-        const entry* const found = database(by).find(by.with[i], now_ms());
+        const entry* const found = find(by, by.with[i]);
         made.elements.push_back(
-            found && found->is_string ? answer::bulk(found->value) : answer::null()
+            found && found->text() ? answer::bulk(*found->text()) : answer::null()
         );
     }
     return made;
@@ -479,11 +449,9 @@ answer server::del(const call& by)
     std::int64_t deleted = 0;
     for (std::size_t i = 1; i < by.with.size(); ++i)
     {
-        const entry* const before = database(by).find(by.with[i], now_ms());
-        if (!before)
+        if (!find(by, by.with[i]))
             continue;
-        tell(by.with[i], before, nullptr, by);
-        database(by).erase(by.with[i], time_.elapsed());
+        erase(by, by.with[i]);
         ++deleted;
     }
     return answer::integer(deleted);
@@ -493,17 +461,16 @@ answer server::exists(const call& by)
 {
     std::int64_t found = 0;
     for (std::size_t i = 1; i < by.with.size(); ++i)
-        found += database(by).find(by.with[i], now_ms()) != nullptr;
+        found += find(by, by.with[i]) != nullptr;
     return answer::integer(found);
 }
 
 answer server::pttl(const call& by)
 {
-    const std::int64_t now = now_ms();
-    const entry* const found = database(by).find(by.with[1], now);
+    const entry* const found = find(by, by.with[1]);
     if (!found)
         return answer::integer(-2);
-    return answer::integer(found->expires == entry::never ? -1 : found->expires - now);
+    return answer::integer(found->expires == entry::never ? -1 : found->expires - now_ms());
 }
 
 answer server::pexpire(const call& by)
@@ -534,38 +501,33 @@ answer server::expire_at(const call& by, std::int64_t when)
         only_if_longer = true;
     }
     const std::string& key = by.with[1];
-    keyspace& keys = database(by);
-    entry* const found = keys.find(key, now_ms());
+    const entry* const found = find(by, key);
     if (!found)
         return answer::integer(0);
     if (only_if_longer && (found->expires == entry::never || when <= found->expires))
         return answer::integer(0);
     if (when <= now_ms())
     {
-        tell(key, found, nullptr, by);
-        keys.erase(key, time_.elapsed());
+        erase(by, key);
         return answer::integer(1);
     }
     entry after = *found;
     after.expires = when;
-    tell(key, found, &after, by);
-    keys.set(key, std::move(after), time_.elapsed());
+    put(by, key, std::move(after));
     return answer::integer(1);
 }
 
 answer server::rpush(const call& by)
 {
-    keyspace& keys = database(by);
-    const entry* const before = keys.find(by.with[1], now_ms());
-    if (before && before->is_string)
+    const entry* const before = find(by, by.with[1]);
+    if (before && !std::holds_alternative<counted_list>(before->value))
         return answer::error(wrong_type);
     entry after = before ? *before : entry();
-    after.is_string = false;
-    after.value.append(by.with.size() - 2, '.');
-    const auto size = static_cast<std::int64_t>(after.value.size());
-    tell(by.with[1], before, &after, by);
-    keys.set(by.with[1], std::move(after), time_.elapsed());
-    return answer::integer(size);
+    counted_list now = before ? std::get<counted_list>(before->value) : counted_list();
+    now.size += by.with.size() - 2;
+    after.value = now;
+    put(by, by.with[1], std::move(after));
+    return answer::integer(static_cast<std::int64_t>(now.size));
 }
 
 }  // namespace redlock::sim

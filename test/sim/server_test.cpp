@@ -2,6 +2,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <memory>
+#include <string>
+
 #include "sim/server.hpp"
 
 namespace {
@@ -11,7 +14,16 @@ using namespace std::chrono_literals;
 
 struct one_server
 {
-    answer put(const arguments& command) { return node.execute(from, command); }
+    answer put(const arguments& command) { return put(from, command); }
+    answer put(session& by, const arguments& command) { return node.execute(by, command); }
+
+    /// A connection that may be told what it did not ask for.
+    std::shared_ptr<session> connect()
+    {
+        const auto made = std::make_shared<session>();
+        put(*made, {"HELLO", "3"});
+        return made;
+    }
 
     schedule time;
     trace told{time};
@@ -24,6 +36,19 @@ void pass(one_server& world, nanoseconds by)
 {
     world.time.after(by, []() {});
     world.time.step();
+}
+
+/// As they go over the wire.
+std::string message(const std::string& text)
+{
+    return ">3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$" + std::to_string(text.size()) + "\r\n" + text +
+           "\r\n";
+}
+
+std::string invalidation(const std::string& key)
+{
+    return ">2\r\n$10\r\ninvalidate\r\n*1\r\n$" + std::to_string(key.size()) + "\r\n" + key +
+           "\r\n";
 }
 
 }  // namespace
@@ -88,6 +113,71 @@ BOOST_AUTO_TEST_CASE(a_command_in_parts_is_run_when_it_is_whole)
     BOOST_TEST(world.node.receive(world.from, "*1\r\n$4\r\nPI").empty());
     BOOST_TEST(world.node.receive(world.from, "NG\r\n*1\r\n$4\r\nPING\r\n*1") ==
                "+PONG\r\n+PONG\r\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_message_reaches_those_who_subscribed_behind_their_replies)
+{
+    one_server world;
+    const auto hears = world.connect();
+    world.put(*hears, {"SUBSCRIBE", "news"});
+    BOOST_TEST(world.put({"PUBLISH", "news", "first"}).number == 1);
+    BOOST_TEST(world.put({"PUBLISH", "gossip", "none"}).number == 0);
+    const std::string publish = "return redis.call('PUBLISH', 'news', 'second')";
+    BOOST_TEST(world.put({"EVAL", publish, "0"}).number == 1);
+
+    BOOST_TEST(hears->output == message("first") + message("second"));
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_counts_as_one_that_hears_until_the_server_knows_better)
+{
+    one_server world;
+    const auto hears = world.connect();
+    world.put(*hears, {"SUBSCRIBE", "news"});
+    BOOST_TEST(world.put({"PUBLISH", "news", "x"}).number == 1);
+
+    world.node.hang_up(*hears);
+    BOOST_TEST(world.put({"PUBLISH", "news", "x"}).number == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_tracked_key_is_told_of_once)
+{
+    one_server world;
+    const auto tracks = world.connect();
+    world.put(*tracks, {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"});
+    const auto read = [&] {
+        world.put(*tracks, {"CLIENT", "CACHING", "YES"});
+        world.put(*tracks, {"EVAL", "return redis.call('GET', KEYS[1])", "1", "k"});
+    };
+    world.put({"SET", "k", "v"});
+    BOOST_TEST(tracks->output.empty());
+
+    read();
+    world.put({"SET", "k", "w"});
+    world.put({"DEL", "k"});
+    BOOST_TEST(tracks->output == invalidation("k"));
+
+    read();
+    world.put(*tracks, {"SET", "k", "mine"});  // No loop.
+    BOOST_TEST(tracks->output == invalidation("k"));
+
+    read();
+    world.node.flush_all();
+    BOOST_TEST(tracks->output == invalidation("k") + ">2\r\n$10\r\ninvalidate\r\n_\r\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_tracked_key_that_expires_is_told_of_soon)
+{
+    one_server world;
+    const auto tracks = world.connect();
+    world.put({"SET", "k", "v", "PX", "50"});
+    world.put(*tracks, {"CLIENT", "TRACKING", "ON", "OPTIN"});
+    world.put(*tracks, {"CLIENT", "CACHING", "YES"});
+    world.put(*tracks, {"GET", "k"});
+
+    while (world.time.next() <= 200ms)
+        world.time.step();
+
+    BOOST_TEST(tracks->output == invalidation("k"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

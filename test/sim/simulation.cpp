@@ -123,7 +123,7 @@ contender& simulation::add_contender()
     made->in = std::make_unique<process>(time_, trace_, how, dice_.bits());
     const auto executor = context_->get_executor();
     made->locks.emplace(make_client(
-        executor, *network_, *made->in, made->index, list_of(made->index), plan_.config()
+        executor, *network_, *made->in, made->index, list_of(made->index), plan_.config(made->index)
     ));
     made->run = launch(calls_, executor, "run", made->locks->async_run());
     contenders_.push_back(std::move(made));
@@ -177,6 +177,8 @@ outcome simulation::run()
     while (time_.next() <= quiet && step())
     {
     }
+    for (const auto& each : contenders_)
+        count_wakes(*each);
     rules_->i6_no_key_is_left(plan_.calm);
     bury_the_dead();
     rules_->i8_every_call_has_completed_once(calls_);
@@ -293,6 +295,13 @@ void simulation::end_clients()
         else
             each->locks->cancel();
     }
+}
+
+/// To be called before a client is destroyed.
+void simulation::count_wakes(const contender& of)
+{
+    if (of.locks)
+        outcome_.woken += of.locks->metrics().woken;
 }
 
 /// What has crashed is destroyed, out of everybody's sight.

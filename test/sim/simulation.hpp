@@ -33,6 +33,7 @@ struct outcome
     std::uint64_t hash = 0;
     std::size_t events = 0;
     std::size_t claims = 0;
+    std::size_t woken = 0;  ///< Rounds of acquisitions that began because a node said so.
     std::array<std::size_t, fault_count> faults{};
     std::vector<violation> violations;
 };
@@ -94,6 +95,7 @@ private:
     void probe();
     void end_clients();
     void bury_the_dead();
+    void count_wakes(const contender& of);
     [[nodiscard]] bool clocks_agree() const;
 
     // What goes wrong: faults.cpp.
@@ -105,6 +107,7 @@ private:
     void send_errors(server& node);
     void set_clock_back(server& node);
     void set_clock_far_forward(server& node);
+    void spoil_queue(server& node);
     void move_majority_forward();
     void delete_a_lock_key();
     void destroy_client(contender& who);
@@ -130,6 +133,7 @@ private:
     nanoseconds clock_back_left_;
     std::vector<bool> far_forward_;
     std::size_t crashed_clients_ = 0;
+    session vandal_;
 };
 
 }  // namespace redlock::sim

@@ -119,12 +119,14 @@ BOOST_AUTO_TEST_CASE(every_fault_happens)
 {
     std::array<std::size_t, fault_count> seen{};
     std::size_t claims = 0;
+    std::size_t woken = 0;
     script_engine scripts;
     const auto add = [&](profile of, std::uint64_t seeds) {
         for (std::uint64_t seed = 1; seed <= seeds; ++seed)
         {
             const outcome got = simulation(scripts, seed, of, nullptr).run();
             claims += got.claims;
+            woken += got.woken;
             for (std::size_t i = 0; i < fault_count; ++i)
                 seen[i] += got.faults[i];
         }
@@ -134,6 +136,7 @@ BOOST_AUTO_TEST_CASE(every_fault_happens)
     add(profile::deleted_keys, 5);
 
     BOOST_TEST(claims > 100u);
+    BOOST_TEST(woken > 50u);
     for (std::size_t i = 0; i < fault_count; ++i)
         BOOST_TEST_CONTEXT(to_string(static_cast<fault>(i)))
             BOOST_TEST(seen[i] > 0u);

@@ -66,7 +66,7 @@ asio::awaitable<void> report_by_node(const redlock::diagnostics& report)
     // snippet: report_by_node
     for (const redlock::node_vote& from : report.votes)
     {
-        if (from.vote == redlock::vote::failed)
+        if (from.vote == redlock::vote::unknown)
             std::cerr << from.node << ": " << to_string(from.reason) << '\n';
     }
     // end snippet

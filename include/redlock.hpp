@@ -12,8 +12,10 @@
 #include <redlock/initialize.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/metrics.hpp>
+#include <redlock/node_status.hpp>
 #include <redlock/observer.hpp>
 #include <redlock/options.hpp>
+#include <redlock/release_outcome.hpp>
 #include <redlock/time.hpp>
 #include <redlock/vote.hpp>
 #include <redlock/with_lock.hpp>

@@ -1,5 +1,6 @@
 #include <redlock/error.hpp>
 
+#include <ostream>
 #include <string>
 
 namespace redlock {
@@ -75,6 +76,16 @@ const boost::system::error_category& condition_category() noexcept
 {
     static const condition_category_type category;
     return category;
+}
+
+std::ostream& operator<<(std::ostream& out, error value)
+{
+    return out << make_error_code(value).message();
+}
+
+std::ostream& operator<<(std::ostream& out, condition value)
+{
+    return out << make_error_condition(value).message();
 }
 
 }  // namespace redlock

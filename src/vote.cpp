@@ -9,7 +9,7 @@ const char* to_string(vote value) noexcept
     case vote::granted: return "granted";
     case vote::denied: return "denied";
     case vote::refused: return "refused";
-    case vote::failed: return "failed";
+    case vote::unknown: return "unknown";
     }
     return "unknown";
 }

@@ -3,61 +3,45 @@
 
 #include <redlock/config.hpp>
 #include <redlock/detail/deliver.hpp>
+#include <redlock/detail/export.hpp>
+#include <redlock/detail/initiate.hpp>
 #include <redlock/error.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/metrics.hpp>
+#include <redlock/node_status.hpp>
 #include <redlock/options.hpp>
 #include <redlock/time.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
 
 #include <chrono>
 #include <concepts>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace redlock {
 
+class client;
+
 namespace detail {
 
 class client_impl;
 
+/// A client of nodes and clocks that were made for it. For tests.
+[[nodiscard]] REDLOCK_EXPORT client make_client(std::shared_ptr<client_impl> impl);
+
+/// What stands where a completion token may stand: the ttl or the options of an acquisition.
+template <class T>
+concept says_how_to_acquire =
+    is_duration<std::remove_cvref_t<T>> || std::convertible_to<T, const acquire_options&>;
+
 }  // namespace detail
-
-/// The state of the session with one node.
-enum class node_state : std::uint8_t
-{
-    connecting,  ///< First connection under way, or the client does not run yet.
-    ready,       ///< Connected and checked. Votes.
-    down,        ///< Not connected. Tried again after a pause.
-    rejected,    ///< Connected, but it did not pass the checks. Tried again after a pause.
-    quarantined,  ///< Connected and checked. Does not vote yet: it may have forgotten locks.
-};
-
-/// Lower-case name, for logs.
-[[nodiscard]] const char* to_string(node_state value) noexcept;
-
-/// What the client knows of one node.
-struct node_status
-{
-    std::string node;      ///< Address without credentials.
-    node_state state;      ///< What the session is doing.
-    std::string because;   ///< Why it is down, rejected or quarantined. Empty when ready.
-
-    /// How long it takes to answer, smoothed over the last answers. Zero before the first one.
-    std::chrono::microseconds round_trip{0};
-
-    /// Why it wakes nobody who waits, so that they poll it: the server's words. Empty if it does,
-    /// and where nobody waits in queues.
-    std::string polls{};
-};
 
 /** Acquires leases on resources from a fixed set of independent Redis nodes.
 
@@ -88,9 +72,10 @@ struct node_status
     co_await held.async_release();
     @endcode
 */
-class client
+class REDLOCK_EXPORT client
 {
 public:
+    /// The type of the executor that the client runs on.
     using executor_type = boost::asio::any_io_executor;
 
     /** Makes a client that runs on `executor`. Does not connect yet.
@@ -109,9 +94,7 @@ public:
     {
     }
 
-    /// Takes an implementation with nodes and clocks of its own. For tests of this library.
-    explicit client(std::shared_ptr<detail::client_impl> impl) noexcept;
-
+    /// Takes over the client and its operations. The other one may only be assigned or destroyed.
     client(client&& other) noexcept = default;
 
     /// Cancels the operations of the client held before.
@@ -142,14 +125,12 @@ public:
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_run(Token&& token = Token())
     {
-        return boost::asio::async_initiate<Token, void(error_code)>(
-            detail::initiation(
-                get_executor(),
-                [impl = impl_](auto handler) {
-                    start_run(impl, deliver<void(error_code)>(std::move(handler), impl));
-                }
-            ),
-            token
+        return detail::initiate<void(error_code)>(
+            std::forward<Token>(token),
+            get_executor(),
+            [impl = impl_](auto handler) {
+                start_run(impl, deliver<void(error_code)>(std::move(handler), impl));
+            }
         );
     }
 
@@ -171,14 +152,12 @@ public:
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_wait_ready(Token&& token = Token())
     {
-        return boost::asio::async_initiate<Token, void(error_code)>(
-            detail::initiation(
-                get_executor(),
-                [impl = impl_](auto handler) {
-                    start_wait_ready(impl, deliver<void(error_code)>(std::move(handler), impl));
-                }
-            ),
-            token
+        return detail::initiate<void(error_code)>(
+            std::forward<Token>(token),
+            get_executor(),
+            [impl = impl_](auto handler) {
+                start_wait_ready(impl, deliver<void(error_code)>(std::move(handler), impl));
+            }
         );
     }
 
@@ -218,14 +197,15 @@ public:
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_acquire(
         std::string_view resource,
-        const acquire_options& options,
+        const acquire_options& options = acquire_options(),
         Token&& token = Token()
     )
     {
         return initiate_acquire(patience::wait, resource, options, std::forward<Token>(token));
     }
 
-    /// Acquires a resource for `ttl`, with the defaults of `acquire_options` otherwise.
+    /// Acquires a resource for `ttl`, with the defaults of `acquire_options` otherwise. The ttl is
+    /// not how long to wait: that is `acquire_options::wait`, 10 s by default.
     template <class Rep, class Period, class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_acquire(
         std::string_view resource,
@@ -238,6 +218,14 @@ public:
         );
     }
 
+    /// Acquires a resource with the defaults of `acquire_options`.
+    template <class Token>
+        requires(!detail::says_how_to_acquire<Token>)
+    [[nodiscard]] auto async_acquire(std::string_view resource, Token&& token)
+    {
+        return async_acquire(resource, acquire_options(), std::forward<Token>(token));
+    }
+
     /** Tries to acquire a resource with one round.
 
         As `async_acquire`, except that it never waits for a holder, and that a resource held by
@@ -247,7 +235,7 @@ public:
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_try_acquire(
         std::string_view resource,
-        const acquire_options& options,
+        const acquire_options& options = acquire_options(),
         Token&& token = Token()
     )
     {
@@ -265,6 +253,14 @@ public:
         return initiate_acquire(
             patience::one_round, resource, with_ttl(saturate(ttl)), std::forward<Token>(token)
         );
+    }
+
+    /// Tries to acquire a resource with the defaults of `acquire_options`.
+    template <class Token>
+        requires(!detail::says_how_to_acquire<Token>)
+    [[nodiscard]] auto async_try_acquire(std::string_view resource, Token&& token)
+    {
+        return async_try_acquire(resource, acquire_options(), std::forward<Token>(token));
     }
 
     /** Ends the client: aborts its operations and lets `async_run` complete.
@@ -298,14 +294,12 @@ public:
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_close(Token&& token = Token())
     {
-        return boost::asio::async_initiate<Token, void(error_code)>(
-            detail::initiation(
-                get_executor(),
-                [impl = impl_](auto handler) {
-                    start_close(impl, deliver<void(error_code)>(std::move(handler), impl));
-                }
-            ),
-            token
+        return detail::initiate<void(error_code)>(
+            std::forward<Token>(token),
+            get_executor(),
+            [impl = impl_](auto handler) {
+                start_close(impl, deliver<void(error_code)>(std::move(handler), impl));
+            }
         );
     }
 
@@ -316,11 +310,15 @@ public:
     [[nodiscard]] std::vector<node_status> nodes() const;
 
 private:
+    friend client detail::make_client(std::shared_ptr<detail::client_impl> impl);
+
     enum class patience : bool
     {
         one_round,
         wait,
     };
+
+    explicit client(std::shared_ptr<detail::client_impl> impl) noexcept;
 
     [[nodiscard]] static acquire_options with_ttl(milliseconds ttl) noexcept
     {
@@ -337,15 +335,13 @@ private:
         Token&& token
     )
     {
-        return boost::asio::async_initiate<Token, void(error_code, lease)>(
-            detail::initiation(
-                get_executor(),
-                [impl = impl_, how](auto handler, std::string what, const acquire_options& given) {
-                    auto erased = deliver<void(error_code, lease)>(std::move(handler), impl);
-                    start_acquire(impl, how, std::move(what), given, std::move(erased));
-                }
-            ),
-            token,
+        return detail::initiate<void(error_code, lease)>(
+            std::forward<Token>(token),
+            get_executor(),
+            [impl = impl_, how](auto handler, std::string what, const acquire_options& given) {
+                auto erased = deliver<void(error_code, lease)>(std::move(handler), impl);
+                start_acquire(impl, how, std::move(what), given, std::move(erased));
+            },
             std::string(resource),
             options
         );

@@ -2,6 +2,8 @@
 #define REDLOCK_CONFIG_HPP
 
 #include <redlock/detail/birthplace.hpp>
+#include <redlock/detail/export.hpp>
+#include <redlock/detail/printing.hpp>
 #include <redlock/time.hpp>
 
 #include <cstdint>
@@ -65,7 +67,7 @@ struct node_config
     bool accept_cluster = false;
 
     /// Address without credentials, as shown in diagnostics and logs.
-    [[nodiscard]] std::string name() const;
+    [[nodiscard]] REDLOCK_EXPORT std::string name() const;
 
     detail::birthplace born{};  ///< Not for you: see there.
 #if REDLOCK_COPIES_BITS
@@ -84,13 +86,13 @@ struct node_config
 
     @throws std::invalid_argument naming what is wrong; the password is left out.
 */
-[[nodiscard]] node_config parse_node(std::string_view url);
+[[nodiscard]] REDLOCK_EXPORT node_config parse_node(std::string_view url);
 
 /** Reads a list of nodes from URLs separated by commas. Blanks around them are ignored.
 
     @throws std::invalid_argument as `parse_node`, and for an empty entry.
 */
-[[nodiscard]] std::vector<node_config> parse_nodes(std::string_view urls);
+[[nodiscard]] REDLOCK_EXPORT std::vector<node_config> parse_nodes(std::string_view urls);
 
 /// What a lock is worth. All clients of one set of nodes should use the same.
 enum class mode : std::uint8_t
@@ -103,6 +105,9 @@ enum class mode : std::uint8_t
     /// stops a node which restarted empty from granting what it granted before.
     plain,
 };
+
+/// Lower-case name, for logs.
+[[nodiscard]] REDLOCK_EXPORT const char* to_string(mode value) noexcept;
 
 /// How the wait between two rounds grows. The defaults suit almost everybody.
 struct retry_config
@@ -136,6 +141,9 @@ enum class log_level : std::uint8_t
     warning,  ///< A node was lost, could not be reached, or is in quarantine.
     error,    ///< A node refuses us, or a call is wrong, until somebody changes something.
 };
+
+/// Lower-case name, for logs.
+[[nodiscard]] REDLOCK_EXPORT const char* to_string(log_level value) noexcept;
 
 /** What a client is made of.
 

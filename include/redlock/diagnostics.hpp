@@ -1,6 +1,8 @@
 #ifndef REDLOCK_DIAGNOSTICS_HPP
 #define REDLOCK_DIAGNOSTICS_HPP
 
+#include <redlock/detail/export.hpp>
+#include <redlock/detail/printing.hpp>
 #include <redlock/error.hpp>
 #include <redlock/time.hpp>
 #include <redlock/vote.hpp>
@@ -42,7 +44,7 @@ enum class reason : std::uint8_t
 };
 
 /// Lower-case name, for logs and diagnostics.
-[[nodiscard]] const char* to_string(reason value) noexcept;
+[[nodiscard]] REDLOCK_EXPORT const char* to_string(reason value) noexcept;
 
 /// What one node answered in a round.
 struct node_vote
@@ -83,10 +85,10 @@ struct diagnostics
 };
 
 /// One readable line. Holds no passwords.
-[[nodiscard]] std::string to_string(const diagnostics& report);
+[[nodiscard]] REDLOCK_EXPORT std::string to_string(const diagnostics& report);
 
 /// Prints `to_string(report)`.
-std::ostream& operator<<(std::ostream& out, const diagnostics& report);
+REDLOCK_EXPORT std::ostream& operator<<(std::ostream& out, const diagnostics& report);
 
 }  // namespace redlock
 

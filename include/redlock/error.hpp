@@ -1,7 +1,12 @@
 #ifndef REDLOCK_ERROR_HPP
 #define REDLOCK_ERROR_HPP
 
+#include <redlock/detail/export.hpp>
+
 #include <boost/system/error_code.hpp>
+
+#include <iosfwd>
+#include <type_traits>
 
 namespace redlock {
 
@@ -72,20 +77,28 @@ enum class condition
 };
 
 /// The category named "redlock" of `error`.
-[[nodiscard]] const boost::system::error_category& error_category() noexcept;
+[[nodiscard]] REDLOCK_EXPORT const boost::system::error_category& error_category() noexcept;
 
 /// The category named "redlock.condition" of `condition`.
-[[nodiscard]] const boost::system::error_category& condition_category() noexcept;
+[[nodiscard]] REDLOCK_EXPORT const boost::system::error_category& condition_category() noexcept;
 
+/// The code of an `error`.
 [[nodiscard]] inline error_code make_error_code(error value) noexcept
 {
     return {static_cast<int>(value), error_category()};
 }
 
+/// The condition to compare codes with.
 [[nodiscard]] inline boost::system::error_condition make_error_condition(condition value) noexcept
 {
     return {static_cast<int>(value), condition_category()};
 }
+
+/// Prints the message of the code, as `error_code::message()`.
+REDLOCK_EXPORT std::ostream& operator<<(std::ostream& out, error value);
+
+/// Prints the message of the condition.
+REDLOCK_EXPORT std::ostream& operator<<(std::ostream& out, condition value);
 
 }  // namespace redlock
 

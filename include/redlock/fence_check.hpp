@@ -1,6 +1,7 @@
 #ifndef REDLOCK_FENCE_CHECK_HPP
 #define REDLOCK_FENCE_CHECK_HPP
 
+#include <redlock/detail/export.hpp>
 #include <redlock/fencing.hpp>
 
 #include <atomic>
@@ -34,7 +35,7 @@ namespace redlock {
     }
     @endcode
 */
-class fence_check
+class REDLOCK_EXPORT fence_check
 {
 public:
     /// Has seen no token.

@@ -1,6 +1,8 @@
 #ifndef REDLOCK_FENCING_HPP
 #define REDLOCK_FENCING_HPP
 
+#include <redlock/detail/export.hpp>
+
 #include <compare>
 #include <cstdint>
 #include <iosfwd>
@@ -38,6 +40,7 @@ public:
     /// Whether this is more than an empty token.
     constexpr explicit operator bool() const noexcept { return value_ != 0; }
 
+    /// Compares the values.
     friend constexpr auto operator<=>(fencing_token, fencing_token) noexcept = default;
 
 private:
@@ -45,10 +48,10 @@ private:
 };
 
 /// The value in decimal, "none" for an empty token.
-[[nodiscard]] std::string to_string(fencing_token token);
+[[nodiscard]] REDLOCK_EXPORT std::string to_string(fencing_token token);
 
 /// Prints `to_string(token)`.
-std::ostream& operator<<(std::ostream& out, fencing_token token);
+REDLOCK_EXPORT std::ostream& operator<<(std::ostream& out, fencing_token token);
 
 }  // namespace redlock
 

@@ -3,12 +3,13 @@
 
 #include <redlock/config.hpp>
 #include <redlock/detail/deliver.hpp>
+#include <redlock/detail/export.hpp>
+#include <redlock/detail/initiate.hpp>
 #include <redlock/diagnostics.hpp>
 #include <redlock/error.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
 
 #include <concepts>
@@ -21,13 +22,13 @@ namespace detail {
 
 class initializer;
 
-std::shared_ptr<initializer> make_initializer(
+REDLOCK_EXPORT std::shared_ptr<initializer> make_initializer(
     boost::asio::any_io_executor executor,
     client_config config,
     diagnostics* report
 );
 
-void start_initialize(
+REDLOCK_EXPORT void start_initialize(
     const std::shared_ptr<initializer>& what,
     boost::asio::any_completion_handler<void(error_code)> handler
 );
@@ -91,17 +92,15 @@ template <class ExecutorOrContext, class Token = boost::asio::deferred_t>
 )
 {
     const boost::asio::any_io_executor executor = detail::to_executor(where);
-    return boost::asio::async_initiate<Token, void(error_code)>(
-        detail::initiation(
-            executor,
-            [what = detail::make_initializer(executor, std::move(config), report),
-             executor](auto handler) {
-                detail::start_initialize(
-                    what, detail::deliver<void(error_code)>(std::move(handler), executor)
-                );
-            }
-        ),
-        token
+    return detail::initiate<void(error_code)>(
+        std::forward<Token>(token),
+        executor,
+        [what = detail::make_initializer(executor, std::move(config), report),
+         executor](auto handler) {
+            detail::start_initialize(
+                what, detail::deliver<void(error_code)>(std::move(handler), executor)
+            );
+        }
     );
 }
 

@@ -2,18 +2,21 @@
 #define REDLOCK_LEASE_HPP
 
 #include <redlock/detail/deliver.hpp>
+#include <redlock/detail/export.hpp>
+#include <redlock/detail/initiate.hpp>
 #include <redlock/detail/lender.hpp>
 #include <redlock/error.hpp>
 #include <redlock/fencing.hpp>
+#include <redlock/release_outcome.hpp>
 #include <redlock/time.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
-#include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
 
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace redlock {
@@ -27,30 +30,12 @@ class share;
 /// Why the lease was lost before its owner ended it. Empty: it was not. To be asked while somebody
 /// attends to it.
 /// @param waited How a wait for the loss ended.
-[[nodiscard]] error_code loss_of(const lease& held, error_code waited);
+[[nodiscard]] REDLOCK_EXPORT error_code loss_of(const lease& held, error_code waited);
 
 /// A client that closes leaves the lease to its owner as long as the result lives.
-[[nodiscard]] std::shared_ptr<const void> attend(const lease& held);
+[[nodiscard]] REDLOCK_EXPORT std::shared_ptr<const void> attend(const lease& held);
 
 }  // namespace detail
-
-/// What a release found on the nodes.
-enum class release_outcome : unsigned char
-{
-    released,      ///< A quorum answered, and our key was deleted.
-    already_gone,  ///< None of a quorum had our key: it had expired. Or the lease was over already.
-
-    /// Too few nodes answered for a quorum. The nodes that did not answer get the release once more
-    /// when they are connected again, until the ttl ends. One that answered with an error does not.
-    /// Goes with every error of the operation, too.
-    unconfirmed,
-
-    /// Another lease of the same owner still holds the resource. Its key stays.
-    still_held,
-};
-
-/// Lower-case name, for logs.
-[[nodiscard]] const char* to_string(release_outcome value) noexcept;
 
 /** A resource held until a deadline.
 
@@ -82,12 +67,13 @@ enum class release_outcome : unsigned char
     @par Lifetime
     May outlive its client, and then expires by itself. The execution context must outlive it.
 */
-class [[nodiscard]] lease
+class [[nodiscard]] REDLOCK_EXPORT lease
 {
 public:
     /// An empty lease.
     lease() noexcept = default;
 
+    /// Takes the lease over and leaves an empty one.
     lease(lease&& other) noexcept = default;
 
     /// Releases what was held before in the background.
@@ -151,33 +137,30 @@ public:
     )
     {
         const detail::lender by = lender_of(share_);
-        return boost::asio::async_initiate<Token, void(error_code)>(
-            detail::initiation(
-                by.get_executor(),
-                [share = share_, by](auto handler, milliseconds wanted) {
-                    auto erased = by.template deliver<void(error_code)>(std::move(handler));
-                    start_extend(share, wanted, std::move(erased));
-                }
-            ),
-            token,
+        return detail::initiate<void(error_code)>(
+            std::forward<Token>(token),
+            by.get_executor(),
+            [share = share_, by](auto handler, milliseconds wanted) {
+                auto erased = by.template deliver<void(error_code)>(std::move(handler));
+                start_extend(share, wanted, std::move(erased));
+            },
             saturate(ttl)
         );
     }
 
     /// Prolongs the lease by the ttl it was acquired with. See the other overload.
-    template <boost::asio::completion_token_for<void(error_code)> Token = boost::asio::deferred_t>
+    template <class Token = boost::asio::deferred_t>
+        requires(!detail::is_duration<std::remove_cvref_t<Token>>)
     [[nodiscard]] auto async_extend(Token&& token = Token())
     {
         const detail::lender by = lender_of(share_);
-        return boost::asio::async_initiate<Token, void(error_code)>(
-            detail::initiation(
-                by.get_executor(),
-                [share = share_, by](auto handler) {
-                    auto erased = by.template deliver<void(error_code)>(std::move(handler));
-                    start_extend(share, std::nullopt, std::move(erased));
-                }
-            ),
-            token
+        return detail::initiate<void(error_code)>(
+            std::forward<Token>(token),
+            by.get_executor(),
+            [share = share_, by](auto handler) {
+                auto erased = by.template deliver<void(error_code)>(std::move(handler));
+                start_extend(share, std::nullopt, std::move(erased));
+            }
         );
     }
 
@@ -204,15 +187,13 @@ public:
     [[nodiscard]] auto async_release(Token&& token = Token())
     {
         const detail::lender by = lender_of(share_);
-        return boost::asio::async_initiate<Token, void(error_code, release_outcome)>(
-            detail::initiation(
-                by.get_executor(),
-                [share = share_, by](auto handler) {
-                    using signature = void(error_code, release_outcome);
-                    start_release(share, by.template deliver<signature>(std::move(handler)));
-                }
-            ),
-            token
+        return detail::initiate<void(error_code, release_outcome)>(
+            std::forward<Token>(token),
+            by.get_executor(),
+            [share = share_, by](auto handler) {
+                using signature = void(error_code, release_outcome);
+                start_release(share, by.template deliver<signature>(std::move(handler)));
+            }
         );
     }
 
@@ -245,15 +226,13 @@ public:
     [[nodiscard]] auto async_wait_lost(Token&& token = Token())
     {
         const detail::lender by = lender_of(share_);
-        return boost::asio::async_initiate<Token, void(error_code)>(
-            detail::initiation(
-                by.get_executor(),
-                [share = share_, by](auto handler) {
-                    auto erased = by.template deliver<void(error_code)>(std::move(handler));
-                    start_wait_lost(share, std::move(erased));
-                }
-            ),
-            token
+        return detail::initiate<void(error_code)>(
+            std::forward<Token>(token),
+            by.get_executor(),
+            [share = share_, by](auto handler) {
+                auto erased = by.template deliver<void(error_code)>(std::move(handler));
+                start_wait_lost(share, std::move(erased));
+            }
         );
     }
 

@@ -1,8 +1,10 @@
 #ifndef REDLOCK_OBSERVER_HPP
 #define REDLOCK_OBSERVER_HPP
 
+#include <redlock/detail/export.hpp>
 #include <redlock/error.hpp>
 #include <redlock/fencing.hpp>
+#include <redlock/release_outcome.hpp>
 #include <redlock/time.hpp>
 
 #include <chrono>
@@ -11,13 +13,12 @@
 
 namespace redlock {
 
-enum class release_outcome : unsigned char;
 struct node_status;
 
 /// All nodes were asked once, to acquire or to extend.
 struct round_event
 {
-    std::string_view resource;
+    std::string_view resource;           ///< As given to the client.
     bool extension;                      ///< Whether a lease was to be extended.
     error_code code;                     ///< Empty: a quorum granted in time.
     std::size_t granted;                 ///< How many nodes had granted when it was decided.
@@ -28,51 +29,59 @@ struct round_event
 /// An acquisition begins to wait. An acquisition that is granted at once does not.
 struct waiting_event
 {
-    std::string_view resource;
-    std::size_t position;  ///< In the line of this client for the resource, from 1.
-    std::size_t waiters;   ///< How long that line is.
+    std::string_view resource;  ///< As given to the client.
+    std::size_t position;       ///< In the line of this client for the resource, from 1.
+    std::size_t waiters;        ///< How long that line is.
 };
 
 /// A lease was acquired. A lease that shares the hold of its owner counts as well.
 struct acquired_event
 {
-    std::string_view resource;
-    fencing_token fence;
+    std::string_view resource;         ///< As given to the client.
+    fencing_token fence;               ///< That of the lease. Empty in plain mode.
     std::size_t rounds;                ///< Rounds to acquire. Zero: it shares a hold.
     std::chrono::microseconds waited;  ///< From the call to the lease.
 };
 
-/// An acquisition ended without a lease.
-struct denied_event
+/// An acquisition ended because another owner holds the resource.
+struct contended_event
 {
-    std::string_view resource;
-    error_code code;  ///< The error of the operation; `contended` for an empty lease, too.
-    std::size_t rounds;
-    std::chrono::microseconds waited;
+    std::string_view resource;         ///< As given to the client.
+    std::size_t rounds;                ///< Rounds made to acquire.
+    std::chrono::microseconds waited;  ///< From the call to its end.
+};
+
+/// An acquisition ended with another error than `contended`.
+struct failed_event
+{
+    std::string_view resource;         ///< As given to the client.
+    error_code code;                   ///< The error of the operation.
+    std::size_t rounds;                ///< Rounds made to acquire.
+    std::chrono::microseconds waited;  ///< From the call to its end.
 };
 
 /// An extension ended, automatic or not.
 struct extended_event
 {
-    std::string_view resource;
-    error_code code;  ///< Empty if the lease was prolonged.
-    milliseconds remaining;
+    std::string_view resource;  ///< As given to the client.
+    error_code code;            ///< Empty if the lease was prolonged.
+    milliseconds remaining;     ///< Time left to the lease.
 };
 
 /// A lease ended before it was released.
 struct lost_event
 {
-    std::string_view resource;
-    fencing_token fence;
-    error_code code;     ///< As `lease::async_wait_lost`.
-    error_code because;  ///< As `lease::last_extension()`.
+    std::string_view resource;  ///< As given to the client.
+    fencing_token fence;        ///< That of the lease. Empty in plain mode.
+    error_code code;            ///< As `lease::async_wait_lost`.
+    error_code because;         ///< As `lease::last_extension()`.
 };
 
 /// A release ended that somebody waited for.
 struct released_event
 {
-    std::string_view resource;
-    release_outcome outcome;
+    std::string_view resource;  ///< As given to the client.
+    release_outcome outcome;    ///< What the release found on the nodes.
 };
 
 /** Is told what a client does, for metrics and traces.
@@ -87,17 +96,33 @@ struct released_event
     @par Lifetime
     The client shares the ownership.
 */
-class observer
+class REDLOCK_EXPORT observer
 {
 public:
     virtual ~observer() = default;
 
+    /// A round of questions to the nodes was decided.
     virtual void on_round(const round_event&) noexcept {}
+
+    /// An acquisition begins to wait.
     virtual void on_waiting(const waiting_event&) noexcept {}
+
+    /// A lease was acquired.
     virtual void on_acquired(const acquired_event&) noexcept {}
-    virtual void on_denied(const denied_event&) noexcept {}
+
+    /// An acquisition ended because another owner holds the resource.
+    virtual void on_contended(const contended_event&) noexcept {}
+
+    /// An acquisition ended with another error.
+    virtual void on_failed(const failed_event&) noexcept {}
+
+    /// An extension ended.
     virtual void on_extended(const extended_event&) noexcept {}
+
+    /// A lease ended before it was released.
     virtual void on_lost(const lost_event&) noexcept {}
+
+    /// A release ended that somebody waited for.
     virtual void on_released(const released_event&) noexcept {}
 
     /// A node changed its state, or the reason for it.

@@ -1,10 +1,13 @@
 #ifndef REDLOCK_OPTIONS_HPP
 #define REDLOCK_OPTIONS_HPP
 
+#include <redlock/detail/export.hpp>
 #include <redlock/fencing.hpp>
 #include <redlock/time.hpp>
 
 #include <cstdint>
+#include <iosfwd>
+#include <string>
 #include <type_traits>
 
 namespace redlock {
@@ -16,11 +19,19 @@ struct diagnostics;
     Leases of one owner on one resource share a hold, if they come from the same client: the owner
     never waits for itself. Different owners exclude each other. It is never a thread: coroutines
     change threads, and a thread serves many.
+
+    Number your owners from 1: `owner{0}` is `owner::none`, which is no owner and excludes itself.
 */
 enum class owner : std::uint64_t
 {
     none = 0,  ///< Everybody else. Excludes every other lease, those without an owner included.
 };
+
+/// The number in decimal, "none" for `owner::none`.
+[[nodiscard]] REDLOCK_EXPORT std::string to_string(owner value);
+
+/// Prints `to_string(value)`.
+REDLOCK_EXPORT std::ostream& operator<<(std::ostream& out, owner value);
 
 /** How to acquire one lease.
 

@@ -37,6 +37,8 @@ public:
         Throws std::invalid_argument for another count.
     */
     explicit fake_nodes(boost::asio::io_context& context, std::size_t count = 3);
+
+    /// Clients may outlive the nodes; nothing becomes due for them then.
     ~fake_nodes();
 
     fake_nodes(const fake_nodes&) = delete;
@@ -64,6 +66,7 @@ public:
 
     /** Another program takes the resource on all nodes, whoever holds it.
 
+        @param resource As given to `client::async_acquire`.
         @param ttl For so long, unless `lose` takes it away again. `forever`: a key without a ttl.
     */
     void hold_elsewhere(std::string_view resource, milliseconds ttl);

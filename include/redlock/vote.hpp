@@ -1,6 +1,9 @@
 #ifndef REDLOCK_VOTE_HPP
 #define REDLOCK_VOTE_HPP
 
+#include <redlock/detail/export.hpp>
+#include <redlock/detail/printing.hpp>
+
 #include <cstdint>
 
 namespace redlock {
@@ -11,11 +14,11 @@ enum class vote : std::uint8_t
     granted,  ///< The node did what was asked: it holds our key, with the new ttl.
     denied,   ///< The node holds somebody else's key, or no longer ours.
     refused,  ///< The node answered that it wrote nothing, for a reason other than a holder.
-    failed,   ///< No usable answer. The command may have run, may run later, or never.
+    unknown,  ///< No usable answer. The command may have run, may run later, or never.
 };
 
 /// Lower-case name, for logs and diagnostics.
-[[nodiscard]] const char* to_string(vote value) noexcept;
+[[nodiscard]] REDLOCK_EXPORT const char* to_string(vote value) noexcept;
 
 }  // namespace redlock
 

@@ -2,9 +2,11 @@
 #define REDLOCK_WITH_LOCK_HPP
 
 #include <redlock/client.hpp>
+#include <redlock/detail/export.hpp>
 #include <redlock/error.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/options.hpp>
+#include <redlock/time.hpp>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -21,6 +23,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <chrono>
 #include <concepts>
 #include <exception>
 #include <functional>
@@ -57,6 +60,9 @@ using awaitable_of = std::invoke_result_t<Body&, lease&>;
 
 template <class Body>
 using awaitable_traits_of = awaitable_traits<awaitable_of<Body>>;
+
+template <class Body>
+concept returns_awaitable = requires { typename awaitable_traits_of<Body>::result; };
 
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
 /// GCC 12 destroys the captures of a lambda twice that is written into a `co_await` expression.
@@ -141,7 +147,9 @@ struct body_ended_or_lease_lost
 
 /// An executor that runs one function at a time, over one that need not: the cancellation of a body
 /// must not meet the body in another thread.
-[[nodiscard]] boost::asio::any_io_executor make_serial(boost::asio::any_io_executor executor);
+[[nodiscard]] REDLOCK_EXPORT boost::asio::any_io_executor make_serial(
+    boost::asio::any_io_executor executor
+);
 
 /// An executor of another type has to be a serial one already.
 template <class Executor>
@@ -267,23 +275,55 @@ auto with_lock(client& locks, std::string resource, acquire_options options, Bod
     is not cancelled. `client::cancel` and `client::async_close` cancel the body as well.
 */
 template <class Body>
-    requires std::invocable<std::remove_reference_t<Body>&, lease&>
 [[nodiscard]] auto with_lock(
     client& locks,
     std::string_view resource,
     const acquire_options& options,
     Body&& body
-) -> detail::awaitable_of<std::remove_reference_t<Body>>
+)
 {
+    using function = std::remove_reference_t<Body>;
+    constexpr bool callable = std::invocable<function&, lease&>;
+    constexpr bool awaitable = detail::returns_awaitable<function>;
+    static_assert(callable, "The body of with_lock is called with a redlock::lease&: take one.");
+    static_assert(
+        !callable || awaitable,
+        "The body of with_lock returns boost::asio::awaitable<T>, and a lambda has to say so: "
+        "[&](redlock::lease& held) -> boost::asio::awaitable<void> { ... co_return; }"
+    );
     static_assert(
         detail::safe_body<Body>,
-        "GCC 12 would destroy the captures of this body twice: give the lambda a name first"
+        "GCC 12 would destroy the captures of this body twice: give the lambda a name first."
     );
-    using kept = std::conditional_t<
-        std::is_lvalue_reference_v<Body>, Body, std::remove_cvref_t<Body>>;
-    return detail::with_lock<kept>(
-        locks, std::string(resource), options, std::forward<Body>(body)
-    );
+    if constexpr (awaitable)
+    {
+        using kept = std::conditional_t<
+            std::is_lvalue_reference_v<Body>, Body, std::remove_cvref_t<Body>>;
+        return detail::with_lock<kept>(
+            locks, std::string(resource), options, std::forward<Body>(body)
+        );
+    }
+}
+
+/// Runs `body` under a lease of `ttl`, which is extended as long as the body runs. See above.
+template <class Rep, class Period, class Body>
+[[nodiscard]] auto with_lock(
+    client& locks,
+    std::string_view resource,
+    std::chrono::duration<Rep, Period> ttl,
+    Body&& body
+)
+{
+    acquire_options options;
+    options.ttl = saturate(ttl);
+    return with_lock(locks, resource, options, std::forward<Body>(body));
+}
+
+/// Runs `body` under a lease with the defaults of `acquire_options`. See above.
+template <class Body>
+[[nodiscard]] auto with_lock(client& locks, std::string_view resource, Body&& body)
+{
+    return with_lock(locks, resource, acquire_options(), std::forward<Body>(body));
 }
 
 }  // namespace redlock

@@ -501,7 +501,7 @@ task<result<lease>> run_acquisition(
         client.leave_queues(acquiring.last);
     if (ec)
     {
-        client.events().denied(acquiring.resource, ec, acquiring.rounds, started);
+        client.events().not_acquired(acquiring.resource, ec, acquiring.rounds, started);
         co_return ec;
     }
     const core::nanoseconds waited = acquiring.granted_at.steady - started.steady;

@@ -42,17 +42,9 @@ boost::asio::any_io_executor detail::make_serial(boost::asio::any_io_executor ex
     return boost::asio::make_strand(executor);
 }
 
-const char* to_string(node_state value) noexcept
+client detail::make_client(std::shared_ptr<client_impl> impl)
 {
-    switch (value)
-    {
-    case node_state::connecting: return "connecting";
-    case node_state::ready: return "ready";
-    case node_state::down: return "down";
-    case node_state::rejected: return "rejected";
-    case node_state::quarantined: return "quarantined";
-    }
-    return "unknown";
+    return client(std::move(impl));
 }
 
 client::client(executor_type executor, client_config config)

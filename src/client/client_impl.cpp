@@ -98,7 +98,7 @@ void client_impl::on_node_change()
     {
         const node_status now = nodes_[node]->status();
         node_status& known = status_[node];  // Written here only.
-        if (known.state == now.state && known.because == now.because)
+        if (known.state == now.state && known.reason == now.reason && known.because == now.because)
             continue;
         {
             const std::lock_guard lock(status_mutex_);

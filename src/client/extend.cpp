@@ -18,7 +18,7 @@ error_code to_error(const vote_round& asked) noexcept
         return error::lease_lost;
     const core::verdict verdict = votes.by_votes();
     const bool silent = verdict == core::verdict::unreachable ||
-                        (verdict == core::verdict::contended && votes.failed() > 0);
+                        (verdict == core::verdict::contended && votes.unknown() > 0);
     return silent ? error_code(error::quorum_unreachable) : asked.why_refused();
 }
 

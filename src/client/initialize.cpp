@@ -100,7 +100,7 @@ private:
         votes_[node].code = why.code;
         if (why.refused.why != reason::none)
             return note(node, vote::refused, why.refused.why, why.refused.text);
-        note(node, vote::failed, reason::down, {});
+        note(node, vote::unknown, reason::down, {});
     }
 
     /// Takes one node's answer to what is under way. A node that is lost after its answer counts as
@@ -147,7 +147,7 @@ private:
             return error::already_initialized;
         if (any(vote::refused))
             return error::node_rejected;
-        return any(vote::failed) ? error_code(error::quorum_unreachable) : error_code();
+        return any(vote::unknown) ? error_code(error::quorum_unreachable) : error_code();
     }
 
     void finish(error_code outcome)

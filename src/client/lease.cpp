@@ -9,18 +9,6 @@
 
 namespace redlock {
 
-const char* to_string(release_outcome value) noexcept
-{
-    switch (value)
-    {
-    case release_outcome::released: return "released";
-    case release_outcome::already_gone: return "already gone";
-    case release_outcome::unconfirmed: return "unconfirmed";
-    case release_outcome::still_held: return "still held";
-    }
-    return "unknown";
-}
-
 error_code detail::loss_of(const lease& held, error_code waited)
 {
     if (waited != boost::asio::error::operation_aborted && waited != error::not_running)

@@ -54,16 +54,22 @@ void monitor::acquired(
         observer_->on_acquired({held.resource(), held.fence(), rounds, microseconds_of(waited)});
 }
 
-void monitor::denied(
+void monitor::not_acquired(
     std::string_view resource,
     error_code outcome,
     std::size_t rounds,
     core::instant started
 ) noexcept
 {
-    add(outcome == error::contended ? contended_ : failed_);
-    if (observer_)
-        observer_->on_denied({resource, outcome, rounds, time_since(started)});
+    const bool contended = outcome == error::contended;
+    add(contended ? contended_ : failed_);
+    if (!observer_)
+        return;
+    const auto waited = time_since(started);
+    if (contended)
+        observer_->on_contended({resource, rounds, waited});
+    else
+        observer_->on_failed({resource, outcome, rounds, waited});
 }
 
 void monitor::extended(const hold& held, error_code outcome, core::instant now) noexcept

@@ -32,7 +32,7 @@ public:
     void round_ended(const vote_round& asked, error_code outcome, core::instant now) noexcept;
     void waiting(const waiter& who) noexcept;
     void acquired(const lease& held, std::size_t rounds, core::nanoseconds waited) noexcept;
-    void denied(
+    void not_acquired(
         std::string_view resource,
         error_code outcome,
         std::size_t rounds,

@@ -146,7 +146,7 @@ node_set vote_round::deniers() const noexcept
 error_code vote_round::why_refused() const noexcept
 {
     const std::size_t waiting = count_of(reason::quarantined);
-    const std::size_t others = tally_.refused() - waiting + tally_.failed() + tally_.denied();
+    const std::size_t others = tally_.refused() - waiting + tally_.unknown() + tally_.denied();
     // Without the quarantines a quorum would have been possible.
     if (waiting > 0 && others <= core::spare_nodes(node_count()))
         return error::quarantined;

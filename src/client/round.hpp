@@ -28,7 +28,7 @@ class client_impl;
 
     Keeps the answer of each node it was put to, and wakes whoever waits for it as soon as there are
     enough. What is enough is for the kinds of rounds. At the deadline the nodes that did not answer
-    count as failed; their late answers are only noted.
+    count as unknown; their late answers are only noted.
 
     Used on the strand only. Kept alive by its coroutine and by the nodes that owe an answer.
 */

@@ -27,7 +27,7 @@ public:
         case vote::granted: ++deleted_; break;
         case vote::denied: ++absent_; break;
         case vote::refused:
-        case vote::failed: ++unknown_; break;
+        case vote::unknown: ++unknown_; break;
         }
     }
 

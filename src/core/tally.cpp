@@ -21,7 +21,7 @@ void tally::on_vote(vote value) noexcept
     case vote::granted: ++granted_; break;
     case vote::denied: ++denied_; break;
     case vote::refused: ++refused_; break;
-    case vote::failed: ++failed_; break;
+    case vote::unknown: ++unknown_; break;
     }
     if (verdict_ == verdict::undecided)
         verdict_ = decide();
@@ -43,7 +43,7 @@ bool tally::denied_by_majority() const noexcept
 
 bool tally::complete() const noexcept
 {
-    return granted_ + denied_ + refused_ + failed_ == node_count_;
+    return granted_ + denied_ + refused_ + unknown_ == node_count_;
 }
 
 verdict tally::decide() const noexcept
@@ -54,9 +54,9 @@ verdict tally::decide() const noexcept
     // The cause decides what a caller can do: unreachable needs an operator, contended patience.
     // A held resource with two of five nodes down is contended, or try_acquire would throw.
     const std::size_t spare = spare_nodes(node_count_);
-    if (failed_ > spare)
+    if (unknown_ > spare)
         return verdict::unreachable;
-    if (failed_ + refused_ + denied_ <= spare)
+    if (unknown_ + refused_ + denied_ <= spare)
         return verdict::undecided;
     if (denied_ > 0)
         return verdict::contended;

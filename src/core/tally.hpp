@@ -51,7 +51,7 @@ public:
     [[nodiscard]] std::size_t granted() const noexcept { return granted_; }
     [[nodiscard]] std::size_t denied() const noexcept { return denied_; }
     [[nodiscard]] std::size_t refused() const noexcept { return refused_; }
-    [[nodiscard]] std::size_t failed() const noexcept { return failed_; }
+    [[nodiscard]] std::size_t unknown() const noexcept { return unknown_; }
 
     /// Whether every node has voted.
     [[nodiscard]] bool complete() const noexcept;
@@ -63,7 +63,7 @@ private:
     std::size_t granted_ = 0;
     std::size_t denied_ = 0;
     std::size_t refused_ = 0;
-    std::size_t failed_ = 0;
+    std::size_t unknown_ = 0;
     verdict verdict_ = verdict::undecided;
 };
 

@@ -58,7 +58,7 @@ struct attempt
 /// What a node said to a question, from the one who read it to the report.
 struct reply
 {
-    redlock::vote vote = redlock::vote::failed;
+    redlock::vote vote = redlock::vote::unknown;
     redlock::reason why = redlock::reason::none;
     error_code code;                       ///< The network's error behind a failure.
     std::string text;                      ///< The server's words. Left out if memory is short.

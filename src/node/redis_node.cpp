@@ -76,7 +76,7 @@ public:
           pause_(time_->make_alarm()),
           pauses_(first_pause, longest_pause),
           jitter_(random_seed()),
-          status_{config.nodes[index].name(), node_state::connecting, {}, {}, {}}
+          status_{config.nodes[index].name(), node_state::connecting, {}}
     {
     }
 
@@ -161,7 +161,7 @@ private:
         if (what.quarantine > milliseconds(0))
             enter_quarantine(what.quarantine);
         else
-            change(node_state::ready, {});
+            change(node_state::ready);
         for (const auto& asked : std::exchange(waiting_, {}))
         {
             if (!asked->wanted())
@@ -184,13 +184,14 @@ private:
         quarantined_until_ = time_->now() + left;
         change(
             node_state::quarantined,
+            reason::quarantined,
             "it may have forgotten locks and does not vote for " + std::to_string(left.count()) +
                 " ms; async_initialize_nodes, before the first client, spares fresh nodes that"
         );
         pause_->set(left, [self = weak_from_this()]() {
             const auto alive = self.lock();
             if (alive && !alive->stopping_ && alive->status_.state == node_state::quarantined)
-                alive->change(node_state::ready, {});
+                alive->change(node_state::ready);
         });
     }
 
@@ -219,17 +220,18 @@ private:
     void on_end(link_end why)
     {
         link_ = nullptr;
-        end_code_ = why.code;
-        refused_ = why.refused.why;
-        const bool down = refused_ == reason::none || refused_ == reason::unmarked;
+        const reason refused = why.refused.why;
+        const bool down = refused == reason::none || refused == reason::unmarked;
         // The state first: what follows may throw, and nobody may ask a link that is gone.
         const node_state before = std::exchange(
             status_.state, down ? node_state::down : node_state::rejected
         );
+        status_.reason = refused == reason::none ? reason::down : refused;
+        status_.code = why.code;
         try
         {
-            std::string because = refused_ == reason::none ? why.code.message() + why.guess
-                                                           : std::move(why.refused.text);
+            std::string because = refused == reason::none ? why.code.message() + why.guess
+                                                          : std::move(why.refused.text);
             tell_change(before, std::move(because));
         }
         catch (const std::bad_alloc&)
@@ -312,11 +314,11 @@ private:
         {
         case node_state::rejected:
             answer.vote = vote::refused;
-            answer.why = refused_;
+            answer.why = status_.reason;
             break;
         case node_state::quarantined:
             answer.vote = vote::refused;
-            answer.why = reason::quarantined;
+            answer.why = status_.reason;
             answer.ready_in = std::max(
                 std::chrono::ceil<milliseconds>(quarantined_until_ - time_->now()),
                 milliseconds(0)
@@ -326,7 +328,7 @@ private:
         case node_state::ready:
         case node_state::down:
             answer.why = reason::down;
-            answer.code = end_code_;
+            answer.code = status_.code;
             break;
         }
         return answer;
@@ -340,8 +342,10 @@ private:
     }
 
     /// Logs a change of state, or of the reason for it, once.
-    void change(node_state state, std::string because)
+    void change(node_state state, reason why = reason::none, std::string because = {})
     {
+        status_.reason = why;
+        status_.code = {};
         tell_change(std::exchange(status_.state, state), std::move(because));
     }
 
@@ -392,8 +396,6 @@ private:
     node_status status_;
     core::smoothed smoothed_;
     std::atomic<std::chrono::microseconds> round_trip_{};  ///< The same, for any thread.
-    error_code end_code_;
-    reason refused_ = reason::none;  ///< Why it is rejected.
     time_point quarantined_until_;
     std::shared_ptr<redis_link> link_;
     std::vector<question_ptr> waiting_;  ///< For the first connection.

@@ -21,7 +21,7 @@ reply make_reply(vote counts_as, reason why) noexcept
 
 reply unexpected() noexcept
 {
-    return make_reply(vote::failed, reason::unexpected_reply);
+    return make_reply(vote::unknown, reason::unexpected_reply);
 }
 
 reply granted() noexcept
@@ -115,7 +115,7 @@ reply interpret_guarded(verb asked, std::uint64_t stamp, const reply_shape& from
         return unexpected();
     if (tells_place && from.numbers[4] >= 0)
         result.position = static_cast<std::size_t>(from.numbers[4]) + 1;
-    if (result.vote != vote::failed)
+    if (result.vote != vote::unknown)
         result.node_time = std::chrono::microseconds(from.numbers[3]);
     return result;
 }

@@ -32,6 +32,20 @@ reply granted_reply()
     return answer;
 }
 
+/// What real nodes say most often in this state.
+reason reason_of(node_state state) noexcept
+{
+    switch (state)
+    {
+    case node_state::connecting:
+    case node_state::ready: break;
+    case node_state::down: return reason::down;
+    case node_state::rejected: return reason::rejected;
+    case node_state::quarantined: return reason::quarantined;
+    }
+    return reason::none;
+}
+
 std::string unique_channel()
 {
     static std::atomic<unsigned> count = 0;
@@ -146,7 +160,7 @@ rule& rule::held_for(milliseconds left)
 rule& rule::absent(redlock::reason why, error_code code)
 {
     at_once_ = true;
-    reply(why == redlock::reason::rejected ? vote::refused : vote::failed, why);
+    reply(why == redlock::reason::rejected ? vote::refused : vote::unknown, why);
     made_up_->code = code;
     return *this;
 }
@@ -333,9 +347,9 @@ reply fake_node::absent_reply()
 {
     reply answer;
     answer.text = status_.because;
-    answer.code = code_;
+    answer.code = status_.code;
     const bool rejected = status_.state == node_state::rejected;
-    answer.vote = rejected ? vote::refused : vote::failed;
+    answer.vote = rejected ? vote::refused : vote::unknown;
     answer.why = rejected ? reason::rejected : reason::down;
     return answer;
 }
@@ -406,7 +420,8 @@ void fake_node::apply(const change& to)
 {
     status_.state = to.state;
     status_.because = to.because;
-    code_ = to.code;
+    status_.reason = reason_of(to.state);
+    status_.code = to.code;
     switch (to.state)
     {
     case node_state::connecting: break;
@@ -426,7 +441,7 @@ void fake_node::fail_all()
         command->over = true;
         reply lost;
         lost.why = reason::connection_lost;
-        lost.code = code_;
+        lost.code = status_.code;
         command->kept.asked->on_reply(index_, lost);
         if (command->kept.asked->what() == verb::release)
             releases_.push_back(command->kept);

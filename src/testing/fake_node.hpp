@@ -313,7 +313,6 @@ private:
     change starts_as_{node_state::ready, {}, {}};
     milliseconds stops_after_{0};
     node_status status_;
-    error_code code_;   ///< Why it is down.
 
     std::vector<kept_question> waiting_;   ///< For the first connection.
     std::vector<kept_question> releases_;  ///< For the next connection.

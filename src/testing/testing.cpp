@@ -136,7 +136,7 @@ client fake_nodes::make_client(client_config config)
         made.nodes.push_back(std::move(node));
     }
     auto impl = std::make_shared<detail::client_impl>(executor, std::move(config), std::move(made));
-    return client(std::move(impl));
+    return detail::make_client(std::move(impl));
 }
 
 void fake_nodes::run_until_idle()

@@ -282,6 +282,8 @@ BOOST_AUTO_TEST_CASE(two_of_five_nodes_that_were_never_up_do_not_matter)
     BOOST_TEST(locks.reaches(3));
     BOOST_TEST(locks.reaches(1, node_state::down));
     BOOST_TEST(locks.status(1).because == "Connection refused");
+    BOOST_TEST(locks.status(1).reason == reason::down);
+    BOOST_TEST(locks.status(1).code == boost::asio::error::connection_refused);
 }
 
 BOOST_AUTO_TEST_CASE(two_of_five_nodes_that_go_down_do_not_matter)
@@ -325,7 +327,7 @@ BOOST_AUTO_TEST_CASE(three_of_five_nodes_down_are_unreachable_each_with_its_reas
     BOOST_TEST(!none);
     for (const std::size_t node : {0, 2, 4})
     {
-        BOOST_TEST((report.votes[node].vote == vote::failed));
+        BOOST_TEST((report.votes[node].vote == vote::unknown));
         BOOST_TEST(report.votes[node].reason == reason::down);
         BOOST_TEST(report.votes[node].code == asio::error::connection_refused);
     }

@@ -499,6 +499,7 @@ BOOST_AUTO_TEST_CASE(clients_with_other_settings_are_refused)
     const auto [ec, none] = outcome_of(context, locks->async_acquire("x", one_round));
     BOOST_TEST(ec == error::config_mismatch);
     BOOST_TEST(locks.status(0).because.find("ttl_max=1000") != std::string::npos);
+    BOOST_TEST(locks.status(0).reason == reason::config_mismatch);
 }
 
 // `p:x` is a key of both.

@@ -35,7 +35,7 @@ redlock::client make_client(
             detail::make_redis_node(strand, ground.time, std::move(make_link), i, config)
         );
     }
-    return redlock::client(std::make_shared<detail::client_impl>(
+    return detail::make_client(std::make_shared<detail::client_impl>(
         executor, std::move(config), std::move(parts)
     ));
 }

@@ -178,6 +178,14 @@ asio::awaitable<void> leases(redlock::client& locks)
     co_await held.async_wait_lost(asio::cancel_after(1s));
     auto [ec, none] = co_await redlock::lease().async_release(asio::as_tuple);
     require(ec == redlock::error::invalid_argument, "an empty lease has nothing to release");
+
+    const std::string name = "a resource whose name is too long for a small string";
+    auto by_default = co_await locks.async_acquire(std::string("of ") + name);
+    require(by_default.remaining() > 5s, "the default ttl");
+    require(!co_await locks.async_try_acquire(std::string("of ") + name), "a try is denied");
+    auto [failure, another] = co_await locks.async_acquire(name, asio::as_tuple);
+    require(!failure && another, "a token without options");
+    another = co_await locks.async_try_acquire("order 44", asio::cancel_after(1s));
 }
 
 asio::awaitable<int> forty_two(redlock::lease&)
@@ -204,6 +212,8 @@ asio::awaitable<void> bodies(redlock::client& locks)
         co_return name;
     };
     require(co_await redlock::with_lock(locks, "b", {.ttl = 1s}, named) == name, "captures live");
+    require(co_await redlock::with_lock(locks, name, 1s, forty_two) == 42, "a ttl");
+    require(co_await redlock::with_lock(locks, name, forty_two) == 42, "no options");
     require(runs == 2, "each body runs once");
 }
 

@@ -46,7 +46,7 @@ client_fixture::client_fixture(const setup& how)
     }
     auto impl = std::make_shared<detail::client_impl>(executor, make_config(how), std::move(parts));
     impl_ = impl;
-    locks_.emplace(std::move(impl));
+    locks_ = detail::make_client(std::move(impl));
 }
 
 void client_fixture::fail_with(const std::shared_ptr<fail_nth>& fuse)

@@ -65,7 +65,7 @@ public:
             nodes_.back()->guard().clock_offset = since_the_beginning_of_time;
             parts.nodes.push_back(nodes_.back());
         }
-        locks_.emplace(
+        locks_ = detail::make_client(
             std::make_shared<detail::client_impl>(executor, std::move(config), std::move(parts))
         );
     }

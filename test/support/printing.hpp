@@ -17,36 +17,6 @@
 /// How Boost.Test prints the values of the library.
 namespace redlock {
 
-inline std::ostream& boost_test_print_type(std::ostream& out, vote value)
-{
-    return out << to_string(value);
-}
-
-inline std::ostream& boost_test_print_type(std::ostream& out, reason value)
-{
-    return out << to_string(value);
-}
-
-inline std::ostream& boost_test_print_type(std::ostream& out, release_outcome value)
-{
-    return out << to_string(value);
-}
-
-inline std::ostream& boost_test_print_type(std::ostream& out, node_state value)
-{
-    return out << to_string(value);
-}
-
-inline std::ostream& boost_test_print_type(std::ostream& out, error value)
-{
-    return out << make_error_code(value).message();
-}
-
-inline std::ostream& boost_test_print_type(std::ostream& out, condition value)
-{
-    return out << make_error_condition(value).message();
-}
-
 namespace detail {
 
 inline const char* to_string(verb value) noexcept

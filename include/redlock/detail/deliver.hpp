@@ -1,6 +1,7 @@
 #ifndef REDLOCK_DETAIL_DELIVER_HPP
 #define REDLOCK_DETAIL_DELIVER_HPP
 
+#include <redlock/detail/export.hpp>
 #include <redlock/detail/recycling.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
@@ -24,7 +25,7 @@
 namespace redlock::detail {
 
 /// A function that is called once, or destroyed.
-class posted : public recycled
+class REDLOCK_EXPORT posted : public recycled
 {
 public:
     virtual ~posted() = default;
@@ -34,7 +35,10 @@ public:
 };
 
 /// Posts `what` to `executor`.
-void post(const boost::asio::any_io_executor& executor, std::unique_ptr<posted> what);
+REDLOCK_EXPORT void post(
+    const boost::asio::any_io_executor& executor,
+    std::unique_ptr<posted> what
+);
 
 /// @tparam Base `posted`, or derived from it.
 template <class Function, class Base = posted>
@@ -113,32 +117,6 @@ private:
     Executor executor_;
     boost::asio::any_io_executor client_;
     bool same_;
-};
-
-/// What starts an operation. Has the executor of the client, for tokens such as `cancel_after` that
-/// need a timer and look for one here.
-template <class Start>
-class initiation
-{
-public:
-    using executor_type = boost::asio::any_io_executor;
-
-    initiation(executor_type executor, Start start)
-        : executor_(std::move(executor)), start_(std::move(start))
-    {
-    }
-
-    executor_type get_executor() const noexcept { return executor_; }
-
-    template <class Handler, class... Args>
-    void operator()(Handler&& handler, Args&&... args)
-    {
-        start_(std::forward<Handler>(handler), std::forward<Args>(args)...);
-    }
-
-private:
-    executor_type executor_;
-    Start start_;
 };
 
 /// Erases a handler that runs on its associated executor, by default on that of the client.

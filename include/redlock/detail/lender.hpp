@@ -2,6 +2,7 @@
 #define REDLOCK_DETAIL_LENDER_HPP
 
 #include <redlock/detail/deliver.hpp>
+#include <redlock/detail/export.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
@@ -24,7 +25,7 @@ namespace redlock::detail {
     timer. It gets one of a context that belongs to the operation: the timer of a longer-lived
     context could fire when that of the handler is gone.
 */
-class lender
+class REDLOCK_EXPORT lender
 {
 public:
     /// Lends the executor of a client.

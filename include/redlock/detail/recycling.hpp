@@ -1,6 +1,8 @@
 #ifndef REDLOCK_DETAIL_RECYCLING_HPP
 #define REDLOCK_DETAIL_RECYCLING_HPP
 
+#include <redlock/detail/export.hpp>
+
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -42,17 +44,18 @@ struct shelf
 };
 
 /// Plain data, for it is used until the very end of a thread, when objects are gone already.
-extern constinit thread_local std::array<shelf, largest_recycled / recycling_step> shelves;
+REDLOCK_EXPORT extern constinit thread_local std::array<
+    shelf, largest_recycled / recycling_step> shelves;
 
 [[nodiscard]] inline shelf& shelf_for(std::size_t size) noexcept
 {
     return shelves[(size - 1) / recycling_step];
 }
 
-[[nodiscard]] void* allocate_anew(std::size_t size);
+[[nodiscard]] REDLOCK_EXPORT void* allocate_anew(std::size_t size);
 
 /// Makes room on the shelves if there was none yet, else frees the block for good.
-void free_slowly(void* block, std::size_t size) noexcept;
+REDLOCK_EXPORT void free_slowly(void* block, std::size_t size) noexcept;
 
 [[nodiscard]] inline void* allocate_recycled(std::size_t size)
 {

@@ -101,6 +101,22 @@ BOOST_AUTO_TEST_CASE(exactly_a_quorum_of_grants_is_a_lease)
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_name_is_enough_and_the_rest_are_the_defaults)
+{
+    running_client fixture;
+    const auto held = launch(fixture.locks().async_acquire("orders:42"));
+    const auto tried = launch(fixture.locks().async_try_acquire("orders:43"));
+    error_code called_back = error::not_running;
+    fixture.locks().async_acquire("orders:44", [&](error_code ec, lease) { called_back = ec; });
+    fixture.run_until_idle();
+
+    BOOST_TEST(static_cast<bool>(held->value()));
+    BOOST_TEST(static_cast<bool>(tried->value()));
+    BOOST_TEST(called_back == error_code());
+    for (const asked_question& each : fixture.log(verb::acquire))
+        BOOST_TEST(each.ttl == acquire_options().ttl);
+}
+
 BOOST_AUTO_TEST_CASE(all_nodes_are_asked_the_same_question)
 {
     running_client fixture({.key_prefix = "app:"});

@@ -40,9 +40,13 @@ struct recorder : observer
     {
         note("acquired in " + std::to_string(event.rounds), event.resource, {});
     }
-    void on_denied(const denied_event& event) noexcept override
+    void on_contended(const contended_event& event) noexcept override
     {
-        note("denied", event.resource, event.code);
+        note("contended in " + std::to_string(event.rounds), event.resource, {});
+    }
+    void on_failed(const failed_event& event) noexcept override
+    {
+        note("failed", event.resource, event.code);
     }
     void on_extended(const extended_event& event) noexcept override
     {
@@ -89,7 +93,7 @@ BOOST_AUTO_TEST_CASE(it_is_told_of_the_life_of_a_lease)
     BOOST_TEST((on.take() == events{"released orders:42"}));
 }
 
-BOOST_AUTO_TEST_CASE(it_is_told_of_contention_as_of_any_other_denial)
+BOOST_AUTO_TEST_CASE(it_is_told_of_contention_and_not_of_a_failure)
 {
     observed_client on;
     on.fixture.hold_elsewhere("orders:42", 1h, 0, 3);
@@ -98,7 +102,7 @@ BOOST_AUTO_TEST_CASE(it_is_told_of_contention_as_of_any_other_denial)
     on.fixture.complete(on.fixture.locks().async_try_acquire("orders:42", 10s));
 
     const std::string why = make_error_code(error::contended).message();
-    BOOST_TEST((on.take() == events{"round orders:42: " + why, "denied orders:42: " + why}));
+    BOOST_TEST((on.take() == events{"round orders:42: " + why, "contended in 1 orders:42"}));
     BOOST_TEST(on.fixture.locks().metrics().contended == 1u);
     BOOST_TEST(on.fixture.locks().metrics().failed == 0u);
 }
@@ -130,7 +134,7 @@ BOOST_AUTO_TEST_CASE(it_is_not_told_that_a_try_waits)
     on.fixture.complete(on.fixture.locks().async_acquire("orders:42", options));
 
     const std::string why = make_error_code(error::contended).message();
-    BOOST_TEST((on.take() == events{"round orders:42: " + why, "denied orders:42: " + why}));
+    BOOST_TEST((on.take() == events{"round orders:42: " + why, "contended in 1 orders:42"}));
 }
 
 BOOST_AUTO_TEST_CASE(it_is_told_of_a_loss_once)
@@ -193,7 +197,7 @@ BOOST_AUTO_TEST_CASE(an_interrupted_round_is_not_told_as_a_grant)
     on.fixture.run_until_idle();
 
     const std::string aborted = error_code(asio::error::operation_aborted).message();
-    const events expected{"round orders:42: " + aborted, "denied orders:42: " + aborted};
+    const events expected{"round orders:42: " + aborted, "failed orders:42: " + aborted};
     BOOST_TEST(on.take() == expected, boost::test_tools::per_element());
 }
 

@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(silence_is_a_timeout)
     for (std::size_t index = 0; index < 3; ++index)
     {
         BOOST_TEST_REQUIRE(report.votes[index].vote.has_value());
-        BOOST_TEST(*report.votes[index].vote == vote::failed);
+        BOOST_TEST(*report.votes[index].vote == vote::unknown);
         BOOST_TEST(report.votes[index].reason == reason::timeout);
         BOOST_TEST_REQUIRE(report.votes[index].round_trip.has_value());
         BOOST_TEST(*report.votes[index].round_trip == 50ms);
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_is_down_says_why)
     for (const node_vote& each : report.votes)
     {
         BOOST_TEST_REQUIRE(each.vote.has_value());
-        BOOST_TEST(*each.vote == vote::failed);
+        BOOST_TEST(*each.vote == vote::unknown);
         BOOST_TEST(each.reason == reason::down);
         BOOST_TEST(each.code == asio::error::connection_refused);
     }
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(a_connection_that_breaks_says_why)
     const diagnostics report = report_of_one_round(fixture);
 
     BOOST_TEST_REQUIRE(report.votes[0].vote.has_value());
-    BOOST_TEST(*report.votes[0].vote == vote::failed);
+    BOOST_TEST(*report.votes[0].vote == vote::unknown);
     BOOST_TEST(report.votes[0].reason == reason::connection_lost);
     BOOST_TEST(report.votes[0].code == asio::error::connection_reset);
 }
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_takes_no_question_says_why)
     const diagnostics report = report_of_one_round(fixture);
 
     BOOST_TEST_REQUIRE(report.votes[0].vote.has_value());
-    BOOST_TEST(*report.votes[0].vote == vote::failed);
+    BOOST_TEST(*report.votes[0].vote == vote::unknown);
     BOOST_TEST(report.votes[0].reason == reason::overloaded);
 }
 
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(an_answer_of_the_wrong_shape_is_unexpected)
 {
     running_client fixture;
     fixture.each_node([](fake_node& node) {
-        node.on(verb::acquire).reply(vote::failed, reason::unexpected_reply);
+        node.on(verb::acquire).reply(vote::unknown, reason::unexpected_reply);
     });
 
     const diagnostics report = report_of_one_round(fixture);

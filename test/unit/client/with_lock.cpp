@@ -85,6 +85,20 @@ BOOST_AUTO_TEST_CASE(the_body_runs_under_a_lease_that_is_released_afterwards)
     BOOST_TEST(fixture.keys_left() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(a_ttl_may_stand_for_the_options_and_so_may_nothing)
+{
+    running_client fixture;
+    const auto body = [](lease&) -> asio::awaitable<void> { co_return; };
+
+    const auto of_ttl = spawn(fixture, with_lock(fixture.locks(), "orders:42", 3s, body));
+    const auto of_defaults = spawn(fixture, with_lock(fixture.locks(), "orders:43", body));
+
+    BOOST_TEST(of_ttl->done());
+    BOOST_TEST(of_defaults->done());
+    BOOST_TEST(fixture.log(verb::acquire).front().ttl == 3s);
+    BOOST_TEST(fixture.log(verb::acquire).back().ttl == acquire_options().ttl);
+}
+
 BOOST_AUTO_TEST_CASE(the_result_of_the_body_is_handed_out)
 {
     running_client fixture;

@@ -13,7 +13,7 @@ using redlock::core::release_count;
 
 namespace {
 
-constexpr std::array all_votes{vote::granted, vote::denied, vote::refused, vote::failed};
+constexpr std::array all_votes{vote::granted, vote::denied, vote::refused, vote::unknown};
 
 std::string text_of(const std::vector<vote>& votes)
 {
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(waiting_ends_exactly_when_no_further_answer_can_change_the_
                 const bool at_best =
                     free_on_a_majority(nodes, completed(nodes, votes, vote::granted));
                 const bool at_worst =
-                    free_on_a_majority(nodes, completed(nodes, votes, vote::failed));
+                    free_on_a_majority(nodes, completed(nodes, votes, vote::unknown));
 
                 BOOST_TEST(count_of(nodes, votes).decided() == (at_best == at_worst));
             }

@@ -21,7 +21,7 @@ using core::verdict;
 
 namespace {
 
-constexpr std::array all_votes{vote::granted, vote::denied, vote::refused, vote::failed};
+constexpr std::array all_votes{vote::granted, vote::denied, vote::refused, vote::unknown};
 
 /// Well after the epoch, and different on both clocks.
 constexpr instant start{time_point(1h), 5h};
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(every_vote_is_counted_also_after_the_decision)
                 BOOST_TEST(votes.granted() == count(vote::granted));
                 BOOST_TEST(votes.denied() == count(vote::denied));
                 BOOST_TEST(votes.refused() == count(vote::refused));
-                BOOST_TEST(votes.failed() == count(vote::failed));
+                BOOST_TEST(votes.unknown() == count(vote::unknown));
                 BOOST_TEST(votes.denied_by_majority() == (2 * count(vote::denied) >= nodes));
             }
 }
@@ -162,22 +162,22 @@ BOOST_AUTO_TEST_CASE(the_cause_of_a_lost_round_is_what_a_caller_can_act_on)
     constexpr vote granted = vote::granted;
     constexpr vote denied = vote::denied;
     constexpr vote refused = vote::refused;
-    constexpr vote failed = vote::failed;
+    constexpr vote unknown = vote::unknown;
     struct
     {
         std::vector<vote> votes;
         verdict expected;
     } const cases[] = {
-        {{failed, failed, failed}, verdict::unreachable},
-        {{failed, failed, failed, denied, denied}, verdict::unreachable},
-        {{granted, granted, failed, failed, failed}, verdict::unreachable},
-        {{failed, failed, denied}, verdict::contended},
-        {{denied, failed, failed, failed, failed}, verdict::contended},
+        {{unknown, unknown, unknown}, verdict::unreachable},
+        {{unknown, unknown, unknown, denied, denied}, verdict::unreachable},
+        {{granted, granted, unknown, unknown, unknown}, verdict::unreachable},
+        {{unknown, unknown, denied}, verdict::contended},
+        {{denied, unknown, unknown, unknown, unknown}, verdict::contended},
         {{denied, denied, denied}, verdict::contended},
         {{granted, granted, denied, denied, denied}, verdict::contended},
         {{refused, refused, denied}, verdict::contended},
         {{refused, refused, refused}, verdict::rejected},
-        {{failed, failed, refused}, verdict::rejected},
+        {{unknown, unknown, refused}, verdict::rejected},
         {{refused, refused, refused, denied, denied}, verdict::rejected},
         {{granted, granted, denied, denied}, verdict::undecided},
         {{granted, granted, denied, denied, granted}, verdict::granted},

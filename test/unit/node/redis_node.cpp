@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_is_down_answers_at_once)
     ask(verb::acquire, "a");
 
     BOOST_TEST_REQUIRE(at_once.has_value());
-    BOOST_TEST((at_once->vote == vote::failed));
+    BOOST_TEST((at_once->vote == vote::unknown));
     BOOST_TEST(at_once->why == reason::down);
     BOOST_TEST(at_once->code == asio::error::connection_reset);
 }
@@ -246,6 +246,30 @@ BOOST_AUTO_TEST_CASE(a_node_that_lost_its_marker_is_down_and_not_rejected)
 
     BOOST_TEST(state() == node_state::down);
     BOOST_TEST(subject->status().because == "the node has lost its data");
+    BOOST_TEST(subject->status().reason == reason::unmarked);
+}
+
+BOOST_AUTO_TEST_CASE(its_status_gives_the_reason_to_programs_until_it_is_ready)
+{
+    make_ready();
+    BOOST_TEST(subject->status().reason == reason::none);
+
+    lose(asio::error::connection_reset);
+    BOOST_TEST(subject->status().reason == reason::down);
+    BOOST_TEST(subject->status().code == asio::error::connection_reset);
+
+    advance(2s);
+    refuse(reason::replica, "the server's role is 'slave', must be 'master'");
+    BOOST_TEST(subject->status().reason == reason::replica);
+    BOOST_TEST(subject->status().code == error_code());
+
+    advance(2s);
+    make_ready(100ms);
+    BOOST_TEST(subject->status().reason == reason::quarantined);
+
+    advance(101ms);
+    BOOST_TEST(state() == node_state::ready);
+    BOOST_TEST(subject->status().reason == reason::none);
 }
 
 BOOST_AUTO_TEST_CASE(each_change_is_logged_and_told_once)

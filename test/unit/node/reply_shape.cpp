@@ -49,7 +49,7 @@ void check_meaning(const reply& found, meaning expected)
         {vote::denied, reason::held},
         {vote::denied, reason::gone},
         {vote::refused, reason::error_reply},
-        {vote::failed, reason::unexpected_reply},
+        {vote::unknown, reason::unexpected_reply},
     };
     BOOST_TEST(found.vote == table[static_cast<int>(expected)].vote);
     BOOST_TEST(found.why == table[static_cast<int>(expected)].why);
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(only_the_stamp_itself_grants_in_guarded_mode)
         BOOST_TEST(interpret(asked, stamp, number(echo)).vote == vote::granted);
         for (const reply_shape& other :
              {number(1), number(echo + 1), reply_shape{kind::ok, 0, {}}, numbers({1, echo, 0, 5})})
-            BOOST_TEST(interpret(asked, stamp, other).vote == vote::failed);
+            BOOST_TEST(interpret(asked, stamp, other).vote == vote::unknown);
     }
 }
 
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(who_is_not_in_the_queue_has_no_position)
 BOOST_AUTO_TEST_CASE(a_guarded_answer_of_another_shape_is_a_failure)
 {
     const auto fails = [](const reply_shape& from) {
-        return interpret(verb::acquire, stamp, from).vote == vote::failed;
+        return interpret(verb::acquire, stamp, from).vote == vote::unknown;
     };
     BOOST_TEST(!fails(numbers({0, echo, 300, 7, 0})));
     BOOST_TEST(fails(numbers({0, echo + 1, 300, 7, 0})));
@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(a_time_that_no_clock_shows_is_not_computed_with)
     for (const std::int64_t time : {std::int64_t{0}, std::int64_t{-1}, end, largest})
     {
         const reply said = interpret(verb::acquire, stamp, numbers({-2, echo, 0, time}));
-        BOOST_TEST(said.vote == vote::failed);
+        BOOST_TEST(said.vote == vote::unknown);
         BOOST_TEST(!said.node_time.has_value());
     }
 }

@@ -1,0 +1,71 @@
+#ifndef REDLOCK_DETAIL_INITIATE_HPP
+#define REDLOCK_DETAIL_INITIATE_HPP
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+
+#include <chrono>
+#include <type_traits>
+#include <utility>
+
+namespace redlock::detail {
+
+template <class T>
+inline constexpr bool is_duration = false;
+
+template <class Rep, class Period>
+inline constexpr bool is_duration<std::chrono::duration<Rep, Period>> = true;
+
+/// What starts an operation. Has the executor of the client, for tokens such as `cancel_after` that
+/// need a timer and look for one here.
+template <class Start>
+class initiation
+{
+public:
+    using executor_type = boost::asio::any_io_executor;
+
+    initiation(executor_type executor, Start start)
+        : executor_(std::move(executor)), start_(std::move(start))
+    {
+    }
+
+    executor_type get_executor() const noexcept { return executor_; }
+
+    template <class Handler, class... Args>
+    void operator()(Handler&& handler, Args&&... args)
+    {
+        start_(std::forward<Handler>(handler), std::forward<Args>(args)...);
+    }
+
+private:
+    executor_type executor_;
+    Start start_;
+};
+
+/// Starts an operation with a completion token. Refuses what is no token in one sentence, before
+/// Asio does so in a hundred.
+template <class Signature, class Token, class Start, class... Args>
+auto initiate(
+    Token&& token,
+    const boost::asio::any_io_executor& executor,
+    Start start,
+    Args&&... args
+)
+{
+    constexpr bool fits = boost::asio::completion_token_for<Token, Signature>;
+    static_assert(
+        fits,
+        "This is no completion token of the operation. A callback has to take what its comment "
+        "calls the completion signature, such as (boost::system::error_code, redlock::lease)."
+    );
+    if constexpr (fits)
+    {
+        return boost::asio::async_initiate<Token, Signature>(
+            initiation(executor, std::move(start)), token, std::forward<Args>(args)...
+        );
+    }
+}
+
+}  // namespace redlock::detail
+
+#endif

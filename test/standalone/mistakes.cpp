@@ -1,0 +1,34 @@
+// What users write by mistake. Each name selects one, which must be refused in the sentence that
+// CMakeLists.txt expects.
+
+#include <redlock.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
+using namespace std::chrono_literals;
+
+boost::asio::awaitable<void> make_mistake(redlock::client& locks)
+{
+#if defined(CALLBACK_WITHOUT_LEASE)
+    locks.async_acquire("orders:42", 10s, [](redlock::error_code) {});
+#elif defined(CALLBACK_WITHOUT_CODE)
+    locks.async_try_acquire("orders:42", [](redlock::lease) {});
+#elif defined(RELEASE_WITHOUT_OUTCOME)
+    redlock::lease held;
+    held.async_release([](redlock::error_code) {});
+#elif defined(TTL_WITHOUT_UNIT)
+    co_await locks.async_acquire("orders:42", 10);
+#elif defined(BODY_WITHOUT_LEASE)
+    co_await redlock::with_lock(locks, "orders:42", 10s, []() -> boost::asio::awaitable<void> {
+        co_return;
+    });
+#elif defined(BODY_THAT_IS_NO_COROUTINE)
+    co_await redlock::with_lock(locks, "orders:42", 10s, [](redlock::lease&) {});
+#else
+    // No mistake.
+    co_await redlock::with_lock(
+        locks, "orders:42", 10s, [](redlock::lease&) -> boost::asio::awaitable<void> { co_return; }
+    );
+#endif
+    co_return;
+}

@@ -3,6 +3,7 @@
 
 /// Everything a user of the library needs.
 
+#include <redlock/blocking.hpp>
 #include <redlock/client.hpp>
 #include <redlock/config.hpp>
 #include <redlock/diagnostics.hpp>

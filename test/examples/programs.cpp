@@ -248,6 +248,27 @@ BOOST_FIXTURE_TEST_CASE(callbacks_stops_when_the_lease_is_lost, example_nodes)
     BOOST_TEST(callbacks.has_said("stopped half way"));
 }
 
+BOOST_FIXTURE_TEST_CASE(blocking_ships_without_coroutines, example_nodes)
+{
+    program blocking("blocking", nodes);
+
+    BOOST_TEST((blocking.exit_status() == 0));
+    BOOST_TEST(blocking.has_said("shipped 3 boxes"));
+    BOOST_TEST(blocking.has_said("printed the invoice"));
+    BOOST_TEST(is_free("orders:42"));
+    BOOST_TEST(is_free("invoices:42"));
+}
+
+BOOST_FIXTURE_TEST_CASE(blocking_stops_when_the_lease_is_lost, example_nodes)
+{
+    program blocking("blocking", nodes);
+    BOOST_TEST_REQUIRE(blocking.says("box 1"));
+    take_away("orders:42");
+
+    BOOST_TEST((blocking.exit_status() == 1));
+    BOOST_TEST(blocking.has_said(message_of(redlock::error::lease_lost)));
+}
+
 BOOST_FIXTURE_TEST_CASE(futures_ships_and_releases, example_nodes)
 {
     program futures("futures", nodes);

@@ -1,0 +1,283 @@
+#ifndef REDLOCK_BLOCKING_HPP
+#define REDLOCK_BLOCKING_HPP
+
+#include <redlock/config.hpp>
+#include <redlock/detail/export.hpp>
+#include <redlock/error.hpp>
+#include <redlock/fencing.hpp>
+#include <redlock/metrics.hpp>
+#include <redlock/node_status.hpp>
+#include <redlock/options.hpp>
+#include <redlock/release_outcome.hpp>
+#include <redlock/time.hpp>
+
+#include <chrono>
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+/// Locks for programs without coroutines. Nothing in this header needs Boost.Asio.
+namespace redlock::blocking {
+
+namespace detail {
+
+class engine;
+class held_lease;
+
+}  // namespace detail
+
+/** A resource held until a deadline: `redlock::lease` with functions that block.
+
+    Errors are thrown as `boost::system::system_error`, with the codes of `redlock::error`.
+
+    Destroying it releases the resource in the background, without blocking and without throwing.
+
+    @par Thread safety
+    Distinct objects: safe. Shared objects: the getters may be called from any thread; moving,
+    destroying and assigning may not.
+
+    @par Lifetime
+    May outlive its client. What it holds then expires by itself.
+*/
+class [[nodiscard]] REDLOCK_EXPORT lease
+{
+public:
+    /// An empty lease.
+    lease() noexcept;
+
+    /// Takes the lease over and leaves an empty one.
+    lease(lease&& other) noexcept;
+
+    /// Releases what was held before in the background.
+    lease& operator=(lease&& other) noexcept;
+
+    /// Releases the resource in the background.
+    ~lease();
+
+    /// Whether this is more than an empty lease. Ask `expired()` whether it is still valid.
+    explicit operator bool() const noexcept { return held_ != nullptr; }
+
+    /// The resource as given to the client. Empty for an empty lease.
+    [[nodiscard]] std::string_view resource() const noexcept;
+
+    /// As `redlock::lease::valid_until()`.
+    [[nodiscard]] time_point valid_until() const noexcept;
+
+    /// Time left, rounded down. Never negative; zero when `expired()`.
+    [[nodiscard]] milliseconds remaining() const noexcept;
+
+    /// Whether the deadline has passed or the lease is over. Reads the clocks at each call.
+    [[nodiscard]] bool expired() const noexcept;
+
+    /// The token for what the lock protects. Empty for an empty lease and in plain mode.
+    [[nodiscard]] fencing_token fence() const noexcept;
+
+    /// How the last extension ended that was answered. Empty: well, or there was none.
+    [[nodiscard]] error_code last_extension() const noexcept;
+
+    /** Prolongs the lease by `ttl`, counted from now. Blocks for at most `node_timeout`.
+
+        @throws boost::system::system_error as `redlock::lease::async_extend` fails.
+    */
+    template <class Rep, class Period>
+    void extend(std::chrono::duration<Rep, Period> ttl)
+    {
+        extend_to(saturate(ttl));
+    }
+
+    /// Prolongs the lease by the ttl it was acquired with.
+    void extend();
+
+    /** Gives the resource back. Blocks until a quorum has answered, for at most `node_timeout`.
+
+        @return What the release found. The lease is over in any case.
+        @throws boost::system::system_error as `redlock::lease::async_release` fails.
+    */
+    release_outcome release();
+
+    /// Forgets the resource without releasing it: the keys stay until their ttl ends. Leaves an
+    /// empty lease.
+    void abandon() noexcept;
+
+private:
+    friend class client;
+
+    explicit lease(std::unique_ptr<detail::held_lease> held) noexcept;
+
+    void extend_to(milliseconds ttl);
+
+    std::unique_ptr<detail::held_lease> held_;
+};
+
+/** Acquires leases, in a thread of its own that nobody has to run.
+
+    What `redlock::client` does, for programs that block. Errors are thrown as
+    `boost::system::system_error`, with the codes of `redlock::error`.
+
+    @par Thread safety
+    Every function may be called from any thread, except destroying. None may be called from the
+    log function or the observer of the configuration: those that block throw `std::logic_error`
+    there, for they run in the thread that would have to answer.
+
+    @par Fork
+    A child process has no thread of its own and must make a client of its own.
+
+    @par Example
+    @code
+    const auto nodes = redlock::parse_nodes("redis://a,redis://b,redis://c");
+    redlock::blocking::client locks({.nodes = nodes});
+    locks.with_lock("orders:42", 10s, [](redlock::blocking::lease& held) {
+        ship(42, held.fence());
+    });
+    @endcode
+*/
+class REDLOCK_EXPORT client
+{
+public:
+    /** Starts the thread, which connects to the nodes. Does not wait for them.
+
+        @throws std::invalid_argument naming the field and the value, if the configuration is
+        outside its limits (docs/configuration.md).
+    */
+    explicit client(client_config config);
+
+    client(const client&) = delete;
+    client& operator=(const client&) = delete;
+
+    /// As `close(1s)`. No other function may be under way: call `cancel()` and wait for them first.
+    ~client();
+
+    /// Waits until a quorum of nodes is ready. @return Whether it is, after at most so long.
+    /// @throws boost::system::system_error as `redlock::client::async_wait_ready` fails.
+    bool wait_ready(milliseconds at_most);
+
+    /** Acquires a resource; waits while another owner holds it.
+
+        @param resource As for `redlock::client::async_acquire`.
+        @param options As there. `acquire_options::wait` is how long this may block.
+
+        @throws boost::system::system_error as `redlock::client::async_acquire` fails.
+        `operation_aborted`: another thread has called `cancel()` or `close()`.
+    */
+    lease acquire(std::string_view resource, const acquire_options& options = acquire_options());
+
+    /// Acquires a resource for `ttl`, with the defaults of `acquire_options` otherwise. The ttl is
+    /// not how long to wait: that is `acquire_options::wait`, 10 s by default.
+    template <class Rep, class Period>
+    lease acquire(std::string_view resource, std::chrono::duration<Rep, Period> ttl)
+    {
+        return acquire(resource, with_ttl(ttl));
+    }
+
+    /// Tries to acquire a resource with one round. @return An empty lease if another owner holds
+    /// it. @throws boost::system::system_error as `redlock::client::async_try_acquire` fails.
+    lease try_acquire(
+        std::string_view resource,
+        const acquire_options& options = acquire_options()
+    );
+
+    /// Tries to acquire a resource for `ttl`.
+    template <class Rep, class Period>
+    lease try_acquire(std::string_view resource, std::chrono::duration<Rep, Period> ttl)
+    {
+        return try_acquire(resource, with_ttl(ttl));
+    }
+
+    /** Runs `body` in this thread under a lease, which is extended until the body has ended.
+
+        Nothing can stop a body whose lease is lost: it sees `lease::expired()`, and what it
+        protects can check `lease::fence()`.
+
+        @param resource As for `redlock::client::async_acquire`.
+        @param options As for `acquire`; `auto_extend` is on whatever it says.
+        @param body Called once with the lease, which it may release.
+
+        @return What the body returned, by value.
+
+        @throws boost::system::system_error what `acquire` throws, and then the body is not called;
+        or `error::lease_lost` or `error::hold_limit_reached`, if the lease was lost before the body
+        had ended. What the body throws comes out, and the release goes on in the background.
+    */
+    template <class Body>
+    auto with_lock(std::string_view resource, const acquire_options& options, Body&& body)
+    {
+        constexpr bool callable = std::invocable<Body&, lease&>;
+        static_assert(
+            callable, "The body of with_lock is called with a redlock::blocking::lease&: take one."
+        );
+        if constexpr (callable)
+        {
+            lease held = acquire_for_body(resource, options);
+            if constexpr (std::is_void_v<std::invoke_result_t<Body&, lease&>>)
+            {
+                std::invoke(body, held);
+                end_body(held);
+            }
+            else
+            {
+                auto result = std::invoke(body, held);
+                end_body(held);
+                return result;
+            }
+        }
+    }
+
+    /// Runs `body` under a lease of `ttl`, which is extended as long as the body runs.
+    template <class Rep, class Period, class Body>
+    auto with_lock(
+        std::string_view resource,
+        std::chrono::duration<Rep, Period> ttl,
+        Body&& body
+    )
+    {
+        return with_lock(resource, with_ttl(ttl), std::forward<Body>(body));
+    }
+
+    /// Runs `body` under a lease with the defaults of `acquire_options`.
+    template <class Body>
+    auto with_lock(std::string_view resource, Body&& body)
+    {
+        return with_lock(resource, acquire_options(), std::forward<Body>(body));
+    }
+
+    /// Aborts what is under way in any thread, and ends the client. Leases are not released.
+    void cancel() noexcept;
+
+    /** Releases what is held, as `redlock::client::async_close`, and ends the client.
+
+        @param at_most How long to wait for the nodes. Leases that could not be released by then
+        end with their ttl.
+        @return Whether a quorum has confirmed each release in time.
+    */
+    bool close(milliseconds at_most);
+
+    /// What the client has done so far.
+    [[nodiscard]] redlock::metrics metrics() const noexcept;
+
+    /// What the client knows of its nodes now, in the order of the configuration.
+    [[nodiscard]] std::vector<node_status> nodes() const;
+
+private:
+    template <class Rep, class Period>
+    [[nodiscard]] static acquire_options with_ttl(std::chrono::duration<Rep, Period> ttl) noexcept
+    {
+        acquire_options options;
+        options.ttl = saturate(ttl);
+        return options;
+    }
+
+    lease acquire_for_body(std::string_view resource, acquire_options options);
+
+    /// Releases the lease. Throws why it was lost, if it was.
+    static void end_body(lease& held);
+
+    std::shared_ptr<detail::engine> engine_;
+};
+
+}  // namespace redlock::blocking
+
+#endif

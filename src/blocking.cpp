@@ -1,0 +1,314 @@
+#include <redlock/blocking.hpp>
+#include <redlock/client.hpp>
+#include <redlock/lease.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_future.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <future>
+#include <stdexcept>
+#include <thread>
+
+namespace redlock::blocking {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+/// A client and the thread that it works in. Lives as long as the client or a lease of it, because
+/// both need an answer.
+class detail::engine
+{
+public:
+    explicit engine(client_config config)
+        : locks_(context_, std::move(config)), stopped_(locks_.async_run(asio::use_future))
+    {
+        thread_ = std::thread([this] { context_.run(); });
+    }
+
+    engine(const engine&) = delete;
+    engine& operator=(const engine&) = delete;
+
+    ~engine()
+    {
+        locks_.cancel();
+        work_.reset();
+        thread_.join();
+    }
+
+    [[nodiscard]] redlock::client& locks() noexcept { return locks_; }
+
+    /// To be called before an operation is started that is waited for. In the thread of the client
+    /// nobody would be left to end it.
+    void refuse_own_thread()
+    {
+        if (context_.get_executor().running_in_this_thread())
+        {
+            throw std::logic_error(
+                "a log function or observer must not block: it called a function of "
+                "redlock::blocking that waits for the thread it runs in"
+            );
+        }
+    }
+
+    /// Starts an operation and blocks until it has ended. @throws What it fails with.
+    template <class Start>
+    auto result_of(Start start)
+    {
+        refuse_own_thread();
+        return start().get();
+    }
+
+    /// Blocks until an operation has ended, for so long. @return Whether it has.
+    static bool ends_within(milliseconds at_most, const std::future<void>& under_way)
+    {
+        // `wait_for` adds to the time of now, which overflows.
+        constexpr milliseconds longest = std::chrono::hours(24 * 365);
+        return under_way.wait_for(std::min(at_most, longest)) == std::future_status::ready;
+    }
+
+    /// Cancels an operation, in the thread that its cancellation slot belongs to.
+    void stop(asio::cancellation_signal& operation)
+    {
+        const auto stop = [&operation] { operation.emit(asio::cancellation_type::terminal); };
+        asio::post(context_, asio::use_future(stop)).get();
+    }
+
+private:
+    asio::io_context context_{1};
+    asio::executor_work_guard<asio::io_context::executor_type> work_{context_.get_executor()};
+    redlock::client locks_;
+    std::future<void> stopped_;
+    std::thread thread_;
+};
+
+class detail::held_lease
+{
+public:
+    held_lease(std::shared_ptr<engine> by, redlock::lease held)
+        : by_(std::move(by)), held_(std::move(held))
+    {
+    }
+
+    [[nodiscard]] redlock::lease& operator*() noexcept { return held_; }
+    [[nodiscard]] redlock::lease* operator->() noexcept { return &held_; }
+    [[nodiscard]] engine& by() const noexcept { return *by_; }
+
+    /// From now on a client that closes leaves the lease to its body.
+    void begin_body()
+    {
+        attended_ = redlock::detail::attend(held_);
+        lost_ = held_.async_wait_lost(asio::use_future);
+    }
+
+    /// Why the lease was lost during the body. Empty: it was not.
+    [[nodiscard]] error_code loss()
+    {
+        // The thread of the client knows why a lease is over, and is about to say so.
+        if (held_.expired())
+            lost_.wait();
+        error_code waited = asio::error::operation_aborted;
+        if (lost_.wait_for(0s) == std::future_status::ready)
+            waited = code_of(lost_);
+        return redlock::detail::loss_of(held_, waited);
+    }
+
+private:
+    static error_code code_of(std::future<void>& ended)
+    {
+        try
+        {
+            ended.get();
+            return {};
+        }
+        catch (const boost::system::system_error& error)
+        {
+            return error.code();
+        }
+    }
+
+    std::shared_ptr<engine> by_;
+    redlock::lease held_;
+    std::shared_ptr<const void> attended_;
+    std::future<void> lost_;
+};
+
+lease::lease() noexcept = default;
+lease::lease(lease&& other) noexcept = default;
+lease& lease::operator=(lease&& other) noexcept = default;
+lease::~lease() = default;
+
+lease::lease(std::unique_ptr<detail::held_lease> held) noexcept : held_(std::move(held)) {}
+
+std::string_view lease::resource() const noexcept
+{
+    return held_ ? (*held_)->resource() : std::string_view();
+}
+
+time_point lease::valid_until() const noexcept
+{
+    return held_ ? (*held_)->valid_until() : time_point();
+}
+
+milliseconds lease::remaining() const noexcept
+{
+    return held_ ? (*held_)->remaining() : milliseconds(0);
+}
+
+bool lease::expired() const noexcept
+{
+    return !held_ || (*held_)->expired();
+}
+
+fencing_token lease::fence() const noexcept
+{
+    return held_ ? (*held_)->fence() : fencing_token();
+}
+
+error_code lease::last_extension() const noexcept
+{
+    return held_ ? (*held_)->last_extension() : error_code();
+}
+
+void lease::extend()
+{
+    if (!held_)
+        throw boost::system::system_error(error::invalid_argument);
+    held_->by().result_of([&] { return (*held_)->async_extend(asio::use_future); });
+}
+
+void lease::extend_to(milliseconds ttl)
+{
+    if (!held_)
+        throw boost::system::system_error(error::invalid_argument);
+    held_->by().result_of([&] { return (*held_)->async_extend(ttl, asio::use_future); });
+}
+
+release_outcome lease::release()
+{
+    if (!held_)
+        throw boost::system::system_error(error::invalid_argument);
+    return held_->by().result_of([&] { return (*held_)->async_release(asio::use_future); });
+}
+
+void lease::abandon() noexcept
+{
+    if (held_)
+        (*held_)->abandon();
+    held_.reset();
+}
+
+client::client(client_config config) : engine_(std::make_shared<detail::engine>(std::move(config)))
+{
+}
+
+client::~client()
+{
+    try
+    {
+        close(1s);
+    }
+    catch (...)
+    {
+        // Out of memory. The keys end with their ttl.
+    }
+    cancel();
+}
+
+bool client::wait_ready(milliseconds at_most)
+{
+    engine_->refuse_own_thread();
+    asio::cancellation_signal late;
+    std::future<void> ready = engine_->locks().async_wait_ready(
+        asio::bind_cancellation_slot(late.slot(), asio::use_future)
+    );
+    const bool in_time = detail::engine::ends_within(at_most, ready);
+    if (!in_time)
+        engine_->stop(late);
+    try
+    {
+        ready.get();
+        return true;
+    }
+    catch (const boost::system::system_error& error)
+    {
+        if (!in_time && error.code() == asio::error::operation_aborted)
+            return false;
+        throw;
+    }
+}
+
+lease client::acquire(std::string_view resource, const acquire_options& options)
+{
+    redlock::lease held = engine_->result_of([&] {
+        return engine_->locks().async_acquire(resource, options, asio::use_future);
+    });
+    return lease(std::make_unique<detail::held_lease>(engine_, std::move(held)));
+}
+
+lease client::try_acquire(std::string_view resource, const acquire_options& options)
+{
+    redlock::lease held = engine_->result_of([&] {
+        return engine_->locks().async_try_acquire(resource, options, asio::use_future);
+    });
+    if (!held)
+        return {};
+    return lease(std::make_unique<detail::held_lease>(engine_, std::move(held)));
+}
+
+void client::cancel() noexcept
+{
+    engine_->locks().cancel();
+}
+
+bool client::close(milliseconds at_most)
+{
+    engine_->refuse_own_thread();
+    std::future<void> closed = engine_->locks().async_close(asio::use_future);
+    const bool in_time = detail::engine::ends_within(at_most, closed);
+    cancel();
+    return in_time;
+}
+
+redlock::metrics client::metrics() const noexcept
+{
+    return engine_->locks().metrics();
+}
+
+std::vector<node_status> client::nodes() const
+{
+    return engine_->locks().nodes();
+}
+
+lease client::acquire_for_body(std::string_view resource, acquire_options options)
+{
+    options.auto_extend = true;
+    lease held = acquire(resource, options);
+    held.held_->begin_body();
+    return held;
+}
+
+void client::end_body(lease& held)
+{
+    if (!held)
+        return;
+    const error_code lost = held.held_->loss();
+    try
+    {
+        held.release();
+    }
+    catch (const boost::system::system_error&)
+    {
+        // The ttl ends what a release could not.
+    }
+    if (lost)
+        throw boost::system::system_error(lost);
+}
+
+}  // namespace redlock::blocking

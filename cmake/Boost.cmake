@@ -3,20 +3,34 @@
 
 add_library(redlock_boost INTERFACE)
 
+set(boost_cure
+    "Install Boost 1.83 or newer (Debian 13, Ubuntu 24.04: apt install libboost-dev), or set \
+REDLOCK_BOOST_INCLUDE_DIR to the folder of its headers; see docs/add-to-your-project.md.")
+
 if(REDLOCK_BOOST_INCLUDE_DIR)
     set(version_header "${REDLOCK_BOOST_INCLUDE_DIR}/boost/version.hpp")
     if(NOT EXISTS "${version_header}")
-        message(FATAL_ERROR "No boost/version.hpp in '${REDLOCK_BOOST_INCLUDE_DIR}'")
+        message(FATAL_ERROR "No boost/version.hpp in '${REDLOCK_BOOST_INCLUDE_DIR}'. ${boost_cure}")
     endif()
     file(STRINGS "${version_header}" version_line REGEX "#define BOOST_VERSION [0-9]+")
     string(REGEX MATCH "[0-9]+" boost_version "${version_line}")
     if(boost_version LESS 108300)
+        math(EXPR boost_major "${boost_version} / 100000")
+        math(EXPR boost_minor "${boost_version} / 100 % 1000")
         message(FATAL_ERROR
-            "Boost in '${REDLOCK_BOOST_INCLUDE_DIR}' is ${boost_version}, need 108300 or newer")
+            "Boost in '${REDLOCK_BOOST_INCLUDE_DIR}' is ${boost_major}.${boost_minor}. "
+            "${boost_cure}")
     endif()
     target_include_directories(redlock_boost SYSTEM INTERFACE "${REDLOCK_BOOST_INCLUDE_DIR}")
 else()
-    find_package(Boost 1.83 REQUIRED)
+    find_package(Boost 1.83 QUIET)
+    if(NOT Boost_FOUND)
+        set(boost_seen "No Boost was found.")
+        if(Boost_VERSION_STRING)
+            set(boost_seen "The Boost that was found is ${Boost_VERSION_STRING}.")
+        endif()
+        message(FATAL_ERROR "${boost_seen} ${boost_cure}")
+    endif()
     target_link_libraries(redlock_boost INTERFACE Boost::headers)
 endif()
 

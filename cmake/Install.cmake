@@ -1,5 +1,5 @@
-# Installs the library so that find_package(redlock) gives redlock::redlock. Boost is not part of
-# it: the installed redlockConfig.cmake looks for it again.
+# Installs the library so that find_package(redlock) gives redlock::redlock, and pkg-config knows
+# redlock. Boost is not part of it: the installed redlockConfig.cmake looks for it again.
 
 option(REDLOCK_INSTALL "Install the library" ${PROJECT_IS_TOP_LEVEL})
 if(NOT REDLOCK_INSTALL)
@@ -10,11 +10,24 @@ include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/redlock")
+set(pkgconfig_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
-install(TARGETS redlock redlock_testing EXPORT redlockTargets)
+install(TARGETS redlock redlock_testing EXPORT redlockTargets
+    LIBRARY COMPONENT runtime NAMELINK_COMPONENT development
+    ARCHIVE COMPONENT development
+)
+if(REDLOCK_BUILD_TOOLS)
+    # Beside a shared library it finds that from wherever both are moved.
+    file(RELATIVE_PATH to_library "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
+    set_target_properties(redlock_initialize PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
+    install(TARGETS redlock_initialize RUNTIME COMPONENT tools)
+endif()
 # The same folder as in the INSTALL_INTERFACE of the target.
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION include)
-install(EXPORT redlockTargets NAMESPACE redlock:: DESTINATION "${package_dir}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION include COMPONENT development)
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+    COMPONENT runtime)
+install(EXPORT redlockTargets NAMESPACE redlock:: DESTINATION "${package_dir}"
+    COMPONENT development)
 
 configure_package_config_file(
     "${PROJECT_SOURCE_DIR}/cmake/redlockConfig.cmake.in"
@@ -30,4 +43,18 @@ install(
         "${PROJECT_BINARY_DIR}/redlockConfig.cmake"
         "${PROJECT_BINARY_DIR}/redlockConfigVersion.cmake"
     DESTINATION "${package_dir}"
+    COMPONENT development
 )
+
+# The prefix is found from where the file is, so that it may be moved.
+file(RELATIVE_PATH to_prefix "/${pkgconfig_dir}" "/")
+# A program links what a static library uses, and a shared library has done so.
+set(private "")
+set(threads " -pthread")
+if(BUILD_SHARED_LIBS)
+    set(private ".private")
+    set(threads "")
+endif()
+configure_file("${PROJECT_SOURCE_DIR}/cmake/redlock.pc.in" "${PROJECT_BINARY_DIR}/redlock.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/redlock.pc" DESTINATION "${pkgconfig_dir}"
+    COMPONENT development)

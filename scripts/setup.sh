@@ -2,7 +2,8 @@
 # Makes this machine able to build and test redlock. On Debian 12 and 13 it installs what is
 # missing, elsewhere it says what is needed.
 #
-#   scripts/setup.sh [FEATURE...]      features: browser chat fuzz mariadb model sim stock valkey
+#   scripts/setup.sh [FEATURE...]      features: browser chat fuzz mariadb model sim site stock
+#                                      valkey
 #
 # Steps are told on stderr; a second run has none. The only line on stdout is the directory to hand
 # to CMake as -DREDLOCK_BOOST_INCLUDE_DIR. Other scripts source this file and call `setup`.
@@ -37,9 +38,24 @@ on_debian() { [[ $(os_field ID) == debian ]]; }
 # Whether there is a program, also where only root looks for it.
 has_program() { command -v "$1" >/dev/null || [[ -x /usr/sbin/$1 ]]; }
 
+# The Python that has the packages of the distribution. Another one may come first.
+site_python() {
+    local python
+    for python in python3 /usr/bin/python3; do
+        if "$python" -c 'import markdown_it, pygments' 2>/dev/null; then
+            echo "$python"
+            return 0
+        fi
+    done
+    return 1
+}
+
+has_site_tools() { has_program doxygen && site_python >/dev/null; }
+
 missing_packages() {
     local pair feature
-    for pair in g++:g++ cmake:cmake ninja:ninja-build openssl:openssl python3:python3-minimal; do
+    for pair in g++:g++ cmake:cmake ninja:ninja-build openssl:openssl pkg-config:pkg-config \
+        python3:python3-minimal; do
         command -v "${pair%:*}" >/dev/null || echo "${pair#*:}"
     done
     have_server redis || echo redis-tools
@@ -87,6 +103,10 @@ missing_packages() {
                 [[ -e /usr/include/lua5.1/lua.h ]] || echo liblua5.1-0-dev
             fi
             ;;
+        site)
+            has_program doxygen || echo doxygen
+            site_python >/dev/null || echo python3-markdown-it python3-pygments
+            ;;
         stock)
             command -v wrk >/dev/null || echo wrk
             if on_debian && [[ ! -e /usr/include/CLI/CLI.hpp ]]; then
@@ -95,7 +115,7 @@ missing_packages() {
             ;;
         *)
             fail "unknown feature '$feature'," \
-                "there are: browser chat fuzz mariadb model sim stock valkey"
+                "there are: browser chat fuzz mariadb model sim site stock valkey"
             ;;
         esac
     done

@@ -1,0 +1,37 @@
+# The .deb packages that scripts/package.sh makes: cpack -G DEB, of a shared library.
+
+if(NOT PROJECT_IS_TOP_LEVEL OR NOT REDLOCK_INSTALL)
+    return()
+endif()
+
+set(soversion "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_CONTACT "the redlock maintainers <maintainers@redlock.invalid>")
+set(CPACK_PACKAGING_INSTALL_PREFIX "/usr")
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}")
+set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS OFF)
+
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME "libredlock${soversion}")
+set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "${PROJECT_DESCRIPTION} (shared library)")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "${PROJECT_BINARY_DIR}/triggers")
+file(WRITE "${PROJECT_BINARY_DIR}/triggers" "activate-noawait ldconfig\n")
+
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libredlock-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
+    "libredlock${soversion} (= ${PROJECT_VERSION}), libssl-dev (>= 3)")
+# Not a dependency: Debian 12 has none that is new enough, and yours may come from elsewhere.
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "libboost-dev (>= 1.83)")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "${PROJECT_DESCRIPTION} (headers)")
+
+set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME redlock-tools)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION admin)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "libredlock${soversion} (= ${PROJECT_VERSION})")
+set(CPACK_COMPONENT_TOOLS_DESCRIPTION "${PROJECT_DESCRIPTION} (redlock_initialize)")
+
+include(CPack)

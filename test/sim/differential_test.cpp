@@ -485,4 +485,12 @@ BOOST_AUTO_TEST_CASE(
     compare("redis-server");
 }
 
+BOOST_AUTO_TEST_CASE(
+    a_simulated_server_answers_as_valkey_does,
+    *boost::unit_test::precondition(test::needs("valkey-server"))
+)
+{
+    compare("valkey-server");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -46,10 +46,11 @@ reason reason_of(node_state state) noexcept
     return reason::none;
 }
 
+/// Of one width, so that equal arrivals are in the order of creation.
 std::string unique_channel()
 {
-    static std::atomic<unsigned> count = 0;
-    return "client" + std::to_string(++count);
+    static std::atomic<unsigned> count = 1'000'000;
+    return std::to_string(++count);
 }
 
 nanoseconds expiry(milliseconds ttl, nanoseconds now)
@@ -525,17 +526,27 @@ reply fake_node::acquire_guarded(const question& asked)
     return execute(asked);
 }
 
-/// For how long the resource is reserved for somebody who goes first.
+/// For how long the resource is reserved for somebody who goes first. A try has no place, and yields
+/// to every reservation.
 milliseconds fake_node::yields(const question& asked) const
 {
     const auto found = server_->queues.reserved.find(std::string(asked.key()));
     if (found == server_->queues.reserved.end())
         return 0ms;
     const auto& [first, expires] = found->second;
-    const bool later = !asked.arrival() || first.arrival <= *asked.arrival();
-    if (first.client == channel_ || !later || time_->elapsed() >= expires)
+    const bool goes_first =
+        !asked.arrival() || (first.client != channel_ && first.arrival <= *asked.arrival());
+    if (!goes_first || time_->elapsed() >= expires)
         return 0ms;
     return std::chrono::ceil<milliseconds>(expires - time_->elapsed());
+}
+
+/// A clock that is off puts nobody before those who have waited for longer.
+std::uint64_t fake_node::seen(std::uint64_t arrival) const
+{
+    const auto now = static_cast<std::uint64_t>(clock().count());
+    const auto window = static_cast<std::uint64_t>(server_->guard.window.count());
+    return std::clamp(arrival, now - window, now);
 }
 
 /// @return Its position, from 1.
@@ -545,9 +556,10 @@ std::size_t fake_node::enter(const std::string& key, std::uint64_t arrival)
     auto place = std::ranges::find(queue, channel_, &fake_place::client);
     if (place == queue.end())
     {
-        const fake_place entered{arrival, channel_};
+        const fake_place entered{seen(arrival), channel_};
         place = queue.insert(std::ranges::upper_bound(queue, entered), entered);
     }
+    server_->queues.flagged.insert(key);
     return 1 + static_cast<std::size_t>(place - queue.begin());
 }
 
@@ -556,6 +568,18 @@ void fake_node::leave(const std::string& key)
     std::erase_if(server_->queues.waiting[key], [this](const fake_place& each) {
         return each.client == channel_;
     });
+}
+
+/// @return Whether there was one for this client.
+bool fake_node::give_reservation_up(const std::string& key)
+{
+    fake_queues& queues = server_->queues;
+    const auto found = queues.reserved.find(key);
+    if (found == queues.reserved.end() || found->second.first.client != channel_ ||
+        time_->elapsed() >= found->second.expires)
+        return false;
+    queues.reserved.erase(found);
+    return true;
 }
 
 void fake_node::wake_next(const std::string& key)
@@ -569,6 +593,7 @@ void fake_node::wake_next(const std::string& key)
         if (!queues.channels[first.client](key))
             continue;
         queues.reserved[key] = {first, time_->elapsed() + queues.reservation};
+        queues.flagged.insert(key);
         return;
     }
 }
@@ -608,10 +633,13 @@ reply fake_node::execute_guarded(const question& asked)
     }
     if (asked.what() != verb::release)
         return execute(asked);
+    const std::string key(asked.key());
     const reply answer = execute(asked);
+    const bool deleted = answer.vote == vote::granted;
+    const bool somebody_waits = deleted && server_->queues.flagged.erase(key) == 1;
     release_guarded(asked);
-    if (answer.vote == vote::granted)
-        wake_next(std::string(asked.key()));
+    if (somebody_waits)
+        wake_next(key);
     return answer;
 }
 
@@ -650,12 +678,8 @@ reply fake_node::execute(const question& asked)
     case verb::release: return answer(server_->store.delete_if_equal(key, id, now), reason::gone);
     case verb::leave:
         leave(key);
-        if (const auto found = server_->queues.reserved.find(key);
-            found != server_->queues.reserved.end() && found->second.first.client == channel_)
-        {
-            server_->queues.reserved.erase(found);
+        if (give_reservation_up(key) && server_->store.left(key, now) == 0ms)
             wake_next(key);
-        }
         return answer(true, reason::none);
     case verb::holder:
     case verb::watch:

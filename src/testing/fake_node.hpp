@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -102,6 +103,7 @@ struct fake_queues
 {
     std::map<std::string, std::vector<fake_place>> waiting;  ///< By lock key, sorted.
     std::map<std::string, fake_reservation> reserved;
+    std::set<std::string> flagged;  ///< Somebody waits for these, or did.
     milliseconds reservation{50};
 
     /// Who is told that a key is free. False: nobody hears it.
@@ -292,8 +294,10 @@ private:
     [[nodiscard]] detail::reply execute_guarded(const detail::question& asked);
     [[nodiscard]] detail::reply acquire_guarded(const detail::question& asked);
     [[nodiscard]] detail::reply extend_guarded(const detail::question& asked);
+    [[nodiscard]] std::uint64_t seen(std::uint64_t arrival) const;
     std::size_t enter(const std::string& key, std::uint64_t arrival);
     void leave(const std::string& key);
+    [[nodiscard]] bool give_reservation_up(const std::string& key);
     void wake_next(const std::string& key);
     void release_guarded(const detail::question& asked);
     [[nodiscard]] milliseconds yields(const detail::question& asked) const;

@@ -1,0 +1,379 @@
+// One model of a node in all tests: the fake node of the unit tests and of `redlock::testing` votes
+// as the shipped scripts do. The same random questions are put to both, at the same times.
+
+#include "core/limits.hpp"
+#include "node/commands.hpp"
+#include "node/guard.hpp"
+#include "node/outbox.hpp"
+#include "node/resp_reader.hpp"
+#include "testing/fake_node.hpp"
+#include "testing/manual_time.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/dice.hpp"
+#include "sim/server.hpp"
+
+namespace {
+
+using namespace redlock;
+using namespace redlock::sim;
+using namespace std::chrono_literals;
+using detail::reply;
+using detail::verb;
+
+/// A question that keeps its answer.
+class kept_answer final : public detail::question
+{
+public:
+    using question::question;
+
+    void on_reply(std::size_t, const reply& answer) noexcept override { told = answer; }
+    [[nodiscard]] bool wanted() const noexcept override { return true; }
+
+    reply told;
+};
+
+using asked_ptr = boost::intrusive_ptr<kept_answer>;
+
+constexpr std::array keys{"a", "b"};
+constexpr std::size_t clients = 3;
+
+/// Those of all clients. Their names order equal arrivals, as the names of the fake nodes do.
+std::vector<std::shared_ptr<const detail::guard>> make_guards(const client_config& config)
+{
+    std::vector<std::shared_ptr<const detail::guard>> made(clients);
+    if (config.mode == mode::plain)
+        return made;
+    for (auto& each : made)
+        each = std::make_shared<const detail::guard>(*detail::make_guard(config));
+    std::ranges::sort(made, {}, [](const auto& each) { return each->waiter; });
+    return made;
+}
+
+/// One client's connection to a simulated server: the shipped commands and scripts.
+class scripted_node
+{
+public:
+    scripted_node(server& at, std::shared_ptr<const detail::guard> by)
+        : at_(at),
+          guard_(std::move(by)),
+          asked_(0, std::make_shared<detail::command_encoder>(guard_, false))
+    {
+        put({"HELLO", "3"});
+        if (!guard_)
+            return;
+        put({"SET", guard_->marker_key, guard_->fingerprint + at.run_id()});
+        put({"SUBSCRIBE", guard_->channel()});
+        session_->output.clear();
+    }
+
+    answer put(const arguments& command) { return at_.execute(*session_, command); }
+
+    void ask(const asked_ptr& what)
+    {
+        asked_.add(what);
+        while (const detail::request* const made = asked_.prepare())
+        {
+            const std::string replies = at_.receive(*session_, made->payload());
+            std::unique_ptr<detail::batch> written = asked_.take({});
+            std::string_view input = replies;
+            while (const auto part = reader_.next(input))
+            {
+                if (part->pushed)
+                    woken_ = true;
+                else
+                    asked_.read(*written, *part);
+            }
+            asked_.done(std::move(written));
+        }
+    }
+
+    /// Whether its client was woken since the last call.
+    [[nodiscard]] bool take_wake()
+    {
+        const bool told = !std::exchange(session_->output, {}).empty();
+        return std::exchange(woken_, false) || told;
+    }
+
+    [[nodiscard]] const detail::guard& guarded() const noexcept { return *guard_; }
+
+private:
+    server& at_;
+    std::shared_ptr<session> session_ = std::make_shared<session>();
+    std::shared_ptr<const detail::guard> guard_;
+    detail::outbox asked_;
+    detail::resp::reader reader_;
+    bool woken_ = false;  ///< By its own question.
+};
+
+/// A real model and a fake one of the same node, and what clients ask both.
+class two_models
+{
+public:
+    two_models(mode how, std::uint64_t seed) : chance_(seed), mode_(how)
+    {
+        client_config config;
+        config.mode = how;
+        config.nodes = parse_nodes("redis://n1");
+        config.node_timeout = 220ms;  // A reservation ends between two steps of the time.
+        fake_server_->queues.reservation = core::reservation_for(config.node_timeout);
+        fake_server_->guard.window = config.clock_window;
+        const auto guards = make_guards(config);
+        for (std::size_t i = 0; i < clients; ++i)
+        {
+            scripted_.push_back(std::make_unique<scripted_node>(server_, guards.at(i)));
+            fakes_.push_back(std::make_shared<testing::fake_node>(
+                0, world_, std::make_shared<testing::journal>(), fake_server_
+            ));
+            detail::node_events events;
+            events.on_wake = [this, i](std::string_view) { woken_.at(i) = true; };
+            fakes_.back()->start(std::move(events));
+        }
+        settle();
+    }
+
+    void run(std::size_t steps)
+    {
+        while (steps-- > 0 && trouble_.empty())
+            step();
+    }
+
+    /// What they differ in. Empty: nothing.
+    [[nodiscard]] const std::string& trouble() const noexcept { return trouble_; }
+
+private:
+    void step()
+    {
+        switch (chance_.below(12))
+        {
+        case 0:
+        case 1:
+        case 2: return pass(10ms * static_cast<int>(1 + chance_.below(20)));
+        case 3: return meddle();
+        default: return ask();
+        }
+    }
+
+    /// Times are multiples of 10 ms, and each life ends between two of them: to which side a key
+    /// falls at its last millisecond is for the differential test.
+    void pass(nanoseconds by)
+    {
+        world_->after(by, []() {});
+        settle();
+    }
+
+    void settle()
+    {
+        while (world_->step())
+        {
+        }
+    }
+
+    void meddle()
+    {
+        const std::string key = keys.at(chance_.below(keys.size()));
+        switch (chance_.below(mode_ == mode::guarded ? 5 : 3))
+        {
+        case 0:
+            scripted_[0]->put({"DEL", key});
+            fake_server_->store.erase(key);
+            break;
+        case 1:
+            scripted_[0]->put({"SET", key, "foreign", "PX", "75"});
+            fake_server_->store.put(key, "foreign", 75ms, world_->elapsed());
+            break;
+        case 2:
+            scripted_[0]->put({"SET", key, "foreign"});
+            fake_server_->store.put(key, "foreign", forever, world_->elapsed());
+            break;
+        case 3:
+            fake_server_->guard.marked = !fake_server_->guard.marked;
+            mark(fake_server_->guard.marked);
+            break;
+        case 4:
+            scripted_[0]->put({"SET", scripted_[0]->guarded().quarantine_key, "1", "PX", "35"});
+            fake_server_->guard.quarantined_until = world_->elapsed() + 35ms;
+            break;
+        }
+    }
+
+    void mark(bool marked)
+    {
+        const detail::guard& by = scripted_[0]->guarded();
+        if (marked)
+            scripted_[0]->put({"SET", by.marker_key, by.fingerprint + server_.run_id()});
+        else
+            scripted_[0]->put({"DEL", by.marker_key});
+    }
+
+    void ask()
+    {
+        const std::size_t client = chance_.below(clients);
+        const asked_ptr first = draw(client);
+        const asked_ptr second = copy(*first);
+        scripted_[client]->ask(first);
+        if (const auto at_once = fakes_[client]->ask(second))
+            second->told = *at_once;
+        settle();
+        compare(*first, first->told, second->told);
+        for (std::size_t i = 0; i < clients; ++i)
+        {
+            const bool woken = std::exchange(woken_.at(i), false);
+            if (scripted_[i]->take_wake() != woken)
+                trouble_ += describe(*first) + ": only " + (woken ? "the fake" : "the real") +
+                            " node wakes client " + std::to_string(i);
+        }
+    }
+
+    asked_ptr draw(std::size_t client)
+    {
+        constexpr std::array verbs{verb::acquire, verb::acquire, verb::acquire, verb::extend,
+                                   verb::release, verb::release, verb::holder, verb::leave};
+        const bool guarded = mode_ == mode::guarded;
+        const verb what = verbs.at(chance_.below(verbs.size() - (guarded ? 0 : 1)));
+        const auto about = draw_attempt(client, what == verb::acquire);
+        const std::uint64_t stamp = what == verb::extend ? draw_stamp() : about->token.value();
+        const milliseconds ttl = 10ms * static_cast<int>(2 + chance_.below(30)) + 5ms;
+        auto made =
+            std::make_shared<kept_answer>(++serial_, what, about, ttl, guarded ? stamp : 0);
+        if (guarded && (what == verb::acquire || what == verb::release) && chance_.below(3) != 0)
+            made->set_arrival(what == verb::release && chance_.below(2) == 0 ? 0 : arrival(stamp));
+        return detail::question::keep(std::move(made));
+    }
+
+    /// One of few, so that questions meet. Acquisitions are new ones as a rule.
+    std::shared_ptr<const detail::attempt> draw_attempt(std::size_t client, bool mostly_new)
+    {
+        auto& known = attempts_.at(client);
+        if (!known.empty() && (!mostly_new || chance_.below(4) == 0))
+            return known.at(chance_.below(known.size()));
+        auto made = std::make_shared<detail::attempt>();
+        made->key = keys.at(chance_.below(keys.size()));
+        const std::string name = std::to_string(++serial_);
+        made->id.fill('-');
+        std::ranges::copy(name, made->id.begin());
+        if (mode_ == mode::guarded)
+            made->token = fencing_token::from_value(draw_stamp());
+        if (known.size() == 3)
+            known.erase(known.begin());
+        return known.emplace_back(std::move(made));
+    }
+
+    /// About now, and sometimes out of the window. Tokens differ from each other.
+    std::uint64_t draw_stamp()
+    {
+        constexpr std::array offsets{-600ms, -400ms, -20ms, 0ms, 0ms, 0ms, 0ms, 20ms, 400ms, 600ms};
+        const auto now = testing::beginning_of_time + world_->elapsed();
+        const auto offset = offsets.at(chance_.below(offsets.size()));
+        return static_cast<std::uint64_t>(
+            std::chrono::floor<std::chrono::microseconds>(now + offset).count() +
+            static_cast<std::int64_t>(++serial_ % 1000)
+        );
+    }
+
+    /// An acquisition that arrives now has its token for a stamp of arrival.
+    std::uint64_t arrival(std::uint64_t stamp)
+    {
+        return chance_.below(2) == 0 ? stamp : draw_stamp();
+    }
+
+    static asked_ptr copy(const kept_answer& of)
+    {
+        auto made = std::make_shared<kept_answer>(
+            of.serial(), of.what(), of.about(), of.ttl(), of.stamp()
+        );
+        made->set_arrival(of.arrival());
+        return detail::question::keep(std::move(made));
+    }
+
+    void compare(const kept_answer& asked, const reply& scripted, const reply& fake)
+    {
+        const auto near = [](auto a, auto b) {
+            return a.has_value() == b.has_value() && (!a || abs(*a - *b) <= 1ms);
+        };
+        if (scripted.vote == fake.vote && scripted.why == fake.why &&
+            near(scripted.held_for, fake.held_for) && near(scripted.ready_in, fake.ready_in) &&
+            scripted.fence == fake.fence && scripted.position == fake.position &&
+            scripted.node_time == fake.node_time)
+            return;
+        std::ostringstream told;
+        told << describe(asked) << "\n  scripts: ";
+        print(told, scripted);
+        told << "\n  fake:    ";
+        print(told, fake);
+        trouble_ += told.str();
+    }
+
+    [[nodiscard]] std::string describe(const kept_answer& asked) const
+    {
+        std::ostringstream told;
+        told << "verb " << static_cast<int>(asked.what()) << " of " << asked.key() << " with "
+             << asked.stamp() << " at " << world_->elapsed() / 1ms << " ms";
+        if (asked.arrival())
+            told << ", arrived " << *asked.arrival();
+        return told.str();
+    }
+
+    static void print(std::ostream& to, const reply& what)
+    {
+        to << what.vote << ' ' << to_string(what.why) << ", held for "
+           << (what.held_for ? what.held_for->count() : -1) << ", ready in "
+           << (what.ready_in ? what.ready_in->count() : -1) << ", fence " << what.fence
+           << ", position " << what.position.value_or(0) << ", time "
+           << (what.node_time ? what.node_time->count() : -1) << ' ' << what.text;
+    }
+
+    dice chance_;
+    mode mode_;
+    std::shared_ptr<schedule> world_ = std::make_shared<schedule>();
+    trace trace_{*world_};
+    script_engine scripts_;
+    server server_{*world_, scripts_, trace_, {}, 1};
+    std::shared_ptr<testing::fake_server> fake_server_ = std::make_shared<testing::fake_server>();
+    std::vector<std::unique_ptr<scripted_node>> scripted_;
+    std::vector<std::shared_ptr<testing::fake_node>> fakes_;
+    std::array<bool, clients> woken_{};
+    std::array<std::vector<std::shared_ptr<const detail::attempt>>, clients> attempts_;
+    std::uint64_t serial_ = 0;
+    std::string trouble_;
+};
+
+void compare_models(mode how)
+{
+    for (std::uint64_t seed = 1; seed <= 2000; ++seed)
+    {
+        two_models both(how, seed);
+        both.run(60);
+        BOOST_TEST_REQUIRE(both.trouble().empty(), "seed " << seed << ": " << both.trouble());
+    }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_fake_node)
+
+BOOST_AUTO_TEST_CASE(the_fake_node_votes_as_the_guarded_scripts_do)
+{
+    compare_models(mode::guarded);
+}
+
+BOOST_AUTO_TEST_CASE(the_fake_node_votes_as_the_plain_commands_do)
+{
+    compare_models(mode::plain);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -33,10 +33,10 @@ namespace detail {
 
 class client_impl;
 
-/// A client of nodes and clocks that were made for it. For tests.
+/// Makes a client with the nodes and clocks of `impl`. For tests.
 [[nodiscard]] REDLOCK_EXPORT client make_client(std::shared_ptr<client_impl> impl);
 
-/// What stands where a completion token may stand: the ttl or the options of an acquisition.
+/// The ttl or the options of an acquisition, as opposed to a completion token in their place.
 template <class T>
 concept says_how_to_acquire =
     is_duration<std::remove_cvref_t<T>> || std::convertible_to<T, const acquire_options&>;
@@ -45,21 +45,21 @@ concept says_how_to_acquire =
 
 /** Acquires leases on resources from a fixed set of independent Redis nodes.
 
-    Implements Redlock: a resource is held by whoever a majority of the nodes has granted it to.
-    With one node it is the single-instance lock.
+    Implements Redlock: a client holds a resource when a majority of the nodes has granted it. With
+    one node it is the single-instance lock.
 
     @par Thread safety
     Distinct objects: safe. Shared objects: every function may be called from any thread, except
     moving, assigning and destroying.
 
     @par Executor
-    The client works on a strand of its own over the executor it was given. Handlers are posted to
-    their associated executor, by default the one the client was given, and no handler runs on the
-    strand. That is so for every executor.
+    The client works on its own strand over the given executor. It posts each handler to its
+    associated executor, by default the given one. No handler runs on the strand, whatever the
+    executor.
 
     @par Lifetime
-    The execution context must outlive the client object. Operations need not have completed when
-    the client is destroyed: they are cancelled. Leases may outlive the client.
+    The execution context must outlive the client object. Destroying the client cancels its pending
+    operations. Leases may outlive the client.
 
     @par Example
     @code
@@ -94,10 +94,10 @@ public:
     {
     }
 
-    /// Takes over the client and its operations. The other one may only be assigned or destroyed.
+    /// Takes over the client and its operations. `other` may then only be assigned or destroyed.
     client(client&& other) noexcept = default;
 
-    /// Cancels the operations of the client held before.
+    /// Cancels the operations of the previous client.
     client& operator=(client&& other) noexcept;
 
     /// Cancels all operations, as `cancel()`.
@@ -116,8 +116,8 @@ public:
         @param token Completion token.
 
         @par Errors
-        No error after `cancel()`. `error::already_running` if it runs already, `error::not_running`
-        if the client was cancelled before or has run.
+        No error after `cancel()`. `error::already_running` if it is already running.
+        `error::not_running` if the client was cancelled before, or has run.
 
         @par Cancellation
         Terminal and partial: as `cancel()`, and it completes with `operation_aborted`.
@@ -139,12 +139,12 @@ public:
         @par Completion signature
         `void(boost::system::error_code)`
 
-        @param token Completion token. There is no limit of time: add one with `cancel_after`.
+        @param token Completion token. There is no time limit: add one with `cancel_after`.
 
         @par Errors
         @li `error::not_running`: the client has stopped.
-        @li `operation_aborted`, also when the client is cancelled or closes. A line of the log says
-        then which nodes are not ready, and why. `nodes()` says so at any time.
+        @li `operation_aborted`, also when the client is cancelled or closes. A log line then names
+        the nodes that are not ready, and why. `nodes()` has the same at any time.
 
         @par Cancellation
         Terminal and partial.
@@ -163,19 +163,19 @@ public:
 
     /** Acquires a resource; waits while another owner holds it.
 
-        Asks all nodes at once, and returns as soon as a quorum has granted. A round without a
-        quorum is released on every node that may have our key; then comes a random delay.
+        Asks all nodes at once, and completes as soon as a quorum has granted. Releases a round
+        without a quorum on every node that may have its key, and repeats it after a random delay.
 
-        Acquisitions of one client that want the same resource stand in line, in the order of their
-        arrival. Only the first of them asks the nodes. The next one asks when that has given up,
-        or when what it was granted is over.
+        Acquisitions of one client for the same resource form a line, in the order of arrival. Only
+        the first one asks the nodes. The next one asks when the first has given up, or when its
+        hold is over.
 
         @par Completion signature
         `void(boost::system::error_code, redlock::lease)`
 
-        @param resource What to protect, 1 to 512 bytes, any bytes; but in guarded mode the key,
-            `key_prefix` and resource, must not begin with `redlock:`. Copied.
-        @param options See `acquire_options`. Copied, but for what `report` points to.
+        @param resource The resource to protect, 1 to 512 bytes, any bytes. In guarded mode the key,
+        `key_prefix` and resource, must not begin with `redlock:`. Copied.
+        @param options See `acquire_options`. Copied, except the object that `report` points to.
         @param token Completion token.
 
         @par Errors
@@ -184,14 +184,14 @@ public:
         @li `error::node_rejected`: too many nodes refused, until `wait` was over.
         @li `error::quarantined`, `error::config_mismatch`: the same, for these reasons.
         @li `error::validity_exhausted`: a quorum granted too late, until `wait` was over.
-        @li `error::hold_limit_reached`: the owner holds the resource already, and `hold_max` of
-        that hold does not allow for `ttl` more.
+        @li `error::hold_limit_reached`: the owner already holds the resource, and the `hold_max` of
+        that hold does not allow another `ttl`.
         @li `error::not_running`: the client did not run within `wait`, or had stopped before.
         @li `error::invalid_argument`: resource or options out of range. Nothing was sent. The
         report and the log name the field, its value and the limit.
 
         @par Cancellation
-        Terminal and partial. Nothing is held afterwards: every node that may have our key gets a
+        Terminal and partial. Nothing is held afterwards: every node that may have the key gets a
         release, which follows the request on the same connection.
     */
     template <class Token = boost::asio::deferred_t>
@@ -204,8 +204,8 @@ public:
         return initiate_acquire(patience::wait, resource, options, std::forward<Token>(token));
     }
 
-    /// Acquires a resource for `ttl`, with the defaults of `acquire_options` otherwise. The ttl is
-    /// not how long to wait: that is `acquire_options::wait`, 10 s by default.
+    /// Acquires a resource for `ttl`, with the defaults of `acquire_options` otherwise. The ttl
+    /// does not limit the wait: `acquire_options::wait` does, 10 s by default.
     template <class Rep, class Period, class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_acquire(
         std::string_view resource,
@@ -228,9 +228,9 @@ public:
 
     /** Tries to acquire a resource with one round.
 
-        As `async_acquire`, except that it never waits for a holder, and that a resource held by
-        another owner is not an error: the operation succeeds with an empty lease. So does one for a
-        resource that another operation of this client acquires or waits for; it asks no node.
+        As `async_acquire`, but never waits for a holder. If another owner holds the resource, the
+        operation succeeds with an empty lease. The same happens, without asking a node, if another
+        operation of this client acquires or waits for the resource.
     */
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_try_acquire(
@@ -265,25 +265,24 @@ public:
 
     /** Ends the client: aborts its operations and lets `async_run` complete.
 
-        Releases that are under way get one `node_timeout` to reach their nodes. Leases that are
-        held are not released: `async_close` does that.
+        Releases under way get one `node_timeout` to reach their nodes. Leases are not released:
+        `async_close` does that.
     */
     void cancel() noexcept;
 
-    /** Releases what is held and then ends the client.
+    /** Releases the leases and then ends the client.
 
-        Acquisitions under way are aborted, and new operations fail with `error::not_running`.
-        Leases are extended no longer. Who waits for the loss of a lease, as `with_lock` does, is
-        told (`async_wait_lost` completes with `operation_aborted`) and has until the deadline to
-        release it; all other leases are over and released at once. Releases that no quorum
-        confirms are repeated until one does or the ttl is over, by which the keys are gone anyway.
-        Then the client is cancelled, so that `async_run` completes.
+        Aborts acquisitions under way. New operations fail with `error::not_running`, and leases are
+        no longer extended. A pending `async_wait_lost`, also that of `with_lock`, completes with
+        `operation_aborted`, and its lease can be released until its deadline. All other leases are
+        over and released at once. A release without a quorum is repeated until a quorum confirms it
+        or the ttl is over. Then the client is cancelled, so that `async_run` completes.
 
         @par Completion signature
         `void(boost::system::error_code)`
 
-        @param token Completion token. Takes at most the longest ttl in use; add a shorter limit
-        with `cancel_after`.
+        @param token Completion token. Closing takes at most the longest ttl in use. Add a shorter
+        limit with `cancel_after`.
 
         @par Errors
         `error::not_running` if the client does not run.
@@ -303,10 +302,10 @@ public:
         );
     }
 
-    /// What the client has done so far. Reads a few counters, each by itself.
+    /// Counters of what the client has done so far. Each is read by itself.
     [[nodiscard]] redlock::metrics metrics() const noexcept;
 
-    /// What the client knows of its nodes now, in the order of the configuration.
+    /// The current state of each node, in the order of the configuration.
     [[nodiscard]] std::vector<node_status> nodes() const;
 
 private:

@@ -18,7 +18,7 @@ namespace redlock {
 
 class observer;
 
-/// How to talk TLS to a node.
+/// TLS settings of a node.
 struct tls_config
 {
     std::string ca_file{};    ///< PEM file of trusted authorities. Empty: the system's.
@@ -26,18 +26,18 @@ struct tls_config
     std::string key_file{};   ///< PEM file of our private key. Needed with `cert_file`.
 
     /// Whether the certificate must be valid and name `node_config::host`. Leave it on: without it
-    /// anybody on the path can grant locks.
+    /// anyone on the network path can grant locks.
     bool verify = true;
 
-    detail::birthplace born{};  ///< Not for you: see there.
+    detail::birthplace born{};  ///< Internal: see `detail::birthplace`.
 #if REDLOCK_COPIES_BITS
     ~tls_config() { born.start_anew_if_left(*this); }
 #endif
 };
 
-/** Where one node is and how to log in.
+/** The address of a node and its login.
 
-    Made by `parse_node` from a URL, or field by field.
+    Set the fields, or make one from a URL with `parse_node`.
 */
 struct node_config
 {
@@ -49,27 +49,27 @@ struct node_config
     unsigned database = 0;           ///< Index for SELECT.
     std::optional<tls_config> tls{};  ///< Empty: no TLS.
 
-    /// Whether the server loses nothing it has confirmed, so that it need not sit out a quarantine
-    /// after a restart. Confirmed by asking for its settings: `appendonly yes`,
-    /// `appendfsync always`, `no-appendfsync-on-rewrite no`. Otherwise it has no effect.
+    /// Whether the server loses nothing it has confirmed, so that it needs no quarantine after a
+    /// restart. Has no effect unless the server's settings confirm it: `appendonly yes`,
+    /// `appendfsync always`, `no-appendfsync-on-rewrite no`.
     bool durable = false;
 
-    /// Believe `durable` without asking, where CONFIG GET is forbidden. Gives up what the
-    /// quarantine protects if it is not true: two holders after a crash.
+    /// Believe `durable` without asking, where CONFIG GET is forbidden. If it is not true, a crash
+    /// can lead to two holders.
     bool trust_durable = false;
 
-    /// Accept a server that may evict keys when its memory is full. Gives up exclusion whenever it
-    /// does, for a lock is then gone before its time.
+    /// Accept a server that may evict keys when its memory is full. An eviction ends a lock early,
+    /// so it can lead to two holders.
     bool accept_eviction = false;
 
-    /// Accept a node of a Redis Cluster. It has to serve all slots itself, or it refuses keys, and
-    /// a failover to its replica makes it forget locks. All clients must accept it, or none.
+    /// Accept a node of a Redis Cluster. It has to serve all slots itself, or it refuses keys. A
+    /// failover to its replica makes it forget locks. All clients must accept it, or none.
     bool accept_cluster = false;
 
     /// Address without credentials, as shown in diagnostics and logs.
     [[nodiscard]] REDLOCK_EXPORT std::string name() const;
 
-    detail::birthplace born{};  ///< Not for you: see there.
+    detail::birthplace born{};  ///< Internal: see `detail::birthplace`.
 #if REDLOCK_COPIES_BITS
     ~node_config() { born.start_anew_if_left(*this); }
 #endif
@@ -84,7 +84,7 @@ struct node_config
 
     User, password, host and path may be percent-encoded.
 
-    @throws std::invalid_argument naming what is wrong; the password is left out.
+    @throws std::invalid_argument naming the mistake, without the password.
 */
 [[nodiscard]] REDLOCK_EXPORT node_config parse_node(std::string_view url);
 
@@ -94,22 +94,23 @@ struct node_config
 */
 [[nodiscard]] REDLOCK_EXPORT std::vector<node_config> parse_nodes(std::string_view urls);
 
-/// What a lock is worth. All clients of one set of nodes should use the same.
+/// The guarantees of a lock. All clients of one set of nodes should use the same mode.
 enum class mode : std::uint8_t
 {
     /// Leases have fencing tokens. A node that may have forgotten keys, or whose clock is off by
-    /// more than `client_config::clock_window`, does not vote. As many round trips as `plain`.
+    /// more than `client_config::clock_window`, does not vote. Needs as many round trips as
+    /// `plain`.
     guarded,
 
-    /// Redlock as its text describes it, and one key for each resource. No tokens, and nothing that
-    /// stops a node which restarted empty from granting what it granted before.
+    /// Redlock as published, with one key for each resource. Has no tokens. A node that restarts
+    /// empty may grant a held resource again.
     plain,
 };
 
 /// Lower-case name, for logs.
 [[nodiscard]] REDLOCK_EXPORT const char* to_string(mode value) noexcept;
 
-/// How the wait between two rounds grows. The defaults suit almost everybody.
+/// The random waits between two rounds. The defaults suit almost all programs.
 struct retry_config
 {
     /// Upper bound of the first wait. Zero: four times the measured duration of a round.
@@ -119,18 +120,18 @@ struct retry_config
     milliseconds max_delay{200};
 };
 
-/** How acquisitions wait for a resource that somebody else holds, in guarded mode.
+/** How acquisitions wait for a held resource, in guarded mode.
 
-    The acquisitions of one client always stand in line, and only the first of them asks the nodes.
+    The acquisitions of one client always form a line, and only the first of them asks the nodes.
 */
 struct waiting_config
 {
-    /// Wait in queues on the nodes, in the order of arrival: who gives back wakes the next one. It
-    /// has an effect between clients that have it. False: ask again after random delays, as in
-    /// plain mode; others who do the same may go first at any time.
+    /// Wait in queues on the nodes, in the order of arrival: a release wakes the next client.
+    /// Orders only the clients that have it set. False: ask again after random delays, as in plain
+    /// mode, without an order.
     bool queue = true;
 
-    /// Who waits in a queue asks again at least this often, should nobody wake it. 10 ms to 10 s.
+    /// A queued waiter asks again after this time if no node wakes it. 10 ms to 10 s.
     milliseconds poll{500};
 };
 
@@ -139,65 +140,65 @@ enum class log_level : std::uint8_t
 {
     info,     ///< A node became ready.
     warning,  ///< A node was lost, could not be reached, or is in quarantine.
-    error,    ///< A node refuses us, or a call is wrong, until somebody changes something.
+    error,    ///< A node refuses the client, or a call is invalid. It does not pass by itself.
 };
 
 /// Lower-case name, for logs.
 [[nodiscard]] REDLOCK_EXPORT const char* to_string(log_level value) noexcept;
 
-/** What a client is made of.
+/** The settings of a client.
 
-    Checked by the client's constructor; docs/configuration.md has all the limits.
+    The client's constructor checks them. docs/configuration.md explains them.
 */
 struct client_config
 {
     /// The independent masters, 1 to 15, each one once. All clients must use the same list.
     std::vector<node_config> nodes{};
 
-    /// How long to wait for one node's answer, 1 ms to 1 min. Much shorter than the ttl.
+    /// Longest wait for one node's answer, 1 ms to 1 min. Should be much shorter than the ttl.
     milliseconds node_timeout{50};
 
-    /// How far the rates of two clocks may differ, 0 to 0.5. This part of the ttl, and 2 ms more,
-    /// is subtracted from the validity of a lease.
+    /// Largest difference between the rates of two clocks, 0 to 0.5. This part of the ttl, and
+    /// 2 ms, is subtracted from the validity of a lease.
     double clock_drift = 0.01;
 
-    /// How to wait between rounds.
+    /// The waits between rounds.
     retry_config retry{};
 
-    /// How to wait for others.
+    /// The wait for other holders.
     waiting_config waiting{};
 
-    /// Guarded, unless you need no more than the classical algorithm.
+    /// Guarded, unless the published algorithm is enough.
     redlock::mode mode = redlock::mode::guarded;
 
-    /// The longest ttl that leases may have in guarded mode, 10 ms to 24 h. A node that lost its
-    /// memory does not vote for at least as long. All clients must use the same.
+    /// The longest ttl of a lease in guarded mode, 10 ms to 24 h. A node that lost its memory does
+    /// not vote for at least this long. All clients must use the same.
     milliseconds ttl_max{30'000};
 
-    /// How far the clocks of clients and nodes may be apart in guarded mode, 1 ms to 1 min. A node
-    /// refuses stamps that are farther from its clock; a client whose own clock is off learns the
-    /// time of the nodes. All clients must use the same.
+    /// Largest distance between the clocks of clients and nodes in guarded mode, 1 ms to 1 min. A
+    /// node refuses time stamps that are farther from its clock. A client whose clock is off learns
+    /// the time of the nodes. All clients must use the same.
     milliseconds clock_window{500};
 
-    /// How long a node remembers the highest token of a resource that nobody asks for, 1 min to
-    /// 1000 days, and longer than twice `clock_window` and `ttl_max`, or 1 s, together. Each
-    /// extension starts it again.
+    /// Time that a node remembers the highest token of an unused resource, 1 min to 1000 days. Must
+    /// exceed twice `clock_window` plus the larger of `ttl_max` and 1 s. Each extension starts it
+    /// again.
     milliseconds fence_ttl{86'400'000};
 
-    /// Put before each resource to make the key, 0 to 128 bytes. Guarded: must not begin with
-    /// `redlock:`, and has a hash tag, such as `{locks}:`, if a node has `accept_cluster`. Clients
-    /// exclude each other where prefix and resource make the same key.
+    /// Prefix of each resource's key, 0 to 128 bytes. Guarded: must not begin with `redlock:`, and
+    /// needs a hash tag, such as `{locks}:`, if a node has `accept_cluster`. Clients exclude each
+    /// other if prefix and resource form the same key.
     std::string key_prefix{};
 
-    /// Receives a line when a node changes its state, when an operation ends for a mistake in its
-    /// call, and when a wait for ready nodes is cut off. Called on the client's strand; must not
-    /// block or throw. Contention is never logged. Empty: no log.
+    /// Receives a line when a node changes its state, when a call is invalid, and when a wait for
+    /// ready nodes is cut off. Called on the client's strand; must not block or throw. Contention
+    /// is never logged. Empty: no log.
     std::function<void(log_level, std::string_view)> log{};
 
-    /// Is told of rounds, leases and nodes. Null: nobody is.
+    /// Receives events of rounds, leases and nodes. Null: none.
     std::shared_ptr<redlock::observer> observer{};
 
-    detail::birthplace born{};  ///< Not for you: see there.
+    detail::birthplace born{};  ///< Internal: see `detail::birthplace`.
 #if REDLOCK_COPIES_BITS
     ~client_config() { born.start_anew_if_left(*this); }
 #endif

@@ -12,22 +12,22 @@ namespace redlock {
 
 using boost::system::error_code;
 
-/** Why an operation failed: one code for each cause that a caller acts on differently.
+/** Why an operation failed: one code for each cause that needs a different reaction.
 
-    Cancellation is not among them. It is `boost::asio::error::operation_aborted`, everywhere.
-    What each single node said is in `diagnostics`.
+    Cancellation is always `boost::asio::error::operation_aborted`. `diagnostics` has the answer of
+    each node.
 */
 enum class error
 {
-    /// Another owner holds the resource on at least one node, and the others were not enough for a
-    /// quorum. Wait longer, or come back later.
+    /// Another owner holds the resource on at least one node, and no quorum was possible. Wait
+    /// longer, or come back later.
     contended = 1,
 
-    /// So many nodes did not answer that no quorum was possible. Look at the nodes or the network.
+    /// Too many nodes did not answer for a quorum. Look at the nodes or the network.
     quorum_unreachable,
 
-    /// So many nodes refused (an error reply, a rejected password) that no quorum was possible.
-    /// Repeating does not help before the nodes or the configuration change.
+    /// Too many nodes refused (an error reply, a rejected password) for a quorum. A repetition does
+    /// not help before the nodes or the configuration change.
     node_rejected,
 
     /// A quorum granted, but too late: ttl minus the elapsed time and the clock drift was used up.
@@ -50,29 +50,29 @@ enum class error
     /// A resource, duration or option is out of range. Nothing was sent.
     invalid_argument,
 
-    /// So many nodes are in quarantine, because they may have forgotten locks, that no quorum was
-    /// possible. It passes by itself: `node_vote::ready_in` of the report says when. A fresh set of
-    /// nodes is admitted at once by `async_initialize_nodes`.
+    /// Too many nodes are in quarantine for a quorum, because they may have forgotten locks. It
+    /// passes by itself: `node_vote::ready_in` of the report says when. `async_initialize_nodes`
+    /// admits a fresh set of nodes at once.
     quarantined,
 
-    /// So many nodes are marked for clients with other settings (number of nodes, `ttl_max`,
-    /// `clock_window`) that no quorum was possible. Give all clients the same configuration.
+    /// Too many nodes are marked for clients with other settings (databases, number of nodes,
+    /// `ttl_max`, `clock_window`) for a quorum. Give all clients the same configuration.
     config_mismatch,
 
-    /// A node was in use before. `async_initialize_nodes` changed nothing, or not all.
+    /// A node was in use before. `async_initialize_nodes` marked no node, or not all.
     already_initialized,
 };
 
-/// What to compare an error with when the exact cause does not matter.
+/// Groups of errors, to compare with when the exact cause does not matter.
 enum class condition
 {
-    /// You do not hold the resource, and no cancellation or misuse is the reason.
-    /// Matches contended, quorum_unreachable, node_rejected, validity_exhausted, quarantined and
+    /// You do not hold the resource, and the reason is not cancellation or misuse. Matches
+    /// contended, quorum_unreachable, node_rejected, validity_exhausted, quarantined and
     /// config_mismatch.
     not_acquired = 1,
 
-    /// The nodes, and not another owner, are the reason.
-    /// Matches quorum_unreachable, node_rejected, quarantined and config_mismatch.
+    /// The nodes are the reason, not another owner. Matches quorum_unreachable, node_rejected,
+    /// quarantined and config_mismatch.
     nodes_unavailable,
 };
 

@@ -27,22 +27,22 @@ namespace detail {
 
 class share;
 
-/// Why the lease was lost before its owner ended it. Empty: it was not. To be asked while somebody
-/// attends to it.
-/// @param waited How a wait for the loss ended.
+/// Why the lease was lost before its owner ended it. Empty: it was not lost. Call it while the
+/// result of `attend` lives.
+/// @param waited Outcome of a wait for the loss.
 [[nodiscard]] REDLOCK_EXPORT error_code loss_of(const lease& held, error_code waited);
 
-/// A client that closes leaves the lease to its owner as long as the result lives.
+/// A closing client does not end the lease as long as the result lives.
 [[nodiscard]] REDLOCK_EXPORT std::shared_ptr<const void> attend(const lease& held);
 
 }  // namespace detail
 
 /** A resource held until a deadline.
 
-    A lease says that nobody else was granted the resource before `valid_until()`. It says nothing
-    about later, and it cannot stop a paused process from acting late.
+    No other owner is granted the resource before `valid_until()`. A lease says nothing about later
+    times, and cannot stop a paused process from acting late.
 
-    The object is the ownership. It can be moved to another thread or coroutine, not copied.
+    The object owns the lease. It can be moved to another thread or coroutine, not copied.
     Destroying it releases the resource in the background, without blocking and without throwing.
 
     | state | bool | expired() | how it gets there |
@@ -51,10 +51,10 @@ class share;
     | held | true | false | acquired, extended |
     | over | true | true | deadline reached, released, or lost on a majority of nodes |
 
-    A lease that is over stays so: nothing revives it. `async_wait_lost` tells when and why.
+    A lease that is over stays over. `async_wait_lost` tells when and why.
 
-    Leases of one `owner` may share a hold. They have one deadline and one token, and each is
-    released by itself.
+    Leases of one `owner` may share a hold, one grant of the nodes. They have one deadline and one
+    token. Each is released by itself.
 
     @par Thread safety
     Distinct objects: safe. Shared objects: the getters may be called from any thread, also while an
@@ -62,7 +62,7 @@ class share;
 
     @par Executor
     Handlers run on their associated executor, by default on the client's. An empty lease has no
-    client and lends no executor: handlers that have none of their own run on the system executor.
+    client, so a handler without an executor runs on the system executor.
 
     @par Lifetime
     May outlive its client, and then expires by itself. The execution context must outlive it.
@@ -76,20 +76,21 @@ public:
     /// Takes the lease over and leaves an empty one.
     lease(lease&& other) noexcept = default;
 
-    /// Releases what was held before in the background.
+    /// Releases the previous lease in the background.
     lease& operator=(lease&& other) noexcept;
 
     /// Releases the resource in the background.
     ~lease();
 
-    /// Whether this is more than an empty lease. Ask `expired()` whether it is still valid.
+    /// Whether the lease is not empty. `expired()` tells whether it is still valid.
     explicit operator bool() const noexcept { return share_ != nullptr; }
 
     /// The resource as given to the client, without the key prefix. Empty for an empty lease.
     [[nodiscard]] std::string_view resource() const noexcept;
 
-    /// The deadline, clock drift already subtracted. The epoch for an empty lease. On a machine
-    /// that was suspended the lease may be over before: `expired()` and `remaining()` know.
+    /// The deadline, with clock drift already subtracted. The epoch for an empty lease. After a
+    /// suspension of the machine the lease may be over earlier: `expired()` and `remaining()`
+    /// notice that.
     [[nodiscard]] time_point valid_until() const noexcept;
 
     /// Time left, rounded down. Never negative; zero when `expired()`.
@@ -98,12 +99,12 @@ public:
     /// Whether the deadline has passed or the lease is over. Reads the clocks at each call.
     [[nodiscard]] bool expired() const noexcept;
 
-    /// The number of this acquisition, for what the lock protects to check. Extensions keep it, and
-    /// it can still be read when the lease is over. Empty for an empty lease and in plain mode.
+    /// The number of this acquisition, for the protected resource to check. Extensions keep it, and
+    /// it remains readable when the lease is over. Empty for an empty lease and in plain mode.
     [[nodiscard]] fencing_token fence() const noexcept;
 
-    /// How the last extension ended that was answered. Empty: well, or there was none. Tells why a
-    /// lease was lost: its nodes may have been silent, or may have had its key no longer.
+    /// Error of the last answered extension. Empty: it succeeded, or there was none. Tells why a
+    /// lease was lost: its nodes may have been silent, or may have lost its key.
     [[nodiscard]] error_code last_extension() const noexcept;
 
     /** Prolongs the lease: sets the ttl of its key on all nodes, unless it is longer already.
@@ -118,13 +119,14 @@ public:
         @param token Completion token.
 
         @par Errors
-        @li `error::lease_lost`: expired before a quorum agreed, released, or so many nodes no
-        longer have the key that no quorum is left. The lease is over.
+        @li `error::lease_lost`: the lease expired before a quorum agreed, was released, or too many
+        nodes no longer have its key. The lease is over.
         @li `error::quorum_unreachable`, `error::node_rejected`, `error::quarantined`,
-        `error::config_mismatch`: no quorum for now; the lease lives on to its deadline, and
-        extending may be tried again.
+        `error::config_mismatch`: no quorum for now. The lease lives on to its deadline, and another
+        extension may succeed.
         @li `error::hold_limit_reached`: the extension would exceed `hold_max`. Nothing was sent.
-        @li `error::invalid_argument`: empty lease, or ttl out of range. Nothing was sent.
+        @li `error::invalid_argument`: the lease is empty, or the ttl out of range. Nothing was
+        sent.
         @li `error::not_running`: the client has stopped.
 
         @par Cancellation
@@ -164,12 +166,11 @@ public:
         );
     }
 
-    /** Gives the resource back: deletes the key on all nodes, if it is still ours.
+    /** Releases the resource: deletes the key on all nodes, if it is still that of the lease.
 
         The lease is over from the moment of the call. Completes when a quorum has answered or has
-        become impossible, at the latest after `client_config::node_timeout`; what got no answer
-        goes on in the background until the ttl ends. An expired lease is an outcome and not an
-        error.
+        become impossible, at the latest after `client_config::node_timeout`. Unanswered releases go
+        on in the background until the ttl ends. An expired lease is an outcome, not an error.
 
         @par Completion signature
         `void(boost::system::error_code, redlock::release_outcome)`
@@ -177,11 +178,11 @@ public:
         @param token Completion token.
 
         @par Errors
-        @li `error::invalid_argument`: empty lease.
-        @li `error::not_running`: the client has stopped; the key lives until its ttl ends.
+        @li `error::invalid_argument`: the lease is empty.
+        @li `error::not_running`: the client has stopped. The key lives until its ttl ends.
 
         @par Cancellation
-        Terminal and partial end the waiting only. The release itself goes on.
+        Terminal and partial end the wait only. The release itself goes on.
     */
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_release(Token&& token = Token())
@@ -200,8 +201,8 @@ public:
     /** Waits until the lease is over.
 
         Completes at the deadline even if every node hangs, and as soon as a majority of the nodes
-        says that it no longer has the key. On a machine that was suspended it completes within
-        500 ms after the end of the suspension.
+        reports that the key is gone. If the deadline passes while the machine is suspended, it
+        completes within 500 ms of the end of the suspension.
 
         @par Completion signature
         `void(boost::system::error_code)`
@@ -210,17 +211,17 @@ public:
 
         @par Errors
         @li No error: the lease was released, abandoned or destroyed. It was not lost.
-        @li `error::lease_lost`: the deadline has passed, or a majority of the nodes has the key no
-        longer. `last_extension()` tells what came before.
-        @li `error::hold_limit_reached`: the deadline has passed, because `hold_max` let no further
-        extension be.
+        @li `error::lease_lost`: the deadline has passed, or a majority of the nodes no longer has
+        the key. `last_extension()` tells what came before.
+        @li `error::hold_limit_reached`: the deadline has passed, because `hold_max` allowed no
+        further extension.
         @li `error::invalid_argument`: empty lease.
-        @li `error::not_running`: the client has stopped, so that nobody watches the lease. It lives
-        on to its deadline, at most.
+        @li `error::not_running`: the client has stopped and does not watch the lease. It lives on
+        to its deadline, at most.
         @li `operation_aborted`, also when the client is cancelled or closes.
 
         @par Cancellation
-        Terminal and partial. Nothing happens to the lease.
+        Terminal and partial. The lease does not change.
     */
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_wait_lost(Token&& token = Token())
@@ -236,7 +237,7 @@ public:
         );
     }
 
-    /// Forgets the resource without releasing it: the keys stay until their ttl ends, and are no
+    /// Forgets the resource without releasing it. The keys stay until their ttl ends, and are no
     /// longer extended. Leaves an empty lease.
     void abandon() noexcept;
 

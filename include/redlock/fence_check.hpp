@@ -11,15 +11,15 @@ namespace redlock {
 
 /** The highest fencing token that a resource in this process has seen.
 
-    The resource owns one, and asks it on every access, reads included. From the first access with a
-    token on, every lower one is refused: the holder of a newer lease is at work.
+    The resource owns one, and calls `accept` on every access, even a read. After the first access
+    with a token it refuses every lower one: the holder of a newer lease is at work.
 
-    The answer is about the moment of the call. So asking and acting belong into one step that no
-    other access can come into: under the mutex that guards the data, or on the one strand that
-    touches it. Asked outside, a holder could be accepted, pause, and act after its successor.
+    The answer is valid at the moment of the call. So check and access must be one step that no
+    other access can interrupt: under the mutex that guards the data, or on the one strand that
+    touches it. Otherwise a holder could be accepted, pause, and act after its successor.
 
-    It remembers as long as it lives. A resource that outlives the process keeps the token with its
-    data, see docs/fencing.md.
+    The object remembers tokens as long as it lives. A resource that outlives the process keeps the
+    token with its data, see docs/fencing.md.
 
     @par Thread safety
     Distinct objects: safe. Shared objects: safe.
@@ -41,7 +41,7 @@ public:
     /// Has seen no token.
     fence_check() noexcept = default;
 
-    /// Goes on from a token that was kept elsewhere. @param highest An empty one is no token.
+    /// Continues from a stored token. @param highest An empty one is no token.
     explicit fence_check(fencing_token highest) noexcept;
 
     fence_check(const fence_check&) = delete;
@@ -49,9 +49,8 @@ public:
 
     /** Compares a token with the highest so far, and records it, in one atomic step.
 
-        @return Whether the access may go on: the token is not empty, and is as high as every token
-        accepted before. The holder of a lease may come any number of times. A token that is
-        refused leaves no trace.
+        @return Whether the access may go on: the token is not empty, and not lower than any token
+        accepted before. One token is accepted any number of times. A refused token leaves no trace.
     */
     [[nodiscard]] bool accept(fencing_token token) noexcept;
 

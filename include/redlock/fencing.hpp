@@ -13,20 +13,20 @@ namespace redlock {
 /** The number of one acquisition, greater than that of every acquisition of the same resource that
     had finished before it started.
 
-    Hand it to whatever the lock protects, with the first access, reads included. A resource that
-    keeps the highest token it has seen, and refuses lower ones, is safe from a holder that acts
-    late. docs/fencing.md has recipes.
+    Send it to the protected resource with the first access, even a read. A resource that keeps the
+    highest token it has seen, and refuses lower ones, is safe from a holder that acts late.
+    docs/fencing.md has recipes.
 
-    Tokens are compared and stored, not counted with: there are gaps. An empty token has the value
-    0, compares lower than every other, and must not be accepted by any check.
+    Compare and store tokens, but do not count with them: there are gaps. An empty token has the
+    value 0 and is lower than every other. Every check must refuse it.
 */
 class fencing_token
 {
 public:
-    /// An empty token: that of an empty lease, and of every lease in plain mode.
+    /// An empty token, as of an empty lease and of every lease in plain mode.
     constexpr fencing_token() noexcept = default;
 
-    /// A token read back from where it was stored. @param value Zero makes an empty one.
+    /// A token read back from storage. @param value Zero makes an empty one.
     [[nodiscard]] static constexpr fencing_token from_value(std::uint64_t value) noexcept
     {
         fencing_token result;
@@ -34,10 +34,10 @@ public:
         return result;
     }
 
-    /// For storing: less than 2^53, so that it fits a signed 64 bit column and a double.
+    /// The value to store: less than 2^53, so it fits a signed 64 bit column and a double.
     [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
 
-    /// Whether this is more than an empty token.
+    /// Whether the token is not empty.
     constexpr explicit operator bool() const noexcept { return value_ != 0; }
 
     /// Compares the values.

@@ -49,34 +49,35 @@ boost::asio::any_io_executor to_executor(ExecutionContext& context)
 
 /** Admits a fresh set of nodes to guarded mode, so that they can vote at once.
 
-    A node that carries no marker may have forgotten locks, so a client lets it sit out a quarantine
-    of a little more than `client_config::ttl_max`. Nodes that were never used have nothing to
-    forget, which only you can know. Say so once, when the nodes are new, from a tool or by hand.
+    A node without a marker may have forgotten locks, so it goes through a quarantine of more than
+    `client_config::ttl_max`. Nodes that were never used have nothing to forget, but only you can
+    know that. Call this once, when the nodes are new, from a tool or by hand.
 
     Never call it whenever a service starts: after a power cut it would admit nodes that have just
-    forgotten what they granted.
+    forgotten their grants.
 
-    Looks at all nodes first, and marks them only if every one answers and none carries a marker. A
-    node that changes between the look and the mark, or has waited for 10 s, is not marked.
+    Checks all nodes first, and marks them only if each one answers and none carries a marker. Does
+    not mark a node that changes between check and mark, or has waited for 10 s.
 
     @par Completion signature
     `void(boost::system::error_code)`
 
     @param where An executor, or an execution context such as `boost::asio::io_context`.
-    @param config That of the clients: nodes, `ttl_max`, `clock_window`; `key_prefix` with
-    `accept_cluster`.
-    @param report Where to write what each node said; null: nowhere. Must live until the operation
-    has completed.
+    @param config The configuration of the clients: nodes, `ttl_max`, `clock_window`; `key_prefix`
+    with `accept_cluster`.
+    @param report Receives the answer of each node; null: none. Must live until the operation has
+    completed.
     @param token Completion token.
 
     @par Errors
     @li `error::already_initialized`: a node carries a marker.
-    @li `error::quorum_unreachable`: a node did not answer. All are needed, not a quorum.
-    @li `error::node_rejected`: a node failed the checks, or could not be marked. Others may be.
-    @li `error::invalid_argument`: plain mode, which knows no quarantine.
+    @li `error::quorum_unreachable`: a node did not answer. All must answer, not a quorum.
+    @li `error::node_rejected`: a node failed the checks, or could not be marked. Others may be
+    marked.
+    @li `error::invalid_argument`: plain mode, which has no quarantine.
 
     @par Cancellation
-    Terminal and partial. Nodes may or may not be marked then.
+    Terminal and partial. Some nodes may be marked.
 
     @par Thread safety
     May be called from any thread.

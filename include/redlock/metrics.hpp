@@ -8,31 +8,30 @@
 
 namespace redlock {
 
-/// What a client has done since it was made. Counters only grow, but for `held` and
-/// `waiting`.
+/// What a client has done since it was made. All counters except `held` and `waiting` only grow.
 struct metrics
 {
     std::uint64_t rounds = 0;             ///< Rounds to acquire or extend.
-    std::uint64_t acquired = 0;           ///< Leases.
-    std::uint64_t contended = 0;          ///< Acquisitions that ended because another owner holds.
+    std::uint64_t acquired = 0;           ///< Leases acquired.
+    std::uint64_t contended = 0;          ///< Acquisitions that ended because of another owner.
     std::uint64_t failed = 0;             ///< Acquisitions that ended with another error.
     std::uint64_t extended = 0;           ///< Extensions, automatic ones included.
-    std::uint64_t extensions_failed = 0;  ///< Those that did not prolong the lease.
+    std::uint64_t extensions_failed = 0;  ///< Extensions that did not prolong the lease.
     std::uint64_t lost = 0;               ///< Holds that ended before they were released.
-    std::uint64_t released = 0;           ///< Holds that were given back.
+    std::uint64_t released = 0;           ///< Holds that were released.
     std::uint64_t held = 0;               ///< Holds now. Leases of one owner may share one.
-    std::uint64_t acquire_rounds = 0;     ///< Of `rounds`, those to acquire.
-    std::uint64_t waiting = 0;            ///< Acquisitions now, with or without a wait.
-    std::uint64_t woken = 0;              ///< Rounds that began because the nodes said so.
+    std::uint64_t acquire_rounds = 0;     ///< Rounds to acquire, a part of `rounds`.
+    std::uint64_t waiting = 0;            ///< Acquisitions under way, with or without a wait.
+    std::uint64_t woken = 0;              ///< Rounds that began because nodes woke the client.
 
-    /// Upper bounds of the times from a call to its lease that are counted in `waits`.
+    /// Upper bounds of the times, from a call to its lease, that `waits` counts.
     static constexpr std::array<milliseconds, 6> wait_bounds{
         milliseconds(1),    milliseconds(10),    milliseconds(100),
         milliseconds(1000), milliseconds(10000), milliseconds(60000)
     };
 
-    /// Leases by how long their acquisition took: up to the first bound, up to the second one, and
-    /// so on. The last number is of those that took longer than the last bound.
+    /// Numbers of leases by the time of their acquisition: up to the first bound, up to the second
+    /// one, and so on. The last number counts those above the last bound.
     std::array<std::uint64_t, 7> waits{};
 };
 

@@ -18,30 +18,30 @@ enum class node_state : std::uint8_t
     connecting,  ///< First connection under way, or the client does not run yet.
     ready,       ///< Connected and checked. Votes.
     down,        ///< Not connected. Tried again after a pause.
-    rejected,    ///< Connected, but it did not pass the checks. Tried again after a pause.
+    rejected,    ///< Connected, but did not pass the checks. Tried again after a pause.
     quarantined,  ///< Connected and checked. Does not vote yet: it may have forgotten locks.
 };
 
 /// Lower-case name, for logs.
 [[nodiscard]] REDLOCK_EXPORT const char* to_string(node_state value) noexcept;
 
-/// What the client knows of one node.
+/// What the client knows about one node.
 struct node_status
 {
     std::string node;      ///< Address without credentials.
-    node_state state;      ///< What the session is doing.
+    node_state state;      ///< State of the session.
     std::string because;   ///< Why it is down, rejected or quarantined, in words. Empty when ready.
 
-    /// The same for programs. None when ready, and while the first connection is under way.
+    /// The same for programs. `none` when ready, and during the first connection.
     redlock::reason reason = redlock::reason::none;
 
-    error_code code{};  ///< The network's error, when it is down.
+    error_code code{};  ///< The network's error, when the node is down.
 
-    /// How long it takes to answer, smoothed over the last answers. Zero before the first one.
+    /// Time to an answer, smoothed over the last answers. Zero before the first one.
     std::chrono::microseconds round_trip{0};
 
-    /// Why it wakes nobody who waits, so that they poll it: the server's words. Empty if it does,
-    /// and where nobody waits in queues.
+    /// Why the node cannot wake waiters, so that they poll it: the server's words. Empty if it can,
+    /// and if the client does not use queues.
     std::string polls{};
 };
 

@@ -15,31 +15,31 @@ namespace redlock {
 
 struct node_status;
 
-/// All nodes were asked once, to acquire or to extend.
+/// A round, one question to all nodes, to acquire or to extend.
 struct round_event
 {
     std::string_view resource;           ///< As given to the client.
-    bool extension;                      ///< Whether a lease was to be extended.
+    bool extension;                      ///< Whether the round extends a lease.
     error_code code;                     ///< Empty: a quorum granted in time.
-    std::size_t granted;                 ///< How many nodes had granted when it was decided.
-    std::size_t nodes;                   ///< How many there are.
-    std::chrono::microseconds duration;  ///< Until it was decided.
+    std::size_t granted;                 ///< Number of grants when the round was decided.
+    std::size_t nodes;                   ///< Number of nodes.
+    std::chrono::microseconds duration;  ///< Time until the decision.
 };
 
-/// An acquisition begins to wait. An acquisition that is granted at once does not.
+/// An acquisition begins to wait. One that is granted at once does not.
 struct waiting_event
 {
     std::string_view resource;  ///< As given to the client.
-    std::size_t position;       ///< In the line of this client for the resource, from 1.
-    std::size_t waiters;        ///< How long that line is.
+    std::size_t position;       ///< Place in this client's line for the resource, from 1.
+    std::size_t waiters;        ///< Length of that line.
 };
 
 /// A lease was acquired. A lease that shares the hold of its owner counts as well.
 struct acquired_event
 {
     std::string_view resource;         ///< As given to the client.
-    fencing_token fence;               ///< That of the lease. Empty in plain mode.
-    std::size_t rounds;                ///< Rounds to acquire. Zero: it shares a hold.
+    fencing_token fence;               ///< Token of the lease. Empty in plain mode.
+    std::size_t rounds;                ///< Rounds to acquire. Zero: the lease shares a hold.
     std::chrono::microseconds waited;  ///< From the call to the lease.
 };
 
@@ -72,36 +72,36 @@ struct extended_event
 struct lost_event
 {
     std::string_view resource;  ///< As given to the client.
-    fencing_token fence;        ///< That of the lease. Empty in plain mode.
-    error_code code;            ///< As `lease::async_wait_lost`.
-    error_code because;         ///< As `lease::last_extension()`.
+    fencing_token fence;        ///< Token of the lease. Empty in plain mode.
+    error_code code;            ///< As of `lease::async_wait_lost`.
+    error_code because;         ///< As of `lease::last_extension()`.
 };
 
-/// A release ended that somebody waited for.
+/// An awaited release ended.
 struct released_event
 {
     std::string_view resource;  ///< As given to the client.
     release_outcome outcome;    ///< What the release found on the nodes.
 };
 
-/** Is told what a client does, for metrics and traces.
+/** Receives events of a client, for metrics and traces.
 
     Derive from it, override what you need, and put it into `client_config::observer`.
 
     @par Executor
-    Called on the client's strand, in the middle of its work. So a function must not block, must not
-    throw, and must not call the client's operations other than to post something. What the views
-    in an event point to is valid during the call only.
+    Called on the client's strand, in the middle of its work. A function must not block or throw. It
+    must post its calls of the client's operations. The views in an event are valid during the call
+    only.
 
     @par Lifetime
-    The client shares the ownership.
+    The client shares ownership of the observer.
 */
 class REDLOCK_EXPORT observer
 {
 public:
     virtual ~observer() = default;
 
-    /// A round of questions to the nodes was decided.
+    /// A round was decided.
     virtual void on_round(const round_event&) noexcept {}
 
     /// An acquisition begins to wait.
@@ -122,7 +122,7 @@ public:
     /// A lease ended before it was released.
     virtual void on_lost(const lost_event&) noexcept {}
 
-    /// A release ended that somebody waited for.
+    /// An awaited release ended.
     virtual void on_released(const released_event&) noexcept {}
 
     /// A node changed its state, or the reason for it.

@@ -9,15 +9,15 @@ namespace redlock {
 /// What a release found on the nodes.
 enum class release_outcome : unsigned char
 {
-    released,      ///< A quorum answered, and our key was deleted.
-    already_gone,  ///< None of a quorum had our key: it had expired. Or the lease was over already.
+    released,      ///< A quorum answered, and at least one of its nodes deleted our key.
+    already_gone,  ///< No node of a quorum had our key. Or the lease was already over.
 
-    /// Too few nodes answered for a quorum. The nodes that did not answer get the release once more
-    /// when they are connected again, until the ttl ends. One that answered with an error does not.
-    /// Goes with every error of the operation, too.
+    /// Too few nodes answered for a quorum. The release is repeated to silent nodes when they are
+    /// connected again, until the ttl ends, but not to a node that answered with an error. Also the
+    /// outcome if the operation fails.
     unconfirmed,
 
-    /// Another lease of the same owner still holds the resource. Its key stays.
+    /// Another lease of the same owner still holds the resource. The key stays.
     still_held,
 };
 

@@ -6,19 +6,19 @@
 
 namespace redlock {
 
-/// Durations that go into the library are whole milliseconds, the unit of a Redis ttl.
+/// The unit of all durations passed to the library, that of a Redis ttl.
 using std::chrono::milliseconds;
 
-/// Deadlines that come out of it can be handed to any Asio timer.
+/// The type of deadlines, which any Asio timer accepts.
 using time_point = std::chrono::steady_clock::time_point;
 
-/// No limit. Spelled out, so that nobody waits for ever by leaving something out.
+/// No limit. It has to be written out, so that an omission is never an endless wait.
 inline constexpr milliseconds forever = milliseconds::max();
 
 /** Converts any duration to milliseconds without overflow.
 
-    Rounds towards zero. What is too long for milliseconds becomes `forever`, or its negative; what
-    is not a number becomes zero.
+    Rounds towards zero. A duration too long for milliseconds becomes `forever`, or its negative. A
+    value that is not a number becomes zero.
 
     @return The saturated duration.
 */
@@ -36,7 +36,7 @@ template <class Rep, class Period>
     if (value <= -wide(milliseconds::max()))
         return -milliseconds::max();
 
-    // Multiplying first and dividing afterwards could overflow on the way.
+    // A multiplication before the division could overflow.
     constexpr bool on_the_way = factor::num != 1 && factor::den != 1;
     if constexpr (std::chrono::treat_as_floating_point_v<Rep> || on_the_way)
         return milliseconds(static_cast<milliseconds::rep>(value.count()));

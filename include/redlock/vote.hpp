@@ -11,8 +11,8 @@ namespace redlock {
 /// What the answer of one node counts as.
 enum class vote : std::uint8_t
 {
-    granted,  ///< The node did what was asked: it holds our key, with the new ttl.
-    denied,   ///< The node holds somebody else's key, or no longer ours.
+    granted,  ///< The node holds our key, with the requested ttl.
+    denied,   ///< The node holds the key of another attempt, or no longer ours.
     refused,  ///< The node answered that it wrote nothing, for a reason other than a holder.
     unknown,  ///< No usable answer. The command may have run, may run later, or never.
 };

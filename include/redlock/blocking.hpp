@@ -30,9 +30,9 @@ class held_lease;
 
 }  // namespace detail
 
-/** A resource held until a deadline: `redlock::lease` with functions that block.
+/** A resource held until a deadline: `redlock::lease` with blocking functions.
 
-    Errors are thrown as `boost::system::system_error`, with the codes of `redlock::error`.
+    Functions throw errors as `boost::system::system_error`, with the codes of `redlock::error`.
 
     Destroying it releases the resource in the background, without blocking and without throwing.
 
@@ -41,7 +41,7 @@ class held_lease;
     destroying and assigning may not.
 
     @par Lifetime
-    May outlive its client. What it holds then expires by itself.
+    May outlive its client, and then expires by itself.
 */
 class [[nodiscard]] REDLOCK_EXPORT lease
 {
@@ -52,13 +52,13 @@ public:
     /// Takes the lease over and leaves an empty one.
     lease(lease&& other) noexcept;
 
-    /// Releases what was held before in the background.
+    /// Releases the previous lease in the background.
     lease& operator=(lease&& other) noexcept;
 
     /// Releases the resource in the background.
     ~lease();
 
-    /// Whether this is more than an empty lease. Ask `expired()` whether it is still valid.
+    /// Whether the lease is not empty. `expired()` tells whether it is still valid.
     explicit operator bool() const noexcept { return held_ != nullptr; }
 
     /// The resource as given to the client. Empty for an empty lease.
@@ -73,10 +73,10 @@ public:
     /// Whether the deadline has passed or the lease is over. Reads the clocks at each call.
     [[nodiscard]] bool expired() const noexcept;
 
-    /// The token for what the lock protects. Empty for an empty lease and in plain mode.
+    /// The token for the protected resource. Empty for an empty lease and in plain mode.
     [[nodiscard]] fencing_token fence() const noexcept;
 
-    /// How the last extension ended that was answered. Empty: well, or there was none.
+    /// Error of the last answered extension. Empty: it succeeded, or there was none.
     [[nodiscard]] error_code last_extension() const noexcept;
 
     /** Prolongs the lease by `ttl`, counted from now. Blocks for at most `node_timeout`.
@@ -92,7 +92,7 @@ public:
     /// Prolongs the lease by the ttl it was acquired with.
     void extend();
 
-    /** Gives the resource back. Blocks until a quorum has answered, for at most `node_timeout`.
+    /** Releases the resource. Blocks until a quorum has answered, for at most `node_timeout`.
 
         @return What the release found. The lease is over in any case.
         @throws boost::system::system_error as `redlock::lease::async_release` fails.
@@ -113,18 +113,18 @@ private:
     std::unique_ptr<detail::held_lease> held_;
 };
 
-/** Acquires leases, in a thread of its own that nobody has to run.
+/** Acquires leases with blocking functions, in its own thread.
 
-    What `redlock::client` does, for programs that block. Errors are thrown as
+    `redlock::client` for programs without coroutines. Functions throw errors as
     `boost::system::system_error`, with the codes of `redlock::error`.
 
     @par Thread safety
-    Every function may be called from any thread, except destroying. None may be called from the
-    log function or the observer of the configuration: those that block throw `std::logic_error`
-    there, for they run in the thread that would have to answer.
+    Every function except the destructor may be called from any thread. The log function and the
+    observer of the configuration must call none: they run in the client's thread, where a blocking
+    function throws `std::logic_error`.
 
     @par Fork
-    A child process has no thread of its own and must make a client of its own.
+    A child process does not have the thread, and must make its own client.
 
     @par Example
     @code
@@ -148,25 +148,26 @@ public:
     client(const client&) = delete;
     client& operator=(const client&) = delete;
 
-    /// As `close(1s)`. No other function may be under way: call `cancel()` and wait for them first.
+    /// As `close(1s)`. No other function may be under way: call `cancel()` and wait for these
+    /// first.
     ~client();
 
-    /// Waits until a quorum of nodes is ready. @return Whether it is, after at most so long.
+    /// Waits until a quorum of nodes is ready, for at most `at_most`. @return Whether it is ready.
     /// @throws boost::system::system_error as `redlock::client::async_wait_ready` fails.
     bool wait_ready(milliseconds at_most);
 
     /** Acquires a resource; waits while another owner holds it.
 
         @param resource As for `redlock::client::async_acquire`.
-        @param options As there. `acquire_options::wait` is how long this may block.
+        @param options As there. `acquire_options::wait` limits how long this blocks.
 
         @throws boost::system::system_error as `redlock::client::async_acquire` fails.
-        `operation_aborted`: another thread has called `cancel()` or `close()`.
+        `operation_aborted`: another thread called `cancel()` or `close()`.
     */
     lease acquire(std::string_view resource, const acquire_options& options = acquire_options());
 
-    /// Acquires a resource for `ttl`, with the defaults of `acquire_options` otherwise. The ttl is
-    /// not how long to wait: that is `acquire_options::wait`, 10 s by default.
+    /// Acquires a resource for `ttl`, with the defaults of `acquire_options` otherwise. The ttl
+    /// does not limit the wait: `acquire_options::wait` does, 10 s by default.
     template <class Rep, class Period>
     lease acquire(std::string_view resource, std::chrono::duration<Rep, Period> ttl)
     {
@@ -189,18 +190,18 @@ public:
 
     /** Runs `body` in this thread under a lease, which is extended until the body has ended.
 
-        Nothing can stop a body whose lease is lost: it sees `lease::expired()`, and what it
-        protects can check `lease::fence()`.
+        A loss of the lease does not stop the body. The body can call `lease::expired()`, and the
+        protected resource can check `lease::fence()`.
 
         @param resource As for `redlock::client::async_acquire`.
-        @param options As for `acquire`; `auto_extend` is on whatever it says.
+        @param options As for `acquire`, but `auto_extend` is always on.
         @param body Called once with the lease, which it may release.
 
-        @return What the body returned, by value.
+        @return The result of the body, by value.
 
-        @throws boost::system::system_error what `acquire` throws, and then the body is not called;
-        or `error::lease_lost` or `error::hold_limit_reached`, if the lease was lost before the body
-        had ended. What the body throws comes out, and the release goes on in the background.
+        @throws boost::system::system_error as `acquire`, without calling the body; also
+        `error::lease_lost` or `error::hold_limit_reached`, if the lease was lost before the body
+        had ended. An exception of the body is passed on, and the release goes on in the background.
     */
     template <class Body>
     auto with_lock(std::string_view resource, const acquire_options& options, Body&& body)
@@ -244,21 +245,20 @@ public:
         return with_lock(resource, acquire_options(), std::forward<Body>(body));
     }
 
-    /// Aborts what is under way in any thread, and ends the client. Leases are not released.
+    /// Aborts the calls of all threads, and ends the client. Does not release leases.
     void cancel() noexcept;
 
-    /** Releases what is held, as `redlock::client::async_close`, and ends the client.
+    /** Releases the leases, as `redlock::client::async_close`, and ends the client.
 
-        @param at_most How long to wait for the nodes. Leases that could not be released by then
-        end with their ttl.
+        @param at_most Longest wait for the nodes. Leases not released by then end with their ttl.
         @return Whether a quorum has confirmed each release in time.
     */
     bool close(milliseconds at_most);
 
-    /// What the client has done so far.
+    /// Counters of what the client has done so far.
     [[nodiscard]] redlock::metrics metrics() const noexcept;
 
-    /// What the client knows of its nodes now, in the order of the configuration.
+    /// The current state of each node, in the order of the configuration.
     [[nodiscard]] std::vector<node_status> nodes() const;
 
 private:
@@ -272,7 +272,7 @@ private:
 
     lease acquire_for_body(std::string_view resource, acquire_options options);
 
-    /// Releases the lease. Throws why it was lost, if it was.
+    /// Releases the lease. If it was lost, throws the reason.
     static void end_body(lease& held);
 
     std::shared_ptr<detail::engine> engine_;

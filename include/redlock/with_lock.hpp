@@ -36,7 +36,7 @@
 #include <utility>
 
 #if defined(__GNUC__) && !defined(__clang__)
-// GCC 12 to 14 inline how Asio allocates the frame of a coroutine, but not how it is freed.
+// GCC 12 to 14 inline Asio's allocation of a coroutine's frame, but not its deallocation.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 #endif
@@ -65,7 +65,7 @@ template <class Body>
 concept returns_awaitable = requires { typename awaitable_traits_of<Body>::result; };
 
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
-/// GCC 12 destroys the captures of a lambda twice that is written into a `co_await` expression.
+/// GCC 12 destroys the captures of a lambda written into a `co_await` expression twice.
 template <class Body>
 inline constexpr bool safe_body = std::is_lvalue_reference_v<Body> ||
                                   std::is_trivially_destructible_v<Body>;
@@ -74,7 +74,7 @@ template <class Body>
 inline constexpr bool safe_body = true;
 #endif
 
-/// What a body yielded. Optional, so that its type need not have a default.
+/// The result of a body. Optional, because its type need not be default-constructible.
 template <class T>
 class body_result
 {
@@ -97,7 +97,7 @@ public:
 template <class Body, class T, class Executor>
 boost::asio::awaitable<void, Executor> run_body(Body& body, lease& held, body_result<T>& result)
 {
-    // The client may have closed since the grant, or this process may have stood still.
+    // The client may have closed since the grant, or this process may have been paused.
     if (held.expired())
         throw boost::system::system_error(boost::asio::error::operation_aborted);
     if constexpr (std::is_void_v<T>)
@@ -106,8 +106,8 @@ boost::asio::awaitable<void, Executor> run_body(Body& body, lease& held, body_re
         result.put(co_await std::invoke(body, held));
 }
 
-/// Ends the wait for body and loss: when the body has ended, or when the lease is lost. A body may
-/// release its lease by itself, which is no loss.
+/// Ends the wait for body and loss when the body has ended or the lease is lost. A body may release
+/// its lease itself, which is not a loss.
 struct body_ended_or_lease_lost
 {
     boost::asio::cancellation_type operator()(const std::exception_ptr&) const noexcept
@@ -145,20 +145,20 @@ struct body_ended_or_lease_lost
     return std::make_exception_ptr(boost::system::system_error(lost));
 }
 
-/// An executor that runs one function at a time, over one that need not: the cancellation of a body
-/// must not meet the body in another thread.
+/// Makes an executor that runs one function at a time. The cancellation of a body must not race
+/// with the body on another thread.
 [[nodiscard]] REDLOCK_EXPORT boost::asio::any_io_executor make_serial(
     boost::asio::any_io_executor executor
 );
 
-/// An executor of another type has to be a serial one already.
+/// An executor of another type must already be serial.
 template <class Executor>
 [[nodiscard]] Executor make_serial(Executor executor)
 {
     return executor;
 }
 
-/// Acquires, runs the body, and releases. Everything happens on one serial executor.
+/// Acquires, runs the body, and releases, all on one serial executor.
 template <class Body, class T, class Executor>
 boost::asio::awaitable<void, Executor> hold_lock(
     client& locks,
@@ -174,8 +174,8 @@ boost::asio::awaitable<void, Executor> hold_lock(
     lease held = co_await locks.async_acquire(resource, options, asio::deferred);
 
     const auto executor = co_await asio::this_coro::executor;
-    // A client that closes must not take away the lease of a body that runs: also not before that
-    // waits for the first time, or while it winds up.
+    // A closing client must not end the lease of a running body, not even before the body's first
+    // wait or while it winds up.
     const std::shared_ptr<const void> attended = attend(held);
     auto race = asio::experimental::make_parallel_group(
         asio::co_spawn(
@@ -185,17 +185,17 @@ boost::asio::awaitable<void, Executor> hold_lock(
         ),
         held.async_wait_lost(asio::bind_executor(executor, asio::deferred))
     );
-    // Completes when both have. What comes second is cancelled, and a cancelled body still runs to
-    // its end.
+    // Completes when both have completed. The first may cancel the other, and a cancelled body
+    // still runs to its end.
     auto outcome = co_await race.async_wait(body_ended_or_lease_lost(), asio::deferred);
     const auto& [order, failure, waited] = outcome;
     const error_code lost = loss_of(held, waited);
 
-    // This coroutine may have been cancelled, which must not cut the release short.
+    // A cancellation of this coroutine must not cut the release short.
     co_await asio::this_coro::throw_if_cancelled(false);
     if (held)
     {
-        // The ttl ends what a release could not, so there is nothing to do about its errors.
+        // Errors need no handling: remaining keys expire with the ttl.
         co_await held.async_release(
             asio::bind_cancellation_slot(asio::cancellation_slot(), asio::as_tuple(asio::deferred))
         );
@@ -204,7 +204,7 @@ boost::asio::awaitable<void, Executor> hold_lock(
         std::rethrow_exception(thrown);
 }
 
-/// A body is kept by value if it was given as a temporary, and by reference otherwise.
+/// Keeps a temporary body by value, any other by reference.
 template <class Body>
 auto with_lock(client& locks, std::string resource, acquire_options options, Body body)
     -> awaitable_of<Body>
@@ -216,8 +216,8 @@ auto with_lock(client& locks, std::string resource, acquire_options options, Bod
 
     body_result<result_type> result;
     const executor_type own = co_await asio::this_coro::executor;
-    // With an executor bound to its handler, `co_spawn` passes a cancellation on to the new
-    // coroutine's executor, and not to whoever emits it.
+    // With an executor bound to its handler, `co_spawn` dispatches a cancellation to the new
+    // coroutine's executor instead of the emitting thread.
     co_await asio::co_spawn(
         make_serial(own),
         hold_lock<body_type, result_type, executor_type>(
@@ -237,42 +237,42 @@ auto with_lock(client& locks, std::string resource, acquire_options options, Bod
     3. If the lease is lost, cancels the body (`cancellation_type::terminal`). Waits for its end.
     4. Releases the resource and waits for that, also after an exception.
 
-    A body that ignores cancellation runs on without protection: nothing can stop it. It still sees
-    `lease::expired()`, and what it protects can check `lease::fence()`.
+    A body that ignores cancellation continues without protection: nothing can stop it. It can still
+    call `lease::expired()`, and the protected resource can check `lease::fence()`.
 
     @param locks Must live until the returned coroutine has ended.
 
     @param resource As for `client::async_acquire`. Copied.
 
-    @param options As for `client::async_acquire`; `auto_extend` is on whatever it says. `hold_max`
-    limits how long the body may run.
+    @param options As for `client::async_acquire`, but `auto_extend` is always on. `hold_max` limits
+    how long the body may run.
 
     @par Executor
-    Runs on a strand over the executor of the coroutine that awaits it, and so does the body: its
-    cancellation comes from the client. An executor other than `any_io_executor` must run one
-    function at a time by itself.
+    Runs on a strand over the executor of the awaiting coroutine, and so does the body, because the
+    client cancels it from another strand. An executor other than `any_io_executor` must itself run
+    one function at a time.
 
-    @param body Called once with the lease, after it was acquired: a function object that returns
-    `boost::asio::awaitable<T>`. Moved into the coroutine if it is a temporary; otherwise it must
-    live until the coroutine has ended. With GCC 12 a temporary has to be trivially destructible,
-    which a lambda that captures by reference is: give others a name first.
+    @param body Function object that takes the lease and returns `boost::asio::awaitable<T>`. Called
+    once, after the acquisition. Moved into the coroutine if it is a temporary; otherwise it must
+    live until the coroutine has ended. With GCC 12 a temporary must be trivially destructible, as a
+    lambda that captures by reference is. Name any other lambda first.
 
-    @return A coroutine to be awaited or spawned, with the result of the body. `T` may be void, and
-    need be neither copyable nor default-constructible.
+    @return A coroutine to await or spawn, with the result of the body. `T` may be void, and need be
+    neither copyable nor default-constructible.
 
     @par Errors
     Thrown as `boost::system::system_error`, in this order:
-    @li what `async_acquire` fails with, `error::not_running` among it; the body is not called then.
+    @li the error of `async_acquire`, such as `error::not_running`; the body is not called.
     @li `error::lease_lost`, or `operation_aborted` if the client was closed: the lease was over
-    before the body began, which is not called then.
-    @li what the body throws, unless it is the `operation_aborted` of a lease that was lost.
+    before the body began, and the body is not called.
+    @li the exception of the body, unless it is the `operation_aborted` of a lost lease.
     @li `error::lease_lost` or `error::hold_limit_reached`: the lease was lost before the body had
-    ended. The result of the body, if there is one, is dropped.
-    Nothing is thrown because of the release: what it cannot delete, the ttl ends.
+    ended. A result of the body is dropped. A failed release throws nothing: remaining keys expire
+    with the ttl.
 
     @par Cancellation
-    Terminal. Cancels the acquisition or the body, whatever is under way; the release that follows
-    is not cancelled. `client::cancel` and `client::async_close` cancel the body as well.
+    Terminal. Cancels the acquisition or the body, whichever is under way, but not the release that
+    follows. `client::cancel` and `client::async_close` cancel the body as well.
 */
 template <class Body>
 [[nodiscard]] auto with_lock(

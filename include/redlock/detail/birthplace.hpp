@@ -3,13 +3,13 @@
 
 #include <memory>
 
-/** Whether this compiler copies the bits of temporaries, and destroys copy and original.
+/** Whether this compiler copies the bits of temporaries, and destroys both copy and original.
 
-    GCC 12 does so with an aggregate that is written into a `co_await` expression:
+    GCC 12 does so with an aggregate written into a `co_await` expression:
 
         co_await f(co_await x, {.nodes = parse_nodes(urls)});
 
-    It makes each member by itself, copies the bits of all of them into the aggregate, and destroys
+    It makes each member separately, copies the bits of all members into the aggregate, and destroys
     both. A string or a vector then frees its memory twice.
 */
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
@@ -22,12 +22,12 @@ namespace redlock::detail {
 
 /** A member that makes an aggregate safe from such copies.
 
-    It knows where it was constructed. In a copy of bits that is another place. The members of such
-    a copy may be read, for the originals live as long, but they must be neither moved from nor
-    destroyed. So the destructor of the aggregate calls `start_anew_if_left`; and because it has a
-    destructor, the compiler gives it no move operations.
+    It stores the address where it was constructed. A copy of bits is at another address. The
+    members of such a copy may be read, because the originals live as long, but must not be moved
+    from or destroyed. So the destructor of the aggregate calls `start_anew_if_left`. Because of the
+    destructor, the aggregate has no move operations.
 
-    It is a member with every compiler: all see the same layout.
+    It is a member with every compiler, so that all have the same layout.
 */
 class birthplace
 {
@@ -36,7 +36,7 @@ public:
     birthplace(const birthplace&) noexcept {}
     birthplace& operator=(const birthplace&) noexcept { return *this; }
 
-    /// Puts a new `Owner` in the place of a copy of bits, whose members others destroy.
+    /// Constructs a new `Owner` over a copy of bits, because the originals are destroyed elsewhere.
     template <class Owner>
     void start_anew_if_left(Owner& owner) const
     {

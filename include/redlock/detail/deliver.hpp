@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-// Without it the executor types of Asio cannot be told apart in here, and the library has it.
+// Asio compares executor types by RTTI here, and the library is compiled with it.
 #ifndef __cpp_rtti
 #error "redlock needs RTTI: compile without -fno-rtti"
 #endif
@@ -30,7 +30,7 @@ class REDLOCK_EXPORT posted : public recycled
 public:
     virtual ~posted() = default;
 
-    /// Frees the memory and calls the function, which so can use it again.
+    /// Frees the memory first, so that the function can reuse it, and calls the function.
     virtual void call() = 0;
 };
 
@@ -58,13 +58,13 @@ private:
     Function function_;
 };
 
-/** Calls a completion handler on its executor, from anywhere, and never in place.
+/** Calls a completion handler on its executor, from any thread, and never in place.
 
-    User code may block, and must never block the client's strand. So the call is posted to the
-    client's executor first, and goes from there to the handler's own, unless they are the same.
-    The handler's executor counts the operation as outstanding work, so that its context does not
-    run out of work before. The cancellation slot is cleared where the handler runs, because its
-    signal belongs to whoever runs there.
+    User code may block, but must never block the client's strand. So the call is posted to the
+    client's executor first, and from there to the handler's own, unless they are the same. The
+    handler's executor counts the operation as outstanding work, so that its context does not run
+    out of work earlier. The cancellation slot is cleared where the handler runs, because its
+    signal may only be used there.
 */
 template <class Handler, class Executor>
 class delivery
@@ -119,7 +119,7 @@ private:
     bool same_;
 };
 
-/// Erases a handler that runs on its associated executor, by default on that of the client.
+/// Erases the type of a handler. It runs on its associated executor, by default the client's.
 template <class Signature, class Handler>
 boost::asio::any_completion_handler<Signature> deliver(
     Handler handler,

@@ -16,8 +16,8 @@ inline constexpr bool is_duration = false;
 template <class Rep, class Period>
 inline constexpr bool is_duration<std::chrono::duration<Rep, Period>> = true;
 
-/// What starts an operation. Has the executor of the client, for tokens such as `cancel_after` that
-/// need a timer and look for one here.
+/// Starts an operation. Has the executor of the client, because tokens such as `cancel_after` take
+/// the executor of their timer from here.
 template <class Start>
 class initiation
 {
@@ -42,8 +42,8 @@ private:
     Start start_;
 };
 
-/// Starts an operation with a completion token. Refuses what is no token in one sentence, before
-/// Asio does so in a hundred.
+/// Starts an operation with a completion token. Reports a wrong token in one sentence, where Asio
+/// would need a hundred lines.
 template <class Signature, class Token, class Start, class... Args>
 auto initiate(
     Token&& token,

@@ -19,11 +19,11 @@
 
 namespace redlock::detail {
 
-/** Where an operation of a lease gets an executor from, if its token or its handler asks for one.
+/** Provides an operation of a lease with an executor, for its token or its handler.
 
-    A lease has that of its client. An empty lease has none, but `cancel_after` wants one for its
-    timer. It gets one of a context that belongs to the operation: the timer of a longer-lived
-    context could fire when that of the handler is gone.
+    A lease has the executor of its client. An empty lease has none, but `cancel_after` needs one
+    for its timer. It gets one of a context that belongs to the operation. With a longer-lived
+    context the timer could fire after the handler's context has gone.
 */
 class REDLOCK_EXPORT lender
 {
@@ -31,12 +31,12 @@ public:
     /// Lends the executor of a client.
     explicit lender(boost::asio::any_io_executor client) : executor_(std::move(client)) {}
 
-    /// Lends an executor of a context of its own.
+    /// Lends an executor of its own context.
     lender();
 
     [[nodiscard]] boost::asio::any_io_executor get_executor() const noexcept { return executor_; }
 
-    /// Erases a handler: see `detail::deliver`.
+    /// Erases the type of a handler: see `detail::deliver`.
     template <class Signature, class Handler>
     boost::asio::any_completion_handler<Signature> deliver(Handler handler) const
     {
@@ -58,7 +58,7 @@ public:
     }
 
 private:
-    /// Runs what the end of an operation has left in the context: the end of a timer.
+    /// Runs the handler of a cancelled timer that the operation left in the context.
     static void run(boost::asio::execution_context& own);
 
     std::shared_ptr<boost::asio::execution_context> own_;

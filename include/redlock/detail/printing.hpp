@@ -17,7 +17,7 @@ concept named_enum = std::is_enum_v<T> && requires(T value) {
 
 }  // namespace detail
 
-/// Prints `to_string(value)`, for each enumeration of this namespace that has names.
+/// Prints `to_string(value)` for each enumeration of this namespace with names.
 template <class Traits, detail::named_enum Enum>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, Enum value)
 {

@@ -9,19 +9,19 @@
 #include <new>
 #include <utility>
 
-/** Memory for what every operation allocates: the frames of its coroutines, its rounds, its hold,
-    its handler.
+/** Memory that every operation needs: the frames of its coroutines, its rounds, its hold, its
+    handler.
 
-    Hundreds of operations that begin and end together are more than malloc keeps at hand for one
-    size, and what goes past that costs as much as to encode a command. So every thread keeps what
-    is freed on it, up to a limit, for whatever of about the same size it allocates next. A block
-    may be freed on another thread than the one that allocated it.
+    Malloc keeps fewer blocks of one size at hand than hundreds of operations free together.
+    Allocating the others costs as much as encoding a command. So each thread keeps the blocks
+    freed on it, up to a limit, and reuses them for allocations of about the same size. A block may
+    be freed on another thread than the one that allocated it.
 
-    Nothing is kept in a build with a sanitizer.
+    In a build with a sanitizer no blocks are kept.
 */
 namespace redlock::detail {
 
-/// How many blocks of about one size a thread keeps.
+/// Largest number of blocks of about one size that a thread keeps.
 inline constexpr std::size_t max_recycled = 512;
 
 /// Sizes are rounded up to a multiple of this.
@@ -40,10 +40,10 @@ struct shelf
 {
     free_block* first;
     std::size_t count;
-    std::size_t limit;  ///< How many it takes: none before the first block is freed.
+    std::size_t limit;  ///< Largest `count`: zero before the first block is freed.
 };
 
-/// Plain data, for it is used until the very end of a thread, when objects are gone already.
+/// Plain data, because it is used until the very end of a thread, after its objects are destroyed.
 REDLOCK_EXPORT extern constinit thread_local std::array<
     shelf, largest_recycled / recycling_step> shelves;
 
@@ -54,7 +54,7 @@ REDLOCK_EXPORT extern constinit thread_local std::array<
 
 [[nodiscard]] REDLOCK_EXPORT void* allocate_anew(std::size_t size);
 
-/// Makes room on the shelves if there was none yet, else frees the block for good.
+/// Sets the limits of the shelves if they are not set yet, otherwise frees the block for good.
 REDLOCK_EXPORT void free_slowly(void* block, std::size_t size) noexcept;
 
 [[nodiscard]] inline void* allocate_recycled(std::size_t size)
@@ -66,7 +66,7 @@ REDLOCK_EXPORT void free_slowly(void* block, std::size_t size) noexcept;
     return std::exchange(from.first, from.first->next);
 }
 
-/// @param size That of the allocation.
+/// @param size Size of the allocation.
 inline void free_recycled(void* block, std::size_t size) noexcept
 {
     if (size > largest_recycled || shelf_for(size).count == shelf_for(size).limit)
@@ -76,8 +76,8 @@ inline void free_recycled(void* block, std::size_t size) noexcept
     ++to.count;
 }
 
-/// Base of what is allocated in recycled memory by `new`; of a promise, for the frame of its
-/// coroutine.
+/// Base of types that `new` allocates in recycled memory. As the base of a promise it recycles the
+/// frame of the coroutine.
 struct recycled
 {
     static void* operator new(std::size_t size) { return allocate_recycled(size); }
@@ -86,7 +86,7 @@ struct recycled
         free_recycled(block, size);
     }
 
-    // For a type with an alignment of its own.
+    // For over-aligned types.
     static void* operator new(std::size_t size, std::align_val_t alignment)
     {
         return ::operator new(size, alignment);
@@ -97,11 +97,11 @@ struct recycled
     }
 };
 
-/// Such a type is not recycled.
+/// Whether a type is over-aligned. Its memory is not recycled.
 template <class T>
 inline constexpr bool has_own_alignment = alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 
-/// `recycling_allocator<void>` stands for those of all types.
+/// Allocates recycled memory. `recycling_allocator<void>` stands for the allocators of all types.
 template <class T>
 struct recycling_allocator
 {

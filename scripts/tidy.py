@@ -6,6 +6,7 @@ that git knows and at new ones that git does not ignore. Before you trust a chec
 plant a breach and see it named.
 """
 
+import json
 import pathlib
 import re
 import subprocess
@@ -186,6 +187,18 @@ def check_lock_files(files):
             yield path.relative_to(ROOT), line(text, found.start()), message
 
 
+def check_packaging(files):
+    cmake = files[pathlib.Path("CMakeLists.txt")]
+    version = re.search(r"^project\(redlock\s+VERSION (\S+)", cmake, re.M)[1]
+    port = pathlib.Path("packaging/vcpkg/redlock/vcpkg.json")
+    if json.loads((ROOT / port).read_text("utf-8"))["version"] != version:
+        yield port, 1, f"CMakeLists.txt has the version {version}"
+    for path, text in files.items():
+        for found in re.finditer(r"\bREDLOCK_\w+", text if path.parts[0] == "packaging" else ""):
+            if found[0] not in cmake:
+                yield path, line(text, found.start()), f"CMakeLists.txt has no {found[0]}"
+
+
 def check_by(script):
     """The findings of another script, which finds its files itself."""
     command = [sys.executable, str(ROOT / "scripts" / script), "--check"]
@@ -213,7 +226,14 @@ EACH_FILE = [
     check_arrows,
     check_core_is_pure,
 ]
-ALL_FILES = [check_public_headers, check_errors, check_lock_files, check_snippets, check_pictures]
+ALL_FILES = [
+    check_public_headers,
+    check_errors,
+    check_lock_files,
+    check_packaging,
+    check_snippets,
+    check_pictures,
+]
 
 
 def read_files():

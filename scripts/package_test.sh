@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# Proves the packages on fresh Debians. A developer's tool, see --help.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+
+usage() {
+    cat <<'EOF'
+usage: scripts/package_test.sh SUITE BASE
+
+Takes three fresh copies of Debian (bookworm or trixie), as scripts/in_chroot.sh makes them of the
+directory BASE:
+
+  1. makes the .deb packages
+  2. installs those and builds a program with them, by find_package and by pkg-config
+  3. builds the same program with FetchContent, from a clone
+
+Each program acquires a lease on three nodes. Takes several minutes, and needs root.
+EOF
+}
+
+# From here to `all` it runs on a fresh copy.
+user=$root/test/package/user
+nodes=redis://127.0.0.1:27001,redis://127.0.0.1:27002,redis://127.0.0.1:27003
+
+start_nodes() {
+    local port
+    for port in 27001 27002 27003; do
+        redis-server --bind 127.0.0.1 --port "$port" --save '' >/dev/null &
+        timeout 10 bash -c "until : </dev/tcp/127.0.0.1/$port; do sleep 0.1; done" 2>/dev/null
+    done
+    trap 'kill $(jobs -p); wait' EXIT
+}
+
+# Shows a command and runs it. A program that waits for its lease for ever has failed.
+shown() {
+    printf '$ %s\n' "${*//$root\//}" >&2
+    timeout 600 "$@"
+}
+
+# The Boost of the distribution is found by itself.
+find_boost_of_user() {
+    setup
+    boost=()
+    [[ $REDLOCK_BOOST_INCLUDE_DIR == /usr/include ]] || boost=("$REDLOCK_BOOST_INCLUDE_DIR")
+}
+
+installed() {
+    mkdir /root/packages
+    tar -x -C /root/packages
+    quietly apt-get update
+    shown apt-get install --yes --quiet=2 /root/packages/*.deb g++ cmake pkg-config >/dev/null
+    find_boost_of_user
+    start_nodes
+    shown redlock_initialize "$nodes"
+
+    shown cmake -S "$user" -B /root/build "${boost[@]/#/-DREDLOCK_BOOST_INCLUDE_DIR=}"
+    shown cmake --build /root/build
+    shown /root/build/my_program "$nodes"
+
+    # shellcheck disable=SC2046  # One word for each flag.
+    shown g++ -std=c++20 "$user/main.cpp" -o /root/by_pkg_config \
+        $(pkg-config --cflags --libs redlock) "${boost[@]/#/-I}"
+    shown /root/by_pkg_config "$nodes"
+}
+
+# Nobody initializes these nodes, so they vote after 30 s.
+fetched() {
+    find_boost_of_user
+    start_nodes
+    shown cmake -S "$user" -B /root/build "${boost[@]/#/-DREDLOCK_BOOST_INCLUDE_DIR=}" \
+        -DFETCH_REDLOCK_FROM="$root" -DREDLOCK_COMMIT="$(git -C "$root" rev-parse HEAD)"
+    shown cmake --build /root/build --parallel "$(build_jobs)"
+    shown /root/build/my_program "$nodes"
+}
+
+all() {
+    local suite=$1 base=$2 packages
+    on_fresh() { "$root/scripts/in_chroot.sh" --build "$suite" "$base" "$@"; }
+    packages=$(mktemp)
+    # shellcheck disable=SC2064  # This file, not one that has the name later.
+    trap "rm -f '$packages'" EXIT
+    on_fresh bash -c 'scripts/package.sh >&2 && cd build/package && tar -c ./*.deb' >"$packages"
+    on_fresh scripts/package_test.sh --installed <"$packages"
+    on_fresh scripts/package_test.sh --fetched
+}
+
+case ${1:-} in
+--installed) installed ;;
+--fetched) fetched ;;
+--help) usage ;;
+*)
+    (($# == 2)) || fail "needs a suite and a base, see --help"
+    all "$@"
+    ;;
+esac

@@ -60,7 +60,8 @@ class Builder:
         return self.findings + list(links.check(self.output, self.site.origin))
 
     def markdown_files(self):
-        return [f for f in self.site.files if re.fullmatch(r"(docs/([\w-]+/)*)?[\w-]+\.md", f)]
+        page = re.compile(r"((docs|packaging)/([\w-]+/)*)?[\w-]+\.md")
+        return [f for f in self.site.files if page.fullmatch(f)]
 
     def make_menu(self, texts, rendered):
         listed = re.findall(r"\]\(([\w/-]+\.md)\)", texts[INDEX])

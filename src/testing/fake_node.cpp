@@ -526,7 +526,7 @@ reply fake_node::acquire_guarded(const question& asked)
     return execute(asked);
 }
 
-/// For how long the resource is reserved for somebody who goes first. A try has no place, and yields
+/// For how long the resource is reserved for somebody who goes first. A try has no place: it yields
 /// to every reservation.
 milliseconds fake_node::yields(const question& asked) const
 {

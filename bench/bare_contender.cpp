@@ -21,9 +21,6 @@
 #include "connection.hpp"
 #include "contender.hpp"
 
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -33,6 +30,9 @@
 #include <string_view>
 #include <thread>
 #include <vector>
+
+#include <poll.h>
+#include <unistd.h>
 
 namespace bench {
 namespace {
@@ -205,9 +205,10 @@ private:
             return;
         }
         // By themselves all waiters together ask no more often than 500 times a second.
-        const auto fallback = how_ == waiting::tracking
-            ? clock::duration(50ms)
-            : std::max<clock::duration>(60ms, board_.contenders().processes * 2ms);
+        const auto fallback =
+            how_ == waiting::tracking
+                ? clock::duration(50ms)
+                : std::max<clock::duration>(60ms, board_.contenders().processes * 2ms);
         exchange_until(std::min(give_up, now + fallback), [this] {
             return std::ranges::count(nodes_, true, &contended_node::woken) >= quorum_;
         });
@@ -218,9 +219,8 @@ private:
 
     clock::duration random_part_of(clock::duration longest)
     {
-        return clock::duration(
-            std::uniform_int_distribution<clock::rep>(0, longest.count())(random_)
-        );
+        return clock::duration(std::uniform_int_distribution<clock::rep>(0, longest.count())(random_
+        ));
     }
 
     [[nodiscard]] std::ptrdiff_t votes(vote wanted) const
@@ -240,7 +240,16 @@ private:
         {
             const auto& [lock, queue, reservation, misses] = keys_;
             node.append(make_command(
-                {"EVALSHA", acquire_.sha, "4", lock, queue, reservation, misses, id_, ttl, name_,
+                {"EVALSHA",
+                 acquire_.sha,
+                 "4",
+                 lock,
+                 queue,
+                 reservation,
+                 misses,
+                 id_,
+                 ttl,
+                 name_,
                  stamp_}
             ));
         }
@@ -256,8 +265,18 @@ private:
         {
             const auto& [lock, queue, reservation, misses] = keys_;
             node.append(make_command(
-                {"EVALSHA", release_.sha, "4", lock, queue, reservation, misses, id_,
-                 reservation_ms, name_, stamp_, intent}
+                {"EVALSHA",
+                 release_.sha,
+                 "4",
+                 lock,
+                 queue,
+                 reservation,
+                 misses,
+                 id_,
+                 reservation_ms,
+                 name_,
+                 stamp_,
+                 intent}
             ));
         }
         else

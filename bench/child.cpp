@@ -2,16 +2,16 @@
 
 #include "posix.hpp"
 
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <exception>
 #include <stdexcept>
 #include <system_error>
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace bench {
 namespace {

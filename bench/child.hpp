@@ -1,11 +1,11 @@
 #ifndef REDLOCK_BENCH_CHILD_HPP
 #define REDLOCK_BENCH_CHILD_HPP
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <functional>
 #include <utility>
+
+#include <sys/types.h>
 
 namespace bench {
 

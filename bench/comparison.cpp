@@ -18,11 +18,8 @@ namespace bench {
 namespace {
 
 /// Measures `pairs` pairs of `concurrency` tasks on the servers at `ports`.
-using run_function = result (*)(
-    std::span<const std::uint16_t> ports,
-    std::size_t concurrency,
-    std::size_t pairs
-);
+using run_function =
+    result (*)(std::span<const std::uint16_t> ports, std::size_t concurrency, std::size_t pairs);
 
 /// Longer than any measurement takes.
 constexpr std::chrono::minutes time_limit{5};

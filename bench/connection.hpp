@@ -5,9 +5,6 @@
 
 #include "posix.hpp"
 
-#include <fcntl.h>
-#include <sys/socket.h>
-
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
@@ -18,6 +15,9 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <fcntl.h>
+#include <sys/socket.h>
 
 namespace bench {
 

@@ -1,9 +1,9 @@
 #ifndef REDLOCK_BENCH_CONTENDER_HPP
 #define REDLOCK_BENCH_CONTENDER_HPP
 
-#include "scoreboard.hpp"
-
 #include <redlock/config.hpp>
+
+#include "scoreboard.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -159,8 +159,7 @@ contention_row measure(
     row.seconds = std::chrono::duration<double>(plan.duration).count();
     sum_up(row, board, processes);
     row.cpu_us_per_pair = ratio(cpu * 1e6, static_cast<double>(row.pairs));
-    row.waiting_commands = static_cast<double>(commands) /
-                           static_cast<double>(plan.ports.size()) /
+    row.waiting_commands = static_cast<double>(commands) / static_cast<double>(plan.ports.size()) /
                            std::chrono::duration<double>(holding).count();
     return row;
 }

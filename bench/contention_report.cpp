@@ -1,5 +1,4 @@
 #include "contention.hpp"
-
 #include "text.hpp"
 
 namespace bench {
@@ -29,10 +28,23 @@ std::string to_table(const std::vector<contention_row>& rows)
         table += format(
             "%5zu x %-5zu  %-8s %-12s %11.0f %12.0f %12.2f %8.2f %9.2f %9.1f  %6.2f  "
             "%4.2f - %5.2f %6llu %8.0f %10.0f %11llu %7llu",
-            row.contenders.processes, row.contenders.tasks, row.impl.c_str(), how.c_str(),
-            row.pairs_per_s(), row.handovers_per_s, row.rounds_per_pair, row.wait_p50_ms,
-            row.wait_p99_ms, row.wait_max_ms, row.wait_max_to_fair(), row.share_min, row.share_max,
-            counter{row.failed}, row.cpu_us_per_pair, row.waiting_commands, counter{row.violations},
+            row.contenders.processes,
+            row.contenders.tasks,
+            row.impl.c_str(),
+            how.c_str(),
+            row.pairs_per_s(),
+            row.handovers_per_s,
+            row.rounds_per_pair,
+            row.wait_p50_ms,
+            row.wait_p99_ms,
+            row.wait_max_ms,
+            row.wait_max_to_fair(),
+            row.share_min,
+            row.share_max,
+            counter{row.failed},
+            row.cpu_us_per_pair,
+            row.waiting_commands,
+            counter{row.violations},
             counter{row.errors}
         );
         for (const auto& compared : {row.ratio_to_limit, row.ratio_to_uncontended})
@@ -52,7 +64,9 @@ std::string to_json_lines(const std::vector<contention_row>& rows)
     {
         lines += format(
             R"({"bench":"%s","impl":"%s","mode":"%s",)",
-            row.name.c_str(), row.impl.c_str(), row.mode.c_str()
+            row.name.c_str(),
+            row.impl.c_str(),
+            row.mode.c_str()
         );
         if (!row.waiting.empty())
             lines += format(R"("waiting":"%s",)", row.waiting.c_str());
@@ -66,10 +80,23 @@ std::string to_json_lines(const std::vector<contention_row>& rows)
             R"("wait_mean_ms":%.3f,"wait_p50_ms":%.3f,"wait_p99_ms":%.3f,"wait_max_ms":%.3f,)"
             R"("wait_max_to_fair":%.3f,"share_min":%.3f,"share_max":%.3f,"failed":%llu,)"
             R"("waiting_commands_per_node_s":%.1f,"violations":%llu,"errors":%llu)",
-            row.contenders.processes, row.contenders.tasks, row.seconds, row.pairs_per_s(),
-            row.handovers_per_s, row.rounds_per_pair, row.wait_mean_ms, row.wait_p50_ms,
-            row.wait_p99_ms, row.wait_max_ms, row.wait_max_to_fair(), row.share_min, row.share_max,
-            counter{row.failed}, row.waiting_commands, counter{row.violations}, counter{row.errors}
+            row.contenders.processes,
+            row.contenders.tasks,
+            row.seconds,
+            row.pairs_per_s(),
+            row.handovers_per_s,
+            row.rounds_per_pair,
+            row.wait_mean_ms,
+            row.wait_p50_ms,
+            row.wait_p99_ms,
+            row.wait_max_ms,
+            row.wait_max_to_fair(),
+            row.share_min,
+            row.share_max,
+            counter{row.failed},
+            row.waiting_commands,
+            counter{row.violations},
+            counter{row.errors}
         );
         if (row.ratio_to_limit)
             lines += format(R"(,"ratio_to_limit":%.3f)", *row.ratio_to_limit);

@@ -47,8 +47,7 @@ asio::awaitable<sample> acquire_repeatedly(redlock::client& locks, std::size_t p
     for (std::size_t pair = 0; pair < pairs; ++pair)
     {
         const auto started = clock::now();
-        auto acquired =
-            co_await locks.async_acquire("fault", 10s, asio::as_tuple(asio::deferred));
+        auto acquired = co_await locks.async_acquire("fault", 10s, asio::as_tuple(asio::deferred));
         auto& [failure, held] = acquired;
         const std::chrono::duration<double, std::micro> latency = clock::now() - started;
         result.latencies_us.push_back(latency.count());
@@ -160,14 +159,21 @@ std::vector<fault_row> measure_faults(
 
 std::string to_table(const std::vector<fault_row>& rows)
 {
-    std::string table = "\nacquire latency, one task\n"
-                        "nodes          p50 us     p99 us    / healthy  errors\n";
+    std::string table =
+        "\nacquire latency, one task\n"
+        "nodes          p50 us     p99 us    / healthy  errors\n";
     for (const fault_row& row : rows)
     {
         char line[128];
         std::snprintf(
-            line, sizeof line, "%-10s %10.1f %10.1f %12.3f %7zu\n", row.nodes.c_str(), row.p50_us,
-            row.p99_us, row.ratio_to_healthy, row.errors
+            line,
+            sizeof line,
+            "%-10s %10.1f %10.1f %12.3f %7zu\n",
+            row.nodes.c_str(),
+            row.p50_us,
+            row.p99_us,
+            row.ratio_to_healthy,
+            row.errors
         );
         table += line;
     }
@@ -181,11 +187,16 @@ std::string to_json_lines(const std::vector<fault_row>& rows)
     {
         char line[256];
         std::snprintf(
-            line, sizeof line,
+            line,
+            sizeof line,
             "{\"bench\":\"faults\",\"nodes\":\"%s\",\"mode\":\"plain\",\"concurrency\":1,"
             "\"acquire_p50_us\":%.1f,\"acquire_p99_us\":%.1f,\"ratio_to_healthy\":%.3f,"
             "\"errors\":%zu}\n",
-            row.nodes.c_str(), row.p50_us, row.p99_us, row.ratio_to_healthy, row.errors
+            row.nodes.c_str(),
+            row.p50_us,
+            row.p99_us,
+            row.ratio_to_healthy,
+            row.errors
         );
         lines += line;
     }

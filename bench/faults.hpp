@@ -1,19 +1,19 @@
 #ifndef REDLOCK_BENCH_FAULTS_HPP
 #define REDLOCK_BENCH_FAULTS_HPP
 
-#include "support/redis_server.hpp"
-
 #include <cstddef>
 #include <string>
 #include <vector>
+
+#include "support/redis_server.hpp"
 
 namespace bench {
 
 /// Latency of acquiring, with the nodes in one state.
 struct fault_row
 {
-    std::string nodes;         ///< "healthy", "two_frozen" or "two_closed".
-    double p50_us{0};          ///< Median over the rounds.
+    std::string nodes;  ///< "healthy", "two_frozen" or "two_closed".
+    double p50_us{0};   ///< Median over the rounds.
     double p99_us{0};
     double ratio_to_healthy{0};  ///< Of the medians, the median of the rounds.
     std::size_t errors{0};

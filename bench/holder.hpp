@@ -1,10 +1,10 @@
 #ifndef REDLOCK_BENCH_HOLDER_HPP
 #define REDLOCK_BENCH_HOLDER_HPP
 
+#include <redlock/config.hpp>
+
 #include "child.hpp"
 #include "shared_memory.hpp"
-
-#include <redlock/config.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -3,11 +3,11 @@
 #include "child.hpp"
 #include "posix.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <array>
 #include <stdexcept>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace bench {
 namespace {

@@ -11,8 +11,6 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -21,6 +19,8 @@
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include <unistd.h>
 
 namespace bench {
 
@@ -159,8 +159,7 @@ asio::awaitable<void> hold_all(measurement& on)
     co_await on.locks.async_wait_ready();
     const double before = resident_bytes();
     co_await acquire_all(on);
-    on.found.bytes_per_lease =
-        (resident_bytes() - before) / static_cast<double>(on.plan.leases);
+    on.found.bytes_per_lease = (resident_bytes() - before) / static_cast<double>(on.plan.leases);
 
     const auto extensions = on.plan.leases * static_cast<std::size_t>(3 * on.plan.held_for / 1s);
     on.watch->start(extensions / static_cast<std::size_t>(on.plan.ttl / 1s) * 2);
@@ -213,16 +212,22 @@ std::string to_table(const leases_row& found)
 {
     char line[512];
     std::snprintf(
-        line, sizeof line,
+        line,
+        sizeof line,
         "%zu leases of %.0f s, %s mode, held for %.0f s: %llu lost, %llu extensions, %llu failed\n"
         "  cpu %.1f %% of a core, %.0f bytes a lease, extension p99 %.1f ms, "
         "interval p99 %.0f ms\n",
-        found.plan.leases, std::chrono::duration<double>(found.plan.ttl).count(),
-        found.mode.data(), std::chrono::duration<double>(found.plan.held_for).count(),
+        found.plan.leases,
+        std::chrono::duration<double>(found.plan.ttl).count(),
+        found.mode.data(),
+        std::chrono::duration<double>(found.plan.held_for).count(),
         static_cast<unsigned long long>(found.lost),
         static_cast<unsigned long long>(found.extended),
-        static_cast<unsigned long long>(found.failed), 100 * found.cpu_share,
-        found.bytes_per_lease, found.round_p99_ms, found.interval_p99_ms
+        static_cast<unsigned long long>(found.failed),
+        100 * found.cpu_share,
+        found.bytes_per_lease,
+        found.round_p99_ms,
+        found.interval_p99_ms
     );
     return line;
 }
@@ -231,16 +236,23 @@ std::string to_json_line(const leases_row& found)
 {
     char line[512];
     std::snprintf(
-        line, sizeof line,
+        line,
+        sizeof line,
         "{\"bench\":\"leases\",\"mode\":\"%s\",\"leases\":%zu,\"ttl_ms\":%lld,\"held_for_s\":%lld,"
         "\"lost\":%llu,\"extended\":%llu,\"failed\":%llu,\"acquire_s\":%.2f,\"cpu_share\":%.3f,"
         "\"bytes_per_lease\":%.0f,\"round_p99_ms\":%.2f,\"interval_p99_ms\":%.0f}\n",
-        found.mode.data(), found.plan.leases, static_cast<long long>(found.plan.ttl.count()),
+        found.mode.data(),
+        found.plan.leases,
+        static_cast<long long>(found.plan.ttl.count()),
         static_cast<long long>(found.plan.held_for.count()),
         static_cast<unsigned long long>(found.lost),
         static_cast<unsigned long long>(found.extended),
-        static_cast<unsigned long long>(found.failed), found.acquire_seconds, found.cpu_share,
-        found.bytes_per_lease, found.round_p99_ms, found.interval_p99_ms
+        static_cast<unsigned long long>(found.failed),
+        found.acquire_seconds,
+        found.cpu_share,
+        found.bytes_per_lease,
+        found.round_p99_ms,
+        found.interval_p99_ms
     );
     return line;
 }

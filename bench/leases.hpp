@@ -25,12 +25,12 @@ struct leases_row
     leases_plan plan;
     std::uint64_t lost;
     std::uint64_t extended;
-    std::uint64_t failed;            ///< Extensions that had to be repeated.
-    double acquire_seconds;          ///< To get them all.
-    double cpu_share;                ///< Of one core, of this process, while they were held.
-    double bytes_per_lease;          ///< Resident memory.
-    double round_p99_ms;             ///< From the first command of an extension to its quorum.
-    double interval_p99_ms;          ///< Between two extensions of one lease. A third is due.
+    std::uint64_t failed;    ///< Extensions that had to be repeated.
+    double acquire_seconds;  ///< To get them all.
+    double cpu_share;        ///< Of one core, of this process, while they were held.
+    double bytes_per_lease;  ///< Resident memory.
+    double round_p99_ms;     ///< From the first command of an extension to its quorum.
+    double interval_p99_ms;  ///< Between two extensions of one lease. A third is due.
 };
 
 /// Holds many leases that are extended automatically, on servers at these ports.

@@ -23,8 +23,6 @@
 #include "pairs.hpp"
 #include "posix.hpp"
 
-#include <sys/epoll.h>
-
 #include <array>
 #include <bit>
 #include <cassert>
@@ -40,6 +38,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <sys/epoll.h>
 
 namespace bench {
 namespace {
@@ -175,7 +175,7 @@ struct limit_node : connection
     std::vector<ticket> releases;      // The same.
     std::size_t list_left{0};          // Answers to come.
     std::size_t refusal_left{0};       // Numbers to come of one of them.
-    bool awaits_room{false};  // The socket was full, and epoll tells when it is not.
+    bool awaits_room{false};           // The socket was full, and epoll tells when it is not.
 };
 
 class limit_client

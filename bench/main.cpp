@@ -134,12 +134,15 @@ bool meet_vacancies(const options& chosen, std::span<const std::uint16_t> ports)
     {
         if (!chosen.names(name))
             continue;
-        const auto row = bench::measure_vacancy(ports, {
-            .cause = cause,
-            .mode = chosen.mode,
-            .waiters = choose_crowd(chosen, {.processes = 8, .tasks = 1}),
-            .times = chosen.times.value_or(chosen.size == scale::quick ? 20 : 100),
-        });
+        const auto row = bench::measure_vacancy(
+            ports,
+            {
+                .cause = cause,
+                .mode = chosen.mode,
+                .waiters = choose_crowd(chosen, {.processes = 8, .tasks = 1}),
+                .times = chosen.times.value_or(chosen.size == scale::quick ? 20 : 100),
+            }
+        );
         print(to_table(row), to_json_line(row));
         well &= row.failed == 0;
     }

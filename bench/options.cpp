@@ -1,7 +1,5 @@
 #include "options.hpp"
 
-#include <getopt.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -9,6 +7,8 @@
 #include <cstdlib>
 #include <ranges>
 #include <stdexcept>
+
+#include <getopt.h>
 
 namespace bench {
 namespace {
@@ -77,8 +77,16 @@ constexpr std::array contexts{
 constexpr std::array<std::string_view, 2> pairs_benchmarks{"limit", "redlock"};
 
 constexpr std::array<std::string_view, 10> other_benchmarks{
-    "faults",         "leases",         "contended",     "contended-procs", "waiting",
-    "killed-waiters", "frozen-waiters", "killed-holder", "foreign-release", "expiry",
+    "faults",
+    "leases",
+    "contended",
+    "contended-procs",
+    "waiting",
+    "killed-waiters",
+    "frozen-waiters",
+    "killed-holder",
+    "foreign-release",
+    "expiry",
 };
 
 [[noreturn]] void exit_with_usage(std::FILE* stream, int status)

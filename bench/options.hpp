@@ -1,10 +1,10 @@
 #ifndef REDLOCK_BENCH_OPTIONS_HPP
 #define REDLOCK_BENCH_OPTIONS_HPP
 
+#include <redlock/config.hpp>
+
 #include "loop.hpp"
 #include "scoreboard.hpp"
-
-#include <redlock/config.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -32,10 +32,7 @@ redlock::client_config make_config(std::span<const std::uint16_t> ports, redlock
     return config;
 }
 
-redlock::client_config make_waiting_config(
-    std::span<const std::uint16_t> ports,
-    redlock::mode mode
-)
+redlock::client_config make_waiting_config(std::span<const std::uint16_t> ports, redlock::mode mode)
 {
     redlock::client_config config = make_config(ports, mode);
     config.node_timeout = 200ms;  // A frozen waiter costs the others a quarter of it.
@@ -125,20 +122,12 @@ void initialize_nodes(std::span<const std::uint16_t> ports)
     context.run();
 }
 
-result run_plain(
-    std::span<const std::uint16_t> ports,
-    std::size_t concurrency,
-    std::size_t pairs
-)
+result run_plain(std::span<const std::uint16_t> ports, std::size_t concurrency, std::size_t pairs)
 {
     return run_pairs(redlock::mode::plain, ports, concurrency, pairs);
 }
 
-result run_guarded(
-    std::span<const std::uint16_t> ports,
-    std::size_t concurrency,
-    std::size_t pairs
-)
+result run_guarded(std::span<const std::uint16_t> ports, std::size_t concurrency, std::size_t pairs)
 {
     return run_pairs(redlock::mode::guarded, ports, concurrency, pairs);
 }

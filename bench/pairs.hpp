@@ -1,9 +1,9 @@
 #ifndef REDLOCK_BENCH_PAIRS_HPP
 #define REDLOCK_BENCH_PAIRS_HPP
 
-#include "result.hpp"
-
 #include <redlock/config.hpp>
+
+#include "result.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,14 +1,14 @@
 #include "posix.hpp"
 
+#include <cerrno>
+#include <system_error>
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <system_error>
 
 namespace bench {
 namespace {

@@ -2,11 +2,11 @@
 
 #include "text.hpp"
 
-#include <sys/resource.h>
-#include <sys/time.h>
-
 #include <algorithm>
 #include <utility>
+
+#include <sys/resource.h>
+#include <sys/time.h>
 
 namespace bench {
 namespace {

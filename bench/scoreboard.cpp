@@ -61,7 +61,7 @@ struct scoreboard::shared
 scoreboard::scoreboard(const crowd& contenders)
     : contenders_(contenders),
       memory_(boost::interprocess::anonymous_shared_memory(sizeof(shared))),
-      shared_(::new (memory_.get_address()) shared)
+      shared_(::new(memory_.get_address()) shared)
 {
     static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
     static_assert(std::atomic<float>::is_always_lock_free);

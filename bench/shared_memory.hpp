@@ -16,7 +16,7 @@ class shared_memory
 public:
     shared_memory()
         : memory_(boost::interprocess::anonymous_shared_memory(sizeof(T))),
-          object_(::new (memory_.get_address()) T)
+          object_(::new(memory_.get_address()) T)
     {
         static_assert(std::is_trivially_destructible_v<T>);
     }

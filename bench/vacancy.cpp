@@ -241,8 +241,14 @@ std::string to_table(const vacancy_row& found)
         "cause            mode     procs x tasks  times    p50 ms    p99 ms    max ms  failed\n";
     table += format(
         "%-16s %-8s %5zu x %-5zu %7zu %9.2f %9.2f %9.2f %7llu\n",
-        found.name.c_str(), found.mode.c_str(), found.waiters.processes, found.waiters.tasks,
-        found.times, found.p50_ms, found.p99_ms, found.max_ms,
+        found.name.c_str(),
+        found.mode.c_str(),
+        found.waiters.processes,
+        found.waiters.tasks,
+        found.times,
+        found.p50_ms,
+        found.p99_ms,
+        found.max_ms,
         static_cast<unsigned long long>(found.failed)
     );
     if (found.ttl_ms > 0)
@@ -254,14 +260,20 @@ std::string to_json_line(const vacancy_row& found)
 {
     std::string line = format(
         R"({"bench":"%s","impl":"redlock","mode":"%s","processes":%zu,"tasks":%zu,"times":%zu,)",
-        found.name.c_str(), found.mode.c_str(), found.waiters.processes, found.waiters.tasks,
+        found.name.c_str(),
+        found.mode.c_str(),
+        found.waiters.processes,
+        found.waiters.tasks,
         found.times
     );
     if (found.ttl_ms > 0)
         line += format(R"("ttl_ms":%.0f,)", found.ttl_ms);
     line += format(
         R"("free_p50_ms":%.3f,"free_p99_ms":%.3f,"free_max_ms":%.3f,"failed":%llu})",
-        found.p50_ms, found.p99_ms, found.max_ms, static_cast<unsigned long long>(found.failed)
+        found.p50_ms,
+        found.p99_ms,
+        found.max_ms,
+        static_cast<unsigned long long>(found.failed)
     );
     return line + '\n';
 }

@@ -1,9 +1,9 @@
 #ifndef REDLOCK_BENCH_VACANCY_HPP
 #define REDLOCK_BENCH_VACANCY_HPP
 
-#include "scoreboard.hpp"
-
 #include <redlock/config.hpp>
+
+#include "scoreboard.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -193,7 +193,11 @@ std::string to_table(const waiting_row& found)
         "\ntasks that wait for what another process holds\n"
         "mode       tasks  seconds  CPU of a core  commands/node  acquired  errors\n"
         "%-8s %7zu %8.1f %12.1f %% %14.0f %9llu %7llu\n",
-        to_string(found.mode), found.tasks, found.seconds, found.cpu_share * 100, found.commands,
+        to_string(found.mode),
+        found.tasks,
+        found.seconds,
+        found.cpu_share * 100,
+        found.commands,
         static_cast<unsigned long long>(found.acquired),
         static_cast<unsigned long long>(found.errors)
     );
@@ -205,7 +209,11 @@ std::string to_json_line(const waiting_row& found)
         R"({"bench":"waiting","impl":"redlock","mode":"%s","tasks":%zu,"seconds":%.1f,)"
         R"("cpu_share":%.4f,"commands_per_node":%.1f,"acquired":%llu,"errors":%llu})"
         "\n",
-        to_string(found.mode), found.tasks, found.seconds, found.cpu_share, found.commands,
+        to_string(found.mode),
+        found.tasks,
+        found.seconds,
+        found.cpu_share,
+        found.commands,
         static_cast<unsigned long long>(found.acquired),
         static_cast<unsigned long long>(found.errors)
     );

@@ -2,8 +2,8 @@
 # Makes this machine able to build and test redlock. On Debian 12 and 13 it installs what is
 # missing, elsewhere it says what is needed.
 #
-#   scripts/setup.sh [FEATURE...]      features: browser chat fuzz mariadb model sim site stock
-#                                      valkey
+#   scripts/setup.sh [FEATURE...]      features: browser chat fuzz lint mariadb model sim site
+#                                      stock valkey
 #
 # Steps are told on stderr; a second run has none. The only line on stdout is the directory to hand
 # to CMake as -DREDLOCK_BOOST_INCLUDE_DIR. Other scripts source this file and call `setup`.
@@ -96,6 +96,10 @@ missing_packages() {
             command -v llvm-cov >/dev/null || echo llvm
             has_libfuzzer || echo libclang-rt-dev
             ;;
+        lint)
+            has_program clang-format-19 || echo clang-format-19
+            has_program clang-tidy-19 || echo clang-tidy-19
+            ;;
         model) command -v spin >/dev/null || echo spin ;;
         sim)
             if on_debian; then
@@ -115,7 +119,7 @@ missing_packages() {
             ;;
         *)
             fail "unknown feature '$feature'," \
-                "there are: browser chat fuzz mariadb model sim site stock valkey"
+                "there are: browser chat fuzz lint mariadb model sim site stock valkey"
             ;;
         esac
     done

@@ -44,7 +44,7 @@ while (($#)); do
 done
 
 # A browser is much to install for those who leave its tests out.
-features=(chat mariadb model sim site stock valkey)
+features=(chat lint mariadb model sim site stock valkey)
 if [[ "|${labels:-browser}|" == *"|browser|"* && "|$excluded|" != *"|browser|"* ]]; then
     features+=(browser)
 fi

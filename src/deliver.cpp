@@ -21,7 +21,8 @@ void post(const asio::any_io_executor& executor, std::unique_ptr<posted> what)
             *loop,
             asio::execution::blocking.never,
             asio::execution::allocator(recycling_allocator<void>())
-        ).execute(std::move(call));
+        )
+            .execute(std::move(call));
     else
         asio::require(executor, asio::execution::blocking.never).execute(std::move(call));
 }

@@ -100,8 +100,7 @@ std::string describe(const node_vote& from)
     case reason::quarantined: return quarantined(from);
     case reason::clock: return clock_off(from);
     case reason::down:
-        return "down: " +
-               (from.text.empty() ? from.code.message() : core::on_one_line(from.text));
+        return "down: " + (from.text.empty() ? from.code.message() : core::on_one_line(from.text));
     case reason::connection_lost: return timed(connection_lost(from).c_str(), from);
     case reason::error_reply:
     case reason::config_mismatch:

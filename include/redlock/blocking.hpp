@@ -229,11 +229,7 @@ public:
 
     /// Runs `body` under a lease of `ttl`, which is extended as long as the body runs.
     template <class Rep, class Period, class Body>
-    auto with_lock(
-        std::string_view resource,
-        std::chrono::duration<Rep, Period> ttl,
-        Body&& body
-    )
+    auto with_lock(std::string_view resource, std::chrono::duration<Rep, Period> ttl, Body&& body)
     {
         return with_lock(resource, with_ttl(ttl), std::forward<Body>(body));
     }

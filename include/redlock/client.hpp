@@ -88,7 +88,8 @@ public:
     /// Makes a client that runs on an execution context, such as `boost::asio::io_context`.
     template <class ExecutionContext>
         requires std::convertible_to<
-            decltype(std::declval<ExecutionContext&>().get_executor()), executor_type>
+            decltype(std::declval<ExecutionContext&>().get_executor()),
+            executor_type>
     client(ExecutionContext& context, client_config config)
         : client(executor_type(context.get_executor()), std::move(config))
     {

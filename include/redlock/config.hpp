@@ -41,12 +41,12 @@ struct tls_config
 */
 struct node_config
 {
-    std::string host = "127.0.0.1";  ///< Name or address. Ignored with `unix_socket`.
-    std::uint16_t port = 6379;       ///< 1 to 65535.
-    std::string unix_socket{};       ///< Path. Empty: TCP.
-    std::string username{};          ///< Empty: the server's default user.
-    std::string password{};          ///< Empty: no login, unless a username is given.
-    unsigned database = 0;           ///< Index for SELECT.
+    std::string host = "127.0.0.1";   ///< Name or address. Ignored with `unix_socket`.
+    std::uint16_t port = 6379;        ///< 1 to 65535.
+    std::string unix_socket{};        ///< Path. Empty: TCP.
+    std::string username{};           ///< Empty: the server's default user.
+    std::string password{};           ///< Empty: no login, unless a username is given.
+    unsigned database = 0;            ///< Index for SELECT.
     std::optional<tls_config> tls{};  ///< Empty: no TLS.
 
     /// Whether the server loses nothing it has confirmed, so that it needs no quarantine after a

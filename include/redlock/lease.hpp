@@ -133,10 +133,7 @@ public:
         Terminal and partial. `valid_until()` stays as it was; the keys may live up to `ttl` longer.
     */
     template <class Rep, class Period, class Token = boost::asio::deferred_t>
-    [[nodiscard]] auto async_extend(
-        std::chrono::duration<Rep, Period> ttl,
-        Token&& token = Token()
-    )
+    [[nodiscard]] auto async_extend(std::chrono::duration<Rep, Period> ttl, Token&& token = Token())
     {
         const detail::lender by = lender_of(share_);
         return detail::initiate<void(error_code)>(

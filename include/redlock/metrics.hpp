@@ -26,8 +26,12 @@ struct metrics
 
     /// Upper bounds of the times, from a call to its lease, that `waits` counts.
     static constexpr std::array<milliseconds, 6> wait_bounds{
-        milliseconds(1),    milliseconds(10),    milliseconds(100),
-        milliseconds(1000), milliseconds(10000), milliseconds(60000)
+        milliseconds(1),
+        milliseconds(10),
+        milliseconds(100),
+        milliseconds(1000),
+        milliseconds(10000),
+        milliseconds(60000)
     };
 
     /// Numbers of leases by the time of their acquisition: up to the first bound, up to the second

@@ -15,10 +15,10 @@ namespace redlock {
 /// The state of the session with one node.
 enum class node_state : std::uint8_t
 {
-    connecting,  ///< First connection under way, or the client does not run yet.
-    ready,       ///< Connected and checked. Votes.
-    down,        ///< Not connected. Tried again after a pause.
-    rejected,    ///< Connected, but did not pass the checks. Tried again after a pause.
+    connecting,   ///< First connection under way, or the client does not run yet.
+    ready,        ///< Connected and checked. Votes.
+    down,         ///< Not connected. Tried again after a pause.
+    rejected,     ///< Connected, but did not pass the checks. Tried again after a pause.
     quarantined,  ///< Connected and checked. Does not vote yet: it may have forgotten locks.
 };
 
@@ -28,9 +28,9 @@ enum class node_state : std::uint8_t
 /// What the client knows about one node.
 struct node_status
 {
-    std::string node;      ///< Address without credentials.
-    node_state state;      ///< State of the session.
-    std::string because;   ///< Why it is down, rejected or quarantined, in words. Empty when ready.
+    std::string node;     ///< Address without credentials.
+    node_state state;     ///< State of the session.
+    std::string because;  ///< Why it is down, rejected or quarantined, in words. Empty when ready.
 
     /// The same for programs. `none` when ready, and during the first connection.
     redlock::reason reason = redlock::reason::none;

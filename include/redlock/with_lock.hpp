@@ -8,9 +8,9 @@
 #include <redlock/options.hpp>
 #include <redlock/time.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
@@ -67,8 +67,8 @@ concept returns_awaitable = requires { typename awaitable_traits_of<Body>::resul
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
 /// GCC 12 destroys the captures of a lambda written into a `co_await` expression twice.
 template <class Body>
-inline constexpr bool safe_body = std::is_lvalue_reference_v<Body> ||
-                                  std::is_trivially_destructible_v<Body>;
+inline constexpr bool safe_body =
+    std::is_lvalue_reference_v<Body> || std::is_trivially_destructible_v<Body>;
 #else
 template <class Body>
 inline constexpr bool safe_body = true;
@@ -297,8 +297,8 @@ template <class Body>
     );
     if constexpr (awaitable)
     {
-        using kept = std::conditional_t<
-            std::is_lvalue_reference_v<Body>, Body, std::remove_cvref_t<Body>>;
+        using kept =
+            std::conditional_t<std::is_lvalue_reference_v<Body>, Body, std::remove_cvref_t<Body>>;
         return detail::with_lock<kept>(
             locks, std::string(resource), options, std::forward<Body>(body)
         );

@@ -100,9 +100,9 @@ struct acquisition
     waiter in_line;
 
     std::size_t rounds = 0;
-    bool waits = false;                       ///< The observer knows.
-    fencing_token above{};                    ///< What the next token must exceed.
-    bool corrected = false;                   ///< The next round may do better at once.
+    bool waits = false;                        ///< The observer knows.
+    fencing_token above{};                     ///< What the next token must exceed.
+    bool corrected = false;                    ///< The next round may do better at once.
     std::optional<milliseconds> free_after{};  ///< As far as the last round told.
     lease granted{};
     core::instant granted_at{};
@@ -200,20 +200,15 @@ task<error_code> ask_once(acquisition& acquiring)
 
     ++acquiring.rounds;
     // Fences that were told are worth one round: later the time has passed them.
-    acquiring.above = std::max(
-        acquiring.corrected ? acquiring.above : fencing_token(), options.fence_at_least
-    );
+    acquiring.above =
+        std::max(acquiring.corrected ? acquiring.above : fencing_token(), options.fence_at_least);
     // A fresh id for every round: a delayed release of the last one must not match this one.
     acquiring.in_line.forget_wakes();
     const auto attempt = client.new_attempt(acquiring.resource, acquiring.above);
     if (acquiring.queues && !acquiring.arrival)
         acquiring.arrival = attempt->token.value();
-    const auto asked = client.ask_to_acquire(
-        attempt,
-        options.ttl,
-        acquiring.arrival,
-        options.report != nullptr
-    );
+    const auto asked =
+        client.ask_to_acquire(attempt, options.ttl, acquiring.arrival, options.report != nullptr);
     error_code interrupted = co_await client.decided(*asked);
     if (!client.running())
         interrupted = asio::error::operation_aborted;
@@ -447,9 +442,10 @@ task<error_code> try_again(acquisition& acquiring, error_code ec)
                 break;
             tell_waiting(acquiring);
             const auto delay = delays.next(random_bits());
-            const auto next = acquiring.position
-                ? next_poll(acquiring, lost_at)
-                : next_round(lost_at, delay, acquiring.free_after, acquiring.give_up);
+            const auto next =
+                acquiring.position
+                    ? next_poll(acquiring, lost_at)
+                    : next_round(lost_at, delay, acquiring.free_after, acquiring.give_up);
             if (const error_code interrupted = co_await sleep_until(acquiring, lost_at, next))
                 co_return interrupted;
         }

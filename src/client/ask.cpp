@@ -104,10 +104,7 @@ vote_round_ptr client_impl::ask_to_acquire(
     return asked;
 }
 
-vote_round_ptr client_impl::ask_to_extend(
-    std::shared_ptr<const attempt> about,
-    milliseconds ttl
-)
+vote_round_ptr client_impl::ask_to_extend(std::shared_ptr<const attempt> about, milliseconds ttl)
 {
     const auto asked = make_round<vote_round>(verb::extend, std::move(about), ttl);
     put_to_all(asked);

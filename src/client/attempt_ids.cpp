@@ -5,7 +5,6 @@
 
 #include <openssl/err.h>
 #include <openssl/rand.h>
-
 #include <unistd.h>
 
 namespace redlock::detail {

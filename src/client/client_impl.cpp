@@ -111,9 +111,9 @@ void client_impl::on_node_change()
 
 std::size_t client_impl::ready_nodes() const
 {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        nodes_, [](const auto& node) { return node->status().state == node_state::ready; }
-    ));
+    return static_cast<std::size_t>(std::ranges::count_if(nodes_, [](const auto& node) {
+        return node->status().state == node_state::ready;
+    }));
 }
 
 std::string client_impl::why_not_running() const

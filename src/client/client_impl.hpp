@@ -99,8 +99,8 @@ public:
     /// Whether there may be connections, so that a release makes sense.
     [[nodiscard]] bool connected() const noexcept
     {
-        return at_home() && (state_ == state::running || state_ == state::closing ||
-                             state_ == state::stopping);
+        return at_home() &&
+               (state_ == state::running || state_ == state::closing || state_ == state::stopping);
     }
     [[nodiscard]] task<error_code> run();
     [[nodiscard]] task<error_code> wait_ready();
@@ -206,10 +206,7 @@ public:
     }
 
     /// Whether nothing is held, and no operation waits for a release.
-    [[nodiscard]] bool settled() const noexcept
-    {
-        return held_.size() == 0 && releasing_.empty();
-    }
+    [[nodiscard]] bool settled() const noexcept { return held_.size() == 0 && releasing_.empty(); }
 
     /// Waits until that is so. Fails with operation_aborted.
     [[nodiscard]] task<error_code> until_settled();

@@ -23,15 +23,12 @@ void deadlines::arm()
 {
     const time_point next = entries_.begin()->due();
     armed_for_ = time_point::max();  // Should the wait not begin for lack of memory.
-    time_->async_wait_until(
-        next,
-        [self = weak_from_this()](boost::system::error_code ec) {
-            if (ec)
-                return;  // Set to an earlier time, or the client is gone.
-            if (const auto queue = self.lock())
-                queue->on_timer();
-        }
-    );
+    time_->async_wait_until(next, [self = weak_from_this()](boost::system::error_code ec) {
+        if (ec)
+            return;  // Set to an earlier time, or the client is gone.
+        if (const auto queue = self.lock())
+            queue->on_timer();
+    });
     armed_for_ = next;
 }
 

@@ -1,8 +1,8 @@
 #include "client/hold.hpp"
 
-#include "client/client_impl.hpp"
-
 #include <redlock/detail/recycling.hpp>
+
+#include "client/client_impl.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -154,11 +154,7 @@ bool hold::end_unattended() noexcept
     return attending_ == 0 && !std::exchange(ended_, true);
 }
 
-std::shared_ptr<share> share::join(
-    std::shared_ptr<hold> held,
-    milliseconds ttl,
-    core::instant now
-)
+std::shared_ptr<share> share::join(std::shared_ptr<hold> held, milliseconds ttl, core::instant now)
 {
     hold& joined = *held;
     auto made = make_recycled<share>(std::move(held), ttl);

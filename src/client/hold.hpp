@@ -29,8 +29,8 @@ class share;
 /// What the watch of a client knows of a hold. Used on the strand only.
 struct watched : boost::intrusive::set_base_hook<>
 {
-    std::shared_ptr<hold> kept;     ///< Itself, while it is watched.
-    time_point look_at;             ///< When to look at it next.
+    std::shared_ptr<hold> kept;  ///< Itself, while it is watched.
+    time_point look_at;          ///< When to look at it next.
     core::extension_schedule schedule;
     bool extending = false;         ///< An automatic extension is under way, or waits for room.
     bool at_limit = false;          ///< `hold_max` lets no further extension be.

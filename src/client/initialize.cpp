@@ -139,9 +139,9 @@ private:
     [[nodiscard]] error_code verdict() const
     {
         const auto any = [this](vote said) {
-            return std::ranges::any_of(
-                votes_, [said](const node_vote& each) { return each.vote == said; }
-            );
+            return std::ranges::any_of(votes_, [said](const node_vote& each) {
+                return each.vote == said;
+            });
         };
         if (any(vote::denied))
             return error::already_initialized;
@@ -169,7 +169,7 @@ private:
     client_config config_;
     diagnostics* report_;
     asio::any_completion_handler<void(error_code)> handler_;  ///< Null: over.
-    std::vector<std::weak_ptr<redis_link>> links_;  ///< Their connections keep them.
+    std::vector<std::weak_ptr<redis_link>> links_;            ///< Their connections keep them.
     std::vector<node_vote> votes_;
     std::size_t open_ = 0;  ///< Nodes that have not answered to what is under way.
     bool marking_ = false;

@@ -41,11 +41,7 @@ void monitor::waiting(const waiter& who) noexcept
     observer_->on_waiting({who.resource(), at.position, at.length});
 }
 
-void monitor::acquired(
-    const lease& held,
-    std::size_t rounds,
-    core::nanoseconds waited
-) noexcept
+void monitor::acquired(const lease& held, std::size_t rounds, core::nanoseconds waited) noexcept
 {
     add(acquired_);
     const auto bound = std::ranges::lower_bound(metrics::wait_bounds, waited);

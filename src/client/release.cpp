@@ -24,7 +24,7 @@ task<result<release_outcome>> release(std::shared_ptr<share> left, share::end_of
     case share::end_of::lease:
         client.wake_waiters(held);
         co_return held.lost_at(client.now()) ? release_outcome::already_gone
-                                               : release_outcome::still_held;
+                                             : release_outcome::still_held;
     case share::end_of::hold: break;
     }
 

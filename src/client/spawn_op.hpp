@@ -87,11 +87,7 @@ inline std::shared_ptr<canceller> connect(const client_impl& client, asio::cance
 
 /// The outermost coroutine of every operation.
 template <class Outcome, class Handler>
-operation carry_out(
-    task<Outcome> body,
-    Handler handler,
-    std::shared_ptr<canceller> cancelled_by
-)
+operation carry_out(task<Outcome> body, Handler handler, std::shared_ptr<canceller> cancelled_by)
 {
     co_await use_canceller{cancelled_by.get()};
     std::optional<Outcome> outcome;

@@ -38,8 +38,8 @@ private:
 /// What the coroutines of one operation have in common: every promise points to it.
 struct operation_frame
 {
-    std::coroutine_handle<> outermost;    ///< Owns all the others. Null: nothing is left to run.
-    canceller* cancelled_by = nullptr;    ///< Null: the operation cannot be cancelled.
+    std::coroutine_handle<> outermost;  ///< Owns all the others. Null: nothing is left to run.
+    canceller* cancelled_by = nullptr;  ///< Null: the operation cannot be cancelled.
 };
 
 /// Awaited first in an outermost coroutine: from here on `by` (may be null) cancels its waits.
@@ -106,6 +106,7 @@ public:
     {
         if (handle_.promise().failure)
             std::rethrow_exception(handle_.promise().failure);
+        // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it has ended, and not by throwing.
         return std::move(*handle_.promise().value);
     }
 

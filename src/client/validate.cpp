@@ -3,14 +3,14 @@
 #include "core/limits.hpp"
 #include "core/quarantine.hpp"
 
-#include <sys/un.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include <sys/un.h>
 
 namespace redlock::detail {
 
@@ -39,12 +39,7 @@ std::string out_of_range(
     return std::string(field) + " is " + in_ms(value) + ", must be " + limits;
 }
 
-void check_range(
-    const char* field,
-    milliseconds value,
-    milliseconds lowest,
-    milliseconds highest
-)
+void check_range(const char* field, milliseconds value, milliseconds lowest, milliseconds highest)
 {
     if (value < lowest || value > highest)
         reject(out_of_range(field, value, lowest, highest));

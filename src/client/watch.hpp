@@ -95,7 +95,7 @@ private:
     std::size_t extending_ = 0;                    ///< Extensions under way.
     bool starting_ = false;                        ///< Extensions are being started.
     std::mt19937_64 jitter_;
-    core::nanoseconds suspended_{0};               ///< How far boot time is ahead of steady time.
+    core::nanoseconds suspended_{0};  ///< How far boot time is ahead of steady time.
 };
 
 }  // namespace redlock::detail

@@ -36,11 +36,7 @@ void extension_schedule::granted(time_point asked, milliseconds ttl, std::uint64
     due_ = shifted({asked, {}}, pause - share_of(pause / jitter_share, draw)).steady;
 }
 
-void extension_schedule::failed(
-    time_point now,
-    nanoseconds remaining,
-    std::uint64_t draw
-) noexcept
+void extension_schedule::failed(time_point now, nanoseconds remaining, std::uint64_t draw) noexcept
 {
     const nanoseconds pause = std::max(remaining / tries_in_the_rest, shortest_pause);
     due_ = now + pause - share_of(pause / jitter_share, draw);

@@ -42,10 +42,8 @@ incarnations::finding incarnations::meet(
     return finding::fine;
 }
 
-std::optional<std::size_t> incarnations::other_entry(
-    std::size_t node,
-    const std::string& run_id
-) const noexcept
+std::optional<std::size_t> incarnations::other_entry(std::size_t node, const std::string& run_id)
+    const noexcept
 {
     for (std::size_t other = 0; other < nodes_.size(); ++other)
     {

@@ -17,8 +17,7 @@ std::optional<std::int64_t> read_number(std::string_view text)
 
 void read_element(reply_shape& shape, const resp::part& part)
 {
-    const auto number =
-        part.kind == resp::type::number ? read_number(part.value) : std::nullopt;
+    const auto number = part.kind == resp::type::number ? read_number(part.value) : std::nullopt;
     const bool fits =
         shape.what == reply_shape::kind::numbers && shape.count < reply_shape::max_numbers;
     if (number && fits)

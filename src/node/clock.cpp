@@ -56,10 +56,7 @@ public:
 
     time_point now() const noexcept override { return steady_clock::now(); }
 
-    std::unique_ptr<alarm> make_alarm() override
-    {
-        return std::make_unique<steady_alarm>(strand_);
-    }
+    std::unique_ptr<alarm> make_alarm() override { return std::make_unique<steady_alarm>(strand_); }
 
 private:
     strand_type strand_;

@@ -85,11 +85,8 @@ private:
     [[nodiscard]] std::size_t argument_count(verb what) const noexcept;
     void push_place(request& to, const question& asked) const;
 
-    void push_script(
-        encoded_questions& to,
-        std::span<const question_ptr> asked,
-        script_form form
-    ) const;
+    void push_script(encoded_questions& to, std::span<const question_ptr> asked, script_form form)
+        const;
 
     std::shared_ptr<const guard> guarded_;  ///< Null in plain mode.
     std::size_t max_list_;

@@ -17,10 +17,6 @@
 #include <boost/asio/write.hpp>
 #include <boost/system/system_error.hpp>
 
-#include <openssl/ssl.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -29,6 +25,10 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 namespace redlock::detail {
 

@@ -5,14 +5,15 @@
 #include "scripts.hpp"
 
 #include <boost/algorithm/hex.hpp>
-#include <openssl/rand.h>
-#include <openssl/sha.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <iterator>
 #include <set>
+
+#include <openssl/rand.h>
+#include <openssl/sha.h>
 
 namespace redlock::detail {
 
@@ -35,8 +36,7 @@ std::string databases_of(const client_config& config)
 
 std::string make_fingerprint(const client_config& config)
 {
-    return "redlock " + std::to_string(protocol_version) +
-           ";databases=" + databases_of(config) +
+    return "redlock " + std::to_string(protocol_version) + ";databases=" + databases_of(config) +
            ";nodes=" + std::to_string(config.nodes.size()) +
            ";ttl_max=" + std::to_string(config.ttl_max.count()) +
            ";clock_window=" + std::to_string(config.clock_window.count()) + ";";
@@ -87,8 +87,7 @@ std::string make_constants(const client_config& config, const guard& made)
            "\nlocal queue_ttl = " + std::to_string(core::queue_ttl.count()) +
            "\nlocal waits_prefix = " + quote(waits_key_prefix) +
            "\nlocal reserved_prefix = " + quote(reserved_key_prefix) +
-           "\nlocal channel_prefix = " + quote(channel_prefix) +
-           "\nlocal reservation = " +
+           "\nlocal channel_prefix = " + quote(channel_prefix) + "\nlocal reservation = " +
            std::to_string(core::reservation_for(config.node_timeout).count()) +
            "\nlocal longest_reservation = " +
            std::to_string(core::reservation_for(core::max_node_timeout).count()) + "\n";

@@ -24,8 +24,8 @@ namespace redlock::detail {
 /// Why a link ended.
 struct link_end
 {
-    error_code code;  ///< The network's error. Empty if there is a refusal.
-    refusal refused;  ///< Why the node may not vote, or the server does not let us in.
+    error_code code;      ///< The network's error. Empty if there is a refusal.
+    refusal refused;      ///< Why the node may not vote, or the server does not let us in.
     std::string guess{};  ///< What may be behind the error. Follows its message.
 };
 
@@ -39,8 +39,8 @@ struct not_marked
 /// What a link tells its node. Called on the strand, never from within a call of the node.
 struct link_events
 {
-    std::function<void(admission)> on_ready;    ///< Connected and vetted; at most once.
-    std::function<void(link_end)> on_end;       ///< Over; exactly once, also if never ready.
+    std::function<void(admission)> on_ready;  ///< Connected and vetted; at most once.
+    std::function<void(link_end)> on_end;     ///< Over; exactly once, also if never ready.
     /// Some commands were, after so long: there is room for others.
     std::function<void(std::chrono::nanoseconds)> on_answered;
     std::function<void(milliseconds)> on_quarantined;  ///< A node said so after it was ready.

@@ -7,8 +7,6 @@
 
 #include <boost/asio/post.hpp>
 
-#include <openssl/rand.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -18,6 +16,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <openssl/rand.h>
 
 namespace redlock::detail {
 
@@ -223,9 +223,8 @@ private:
         const reason refused = why.refused.why;
         const bool down = refused == reason::none || refused == reason::unmarked;
         // The state first: what follows may throw, and nobody may ask a link that is gone.
-        const node_state before = std::exchange(
-            status_.state, down ? node_state::down : node_state::rejected
-        );
+        const node_state before =
+            std::exchange(status_.state, down ? node_state::down : node_state::rejected);
         status_.reason = refused == reason::none ? reason::down : refused;
         status_.code = why.code;
         try
@@ -320,8 +319,7 @@ private:
             answer.vote = vote::refused;
             answer.why = status_.reason;
             answer.ready_in = std::max(
-                std::chrono::ceil<milliseconds>(quarantined_until_ - time_->now()),
-                milliseconds(0)
+                std::chrono::ceil<milliseconds>(quarantined_until_ - time_->now()), milliseconds(0)
             );
             break;
         case node_state::connecting:

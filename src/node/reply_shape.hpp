@@ -52,11 +52,7 @@ struct reply_shape
     Only the exact shape of a success is a grant. An error reply is a refusal, for none of our
     commands writes before it can fail. Anything else is a failure: we do not know what happened.
 */
-[[nodiscard]] reply interpret(
-    verb asked,
-    std::uint64_t stamp,
-    const reply_shape& from
-) noexcept;
+[[nodiscard]] reply interpret(verb asked, std::uint64_t stamp, const reply_shape& from) noexcept;
 
 }  // namespace redlock::detail
 

@@ -63,20 +63,20 @@ struct part
 };
 
 /// Bytes of a string, its frame not counted.
-inline constexpr std::size_t max_string = 1024 * 1024;
+inline constexpr std::size_t max_string = std::size_t{1024} * 1024;
 
 /// Bytes of a line: of a simple string or error, a number, a length.
-inline constexpr std::size_t max_line = 64 * 1024;
+inline constexpr std::size_t max_line = std::size_t{64} * 1024;
 
 /// Elements of one aggregate.
-inline constexpr std::size_t max_elements = 64 * 1024;
+inline constexpr std::size_t max_elements = std::size_t{64} * 1024;
 
 /// Aggregates within one another.
 inline constexpr std::size_t max_depth = 16;
 
 /// Bytes of a reply with its attributes. This limits the number of parts as well: each has at least
 /// three bytes.
-inline constexpr std::size_t max_reply = 4 * 1024 * 1024;
+inline constexpr std::size_t max_reply = std::size_t{4} * 1024 * 1024;
 
 /// How a server breaks the protocol, or exceeds a limit of ours.
 enum class error

@@ -110,7 +110,7 @@ private:
     task_list last_;  ///< When there are no others.
     bool working_ = false;
     std::atomic<bool> posted_{false};  ///< An end is posted to the executor.
-    bool behind_ = false;  ///< Handlers were posted after it.
+    bool behind_ = false;              ///< Handlers were posted after it.
     bool again_ = false;
     std::function<void()> first_;
 };

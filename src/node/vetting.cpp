@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <string_view>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace redlock::detail {
@@ -90,10 +90,9 @@ vetting::vetting(link& vetted, link_group group, std::size_t index, node_config 
 
 void vetting::begin()
 {
-    link_.exchange(
-        make_vetting_request(node_, group_.guarded.get()),
-        [this](const texts& told) { on_introduced(told); }
-    );
+    link_.exchange(make_vetting_request(node_, group_.guarded.get()), [this](const texts& told) {
+        on_introduced(told);
+    });
 }
 
 void vetting::on_introduced(const texts& told)
@@ -154,8 +153,15 @@ void vetting::admit(bool durable)
     const guard& guarded = *group_.guarded;
     request made;
     made.push(
-        "EVAL", admit_script.text, 2, guarded.marker_key, guarded.quarantine_key,
-        guarded.fingerprint, run_id_, guarded.quarantine, durable ? 1 : 0
+        "EVAL",
+        admit_script.text,
+        2,
+        guarded.marker_key,
+        guarded.quarantine_key,
+        guarded.fingerprint,
+        run_id_,
+        guarded.quarantine,
+        durable ? 1 : 0
     );
     link_.exchange(made, [this](const texts& told) {
         const auto left =
@@ -216,8 +222,15 @@ void vetting::send_initialize(const char* what, next_step next)
 {
     request made;
     made.push(
-        "EVAL", initialize_script.text, 2, group_.guarded->marker_key,
-        group_.guarded->look_key, group_.guarded->fingerprint, run_id_, what, group_.look_note,
+        "EVAL",
+        initialize_script.text,
+        2,
+        group_.guarded->marker_key,
+        group_.guarded->look_key,
+        group_.guarded->fingerprint,
+        run_id_,
+        what,
+        group_.look_note,
         look_note_life
     );
     link_.exchange(made, std::move(next));

@@ -1,13 +1,13 @@
 #include "testing/fake_node.hpp"
 
-#include "testing/manual_time.hpp"
-
 #include <boost/asio/error.hpp>
 #include <boost/assert.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+
+#include "testing/manual_time.hpp"
 
 namespace redlock::testing {
 

@@ -75,9 +75,9 @@ private:
 /// What a fake node adds to its store in guarded mode, as in the guarded scripts.
 struct fake_guard
 {
-    std::map<std::string, std::uint64_t> fences;      ///< By lock key.
+    std::map<std::string, std::uint64_t> fences;  ///< By lock key.
     std::chrono::microseconds window{500'000};
-    std::chrono::microseconds clock_offset{0};        ///< Of the node to the world.
+    std::chrono::microseconds clock_offset{0};  ///< Of the node to the world.
     nanoseconds quarantined_until{0};
     bool marked = true;
 };
@@ -227,8 +227,7 @@ public:
     // node
     void start(detail::node_events events) override;
     void stop() noexcept override;
-    [[nodiscard]] std::optional<detail::reply> ask(detail::question_ptr asked
-    ) override;
+    [[nodiscard]] std::optional<detail::reply> ask(detail::question_ptr asked) override;
     [[nodiscard]] node_status status() const override { return status_; }
     [[nodiscard]] std::chrono::microseconds round_trip() const noexcept override { return {}; }
 

@@ -1,9 +1,9 @@
 #ifndef REDLOCK_SRC_TESTING_LOOP_HPP
 #define REDLOCK_SRC_TESTING_LOOP_HPP
 
-#include "testing/manual_time.hpp"
-
 #include <boost/asio/io_context.hpp>
+
+#include "testing/manual_time.hpp"
 
 namespace redlock::testing {
 

@@ -4,9 +4,6 @@
 #include "client/validate.hpp"
 #include "core/limits.hpp"
 #include "core/quorum.hpp"
-#include "testing/fake_node.hpp"
-#include "testing/loop.hpp"
-#include "testing/manual_time.hpp"
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/error.hpp>
@@ -18,6 +15,10 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "testing/fake_node.hpp"
+#include "testing/loop.hpp"
+#include "testing/manual_time.hpp"
 
 namespace redlock::testing {
 

@@ -278,11 +278,9 @@ void check_writes(const std::vector<store_entry>& entries, const by_id& writes, 
             found.push_back({breach::foreign_write, shown, shown});
         else if (writer->result == outcome::refused)
             found.push_back({breach::refused_write, *writer, shown});
-        else if (
-            writer->resource != entry.resource || writer->token != entry.token ||
-            writer->version != entry.base ||
-            (writer->result == outcome::ok && writer->written != entry.version)
-        )
+        else if (writer->resource != entry.resource || writer->token != entry.token ||
+                 writer->version != entry.base ||
+                 (writer->result == outcome::ok && writer->written != entry.version))
             found.push_back({breach::altered_write, *writer, shown});
     }
     for (const auto& [id, one] : writes)
@@ -343,8 +341,8 @@ void check_reads(const accesses& of, const by_id& writes, violations& found)
         if (read->version == 0)
             continue;
         const operation* const seen = read->version <= of.entries.size()
-            ? writer_of(*of.entries[read->version - 1], writes)
-            : nullptr;
+                                          ? writer_of(*of.entries[read->version - 1], writes)
+                                          : nullptr;
         if (seen == nullptr || seen->invoked > read->returned)
             found.push_back({breach::early_read, seen != nullptr ? *seen : *read, *read});
     }

@@ -143,9 +143,7 @@ BOOST_AUTO_TEST_CASE(a_process_without_the_file_of_its_clock_does_not_start)
             each = file + "/nonexistent";
 
     const temp_folder folder;
-    child_process teller(
-        {REDLOCK_CLOCK_TELLER, {"teller"}, environment, folder.path() / "output"}
-    );
+    child_process teller({REDLOCK_CLOCK_TELLER, {"teller"}, environment, folder.path() / "output"});
 
     BOOST_TEST_REQUIRE(eventually([&teller] { return teller.has_ended(); }, 20s));
     BOOST_TEST((teller.exit_status() == 126));

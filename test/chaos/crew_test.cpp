@@ -92,12 +92,8 @@ BOOST_AUTO_TEST_CASE(workers_extend_and_use_the_store_and_their_history_is_clean
     for (const operation& one : all.operations)
         counts[static_cast<std::size_t>(one.what)] += one.result == outcome::ok;
     for (const action what :
-         {action::extend,
-          action::check,
-          action::lose,
-          action::release,
-          action::read,
-          action::write})
+         {action::extend, action::check, action::lose, action::release, action::read, action::write
+         })
         BOOST_TEST((counts[static_cast<std::size_t>(what)] > 0), to_string(what));
     const auto found = check(all, tokens::increasing);
     BOOST_TEST(found.empty(), describe(found, all));
@@ -155,7 +151,8 @@ BOOST_AUTO_TEST_CASE(options_survive_the_command_line)
         .log = "/a/file",
         .acquisitions = 5'000'000'000,
         .first_resource = 3,
-        .hold = 8ms};
+        .hold = 8ms
+    };
 
     const worker_options read = from_arguments<worker_options>(to_arguments(options));
 

@@ -104,7 +104,8 @@ heal replica_of_empty(const aim& at)
 heal forbid(const aim& at)
 {
     constexpr const char* rules[] = {
-        "-evalsha", "-@scripting", "-set", "-get", "-del", "-info", "resetkeys", "-pexpire"};
+        "-evalsha", "-@scripting", "-set", "-get", "-del", "-info", "resetkeys", "-pexpire"
+    };
     at.command({"ACL", "SETUSER", "default", rules[at.draw(0, std::size(rules) - 1)]});
     return [at] { at.command({"ACL", "SETUSER", "default", "on", "nopass", "~*", "&*", "+@all"}); };
 }
@@ -266,13 +267,8 @@ heal skew_worker(const aim& at)
 constexpr fault menu[] = {
     {"pause node", harm::node, 24, 50ms, 1'500ms, pause_node},
     {"down", harm::node, 8, 100ms, 1'500ms, take_down, site::guarded},
-    {"restart without data",
-     harm::node,
-     12,
-     2'300ms,
-     3'000ms,
-     restart_without_data,
-     site::snapshot},
+    {"restart without data", harm::node, 12, 2'300ms, 3'000ms, restart_without_data, site::snapshot
+    },
     {"restart from snapshot", harm::node, 12, 50ms, 2'000ms, restart_from_snapshot, site::snapshot},
     {"restart everysec", harm::node, 12, 2'300ms, 3'000ms, restart, site::everysec},
     {"restart truncated", harm::node, 12, 2'300ms, 3'000ms, restart_truncated, site::everysec},

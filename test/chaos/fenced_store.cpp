@@ -61,7 +61,8 @@ std::optional<std::uint64_t> fenced_store::access(operation& what, bool writes)
         hash_of(what.resource),
         list_of(what.resource),
         checks_ ? "checked" : "unchecked",
-        std::to_string(what.token.value())};
+        std::to_string(what.token.value())
+    };
     if (writes)
     {
         command.push_back(std::to_string(what.id));

@@ -49,8 +49,8 @@ struct outcome
 {
     int accepted = 0;
     int refused = 0;
-    int in_time = 0;        ///< The holder did not see that its lease was over.
-    int overwritten = 0;    ///< Values of a successor that a late write replaced.
+    int in_time = 0;      ///< The holder did not see that its lease was over.
+    int overwritten = 0;  ///< Values of a successor that a late write replaced.
     std::string said;
 };
 
@@ -73,8 +73,12 @@ outcome run_late_writes(bool checked)
     child_process holder({
         .program = REDLOCK_LATE_WRITER,
         .arguments =
-            {"late_writer", urls, std::to_string(store.port()), std::to_string(ttl.count()),
-             std::to_string(cycles()), checked ? "CHECKED" : "UNCHECKED"},
+            {"late_writer",
+             urls,
+             std::to_string(store.port()),
+             std::to_string(ttl.count()),
+             std::to_string(cycles()),
+             checked ? "CHECKED" : "UNCHECKED"},
         .output = folder.path() / "output",
     });
 

@@ -153,8 +153,8 @@ std::vector<nemesis::place> nemesis::some_links()
         for (std::size_t node = 0; node < on_.node_count(); ++node)
         {
             const bool is_part = (shape < 4 && worker == one.worker && node == one.node) ||
-                ((shape == 4 || shape == 5) && worker == one.worker) ||
-                (shape == 6 && node == one.node) || (shape == 7 && draw(2) == 0);
+                                 ((shape == 4 || shape == 5) && worker == one.worker) ||
+                                 (shape == 6 && node == one.node) || (shape == 7 && draw(2) == 0);
             if (is_part && is_free(harm::link, {node, worker}))
                 all.push_back({node, worker});
         }
@@ -187,7 +187,7 @@ void nemesis::undo(const wound& one)
 void nemesis::note(const char* what, const fault& which, const place& at)
 {
     diary_ += std::to_string(boot_clock::now().time_since_epoch().count()) + ' ' + what + " '" +
-        which.name + '\'';
+              which.name + '\'';
     if (which.what != harm::worker)
         diary_ += " node " + std::to_string(at.node);
     if (which.what == harm::link || which.what == harm::worker)

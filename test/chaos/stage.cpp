@@ -92,7 +92,7 @@ bool stage::is_admitted(std::size_t index)
     const std::string run_id =
         insist("INFO", [&] { return info_field(nodes_.at(index), "run_id"); });
     return marker.find(run_id) != std::string::npos &&
-        command(index, {"EXISTS", quarantine_key}) == "(integer) 0";
+           command(index, {"EXISTS", quarantine_key}) == "(integer) 0";
 }
 
 std::string stage::command(std::size_t index, const std::vector<std::string>& words)

@@ -28,8 +28,8 @@ struct stage_options
     std::vector<redis_storage> storage{};
     std::size_t workers = 8;
     std::size_t polling = 0;  ///< How many of them poll. The others wait in queues.
-    bool proxies = true;  ///< Whether each worker has a proxy before each node.
-    bool fenced = true;   ///< Whether there is a store that workers use.
+    bool proxies = true;      ///< Whether each worker has a proxy before each node.
+    bool fenced = true;       ///< Whether there is a store that workers use.
     restart_guard guard = restart_guard::on;
     worker_options work{};  ///< Nodes, log, number and store are chosen here.
 };

@@ -47,7 +47,8 @@ std::vector<std::string> wall_clock::environment() const
     return {
         "LD_PRELOAD=" REDLOCK_CLOCK_SHIM,
         "REDLOCK_CLOCK_FILE=" + file().string(),
-        sanitizer_options()};
+        sanitizer_options()
+    };
 }
 
 }  // namespace redlock::test

@@ -254,9 +254,9 @@ private:
             at_.log.call(what);
             auto outcome = co_await held.async_extend(options_.ttl, as_result);
             const error_code ec = std::get<0>(outcome);
-            what.result = !ec             ? outcome::ok
-                : ec == error::lease_lost ? outcome::refused
-                                          : outcome::unknown;
+            what.result = !ec                       ? outcome::ok
+                          : ec == error::lease_lost ? outcome::refused
+                                                    : outcome::unknown;
             what.token = token_of(held);
             what.deadline = boot_time_of(held.valid_until());
             at_.log.returned(what);
@@ -325,7 +325,8 @@ private:
     asio::awaitable<void> explain(error_code ec, const diagnostics& report)
     {
         const bool contended = ec == error::contended;
-        const bool is_news = options_.wait == milliseconds(0) ||
+        const bool is_news =
+            options_.wait == milliseconds(0) ||
             (!contended && std::exchange(at_.last_failure, ec.message()) != ec.message());
         if (is_news)
             at_.log.note(ec.message() + ": " + to_string(report));

@@ -2,6 +2,8 @@
 // each argument as it was, so that nothing that a user chooses becomes a command.
 
 #include "node/commands.hpp"
+
+#include "fuzz/fuzz_target.hpp"
 #include "node/guard.hpp"
 #include "node/resp_reader.hpp"
 #include "node/vetting.hpp"
@@ -17,8 +19,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "fuzz/fuzz_target.hpp"
 
 namespace detail = redlock::detail;
 namespace resp = detail::resp;

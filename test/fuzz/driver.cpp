@@ -4,9 +4,7 @@
 //
 //   redlock_fuzz_NAME [--seconds N] [--seed N] CORPUS...
 
-#include <fcntl.h>
-#include <signal.h>
-#include <unistd.h>
+#include "fuzz/fuzz_target.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,7 +22,9 @@
 #include <string_view>
 #include <vector>
 
-#include "fuzz/fuzz_target.hpp"
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
 
 namespace {
 

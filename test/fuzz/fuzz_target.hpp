@@ -59,10 +59,7 @@ public:
     }
 
     /// A text behind its length.
-    [[nodiscard]] std::string take_text()
-    {
-        return std::string(take_bytes(take<std::uint8_t>()));
-    }
+    [[nodiscard]] std::string take_text() { return std::string(take_bytes(take<std::uint8_t>())); }
 
 private:
     std::string_view take_bytes(std::size_t count) noexcept

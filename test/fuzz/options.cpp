@@ -6,6 +6,7 @@
 
 #include "client/validate.hpp"
 #include "core/limits.hpp"
+#include "fuzz/fuzz_target.hpp"
 
 #include <cmath>
 #include <cstddef>
@@ -15,8 +16,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-
-#include "fuzz/fuzz_target.hpp"
 
 using redlock::client_config;
 using redlock::milliseconds;

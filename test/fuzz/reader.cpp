@@ -1,6 +1,7 @@
 // Any bytes, as a server may send them: the reader gives the same parts and the same error however
 // they are split, and its parts are those of well-formed replies.
 
+#include "fuzz/fuzz_target.hpp"
 #include "node/resp_reader.hpp"
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "fuzz/fuzz_target.hpp"
 #include "support/resp_reading.hpp"
 
 namespace resp = redlock::detail::resp;

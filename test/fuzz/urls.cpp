@@ -3,14 +3,14 @@
 
 #include <redlock/config.hpp>
 
+#include "fuzz/fuzz_target.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "fuzz/fuzz_target.hpp"
 
 using redlock::node_config;
 using redlock::fuzz::require;

@@ -306,9 +306,7 @@ BOOST_AUTO_TEST_CASE(a_denied_attempt_leaves_no_key_on_the_nodes_that_granted)
     for (const std::size_t node : {3, 4})
     {
         redis_server& server = f.servers[node];
-        BOOST_TEST(run_until(
-            f.context, [&] { return !server.client().exists(resource); }, 2s
-        ));
+        BOOST_TEST(run_until(f.context, [&] { return !server.client().exists(resource); }, 2s));
     }
 }
 
@@ -408,16 +406,12 @@ BOOST_AUTO_TEST_CASE(a_waiting_client_gets_the_resource_soon_after_its_release)
         got = std::move(next);
     });
     // It has asked and was denied at least once.
-    BOOST_TEST(!run_until(
-        f.context, [&got] { return got.has_value(); }, 100ms
-    ));
+    BOOST_TEST(!run_until(f.context, [&got] { return got.has_value(); }, 100ms));
 
     run(f.context, held.async_release());
 
     // A retry is at most 50 ms away in these tests.
-    BOOST_TEST(run_until(
-        f.context, [&got] { return got.has_value(); }, 2s
-    ));
+    BOOST_TEST(run_until(f.context, [&got] { return got.has_value(); }, 2s));
 }
 
 BOOST_AUTO_TEST_CASE(a_waiting_client_gets_the_resource_when_its_ttl_ends_and_not_before)
@@ -546,9 +540,7 @@ BOOST_AUTO_TEST_CASE(a_thousand_operations_at_once_leave_nothing_behind)
         });
     }
 
-    BOOST_TEST(run_until(
-        f.context, [&done] { return done == 1000; }, 30s
-    ));
+    BOOST_TEST(run_until(f.context, [&done] { return done == 1000; }, 30s));
 
     for (redis_server& server : f.servers)
     {
@@ -570,9 +562,7 @@ BOOST_AUTO_TEST_CASE(ten_owners_of_one_resource_take_turns)
         });
     }
 
-    BOOST_TEST(run_until(
-        f.context, [&done] { return done == 10; }, 30s
-    ));
+    BOOST_TEST(run_until(f.context, [&done] { return done == 10; }, 30s));
 
     BOOST_TEST(f.is_on_no_node(resource));
 }

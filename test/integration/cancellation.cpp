@@ -232,13 +232,9 @@ BOOST_AUTO_TEST_CASE(an_attempt_cancelled_while_its_keys_are_set_is_undone)
     signal.emit(asio::cancellation_type::partial);
 
     // Neither the completion nor the release waits for a reply.
-    BOOST_TEST(run_until(
-        context, [&outcome] { return outcome.has_value(); }, 10s
-    ));
+    BOOST_TEST(run_until(context, [&outcome] { return outcome.has_value(); }, 10s));
     BOOST_TEST(*outcome == asio::error::operation_aborted);
-    BOOST_TEST(run_until(
-        context, [&] { return !server.client().exists("r"); }, 10s
-    ));
+    BOOST_TEST(run_until(context, [&] { return !server.client().exists("r"); }, 10s));
     proxy.pass();
 }
 

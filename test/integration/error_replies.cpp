@@ -343,10 +343,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_wants_a_password_is_rejected)
                 expect_ok(on, {"CONFIG", "SET", "requirepass", "secret"});
                 on.admin.command({"CLIENT", "KILL", "TYPE", "normal"});
             },
-        .end =
-            [](subject& on) {
-                expect_ok(on, {"CONFIG", "SET", "requirepass", ""});
-            },
+        .end = [](subject& on) { expect_ok(on, {"CONFIG", "SET", "requirepass", ""}); },
         .on_connecting = true,
     });
 }
@@ -361,10 +358,8 @@ BOOST_AUTO_TEST_CASE(a_node_that_does_not_take_our_password_is_rejected)
                 expect_ok(on, {"ACL", "SETUSER", "locks", "resetpass", ">changed"});
                 on.admin.command({"CLIENT", "KILL", "USER", "locks"});
             },
-        .end =
-            [](subject& on) {
-                expect_ok(on, {"ACL", "SETUSER", "locks", "resetpass", ">secret"});
-            },
+        .end = [](subject& on
+               ) { expect_ok(on, {"ACL", "SETUSER", "locks", "resetpass", ">secret"}); },
         .on_connecting = true,
         .with_login = true,
     });
@@ -374,14 +369,9 @@ BOOST_AUTO_TEST_CASE(a_command_that_is_not_permitted_is_refused)
 {
     check_all_cells({
         .text = "NOPERM",
-        .begin =
-            [](subject& on) {
-                expect_ok(on, {"ACL", "SETUSER", "locks", "-set", "-evalsha", "-eval"});
-            },
-        .end =
-            [](subject& on) {
-                expect_ok(on, {"ACL", "SETUSER", "locks", "+@all"});
-            },
+        .begin = [](subject& on
+                 ) { expect_ok(on, {"ACL", "SETUSER", "locks", "-set", "-evalsha", "-eval"}); },
+        .end = [](subject& on) { expect_ok(on, {"ACL", "SETUSER", "locks", "+@all"}); },
         .with_login = true,
     });
 }
@@ -390,14 +380,9 @@ BOOST_AUTO_TEST_CASE(a_key_that_is_not_permitted_is_refused)
 {
     check_all_cells({
         .text = "NOPERM",
-        .begin =
-            [](subject& on) {
-                expect_ok(on, {"ACL", "SETUSER", "locks", "resetkeys", "~another:*"});
-            },
-        .end =
-            [](subject& on) {
-                expect_ok(on, {"ACL", "SETUSER", "locks", "allkeys"});
-            },
+        .begin = [](subject& on
+                 ) { expect_ok(on, {"ACL", "SETUSER", "locks", "resetkeys", "~another:*"}); },
+        .end = [](subject& on) { expect_ok(on, {"ACL", "SETUSER", "locks", "allkeys"}); },
         .with_login = true,
     });
 }
@@ -412,10 +397,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_became_a_replica_refuses)
                 const std::string port = std::to_string(nobody.number());
                 expect_ok(on, {"REPLICAOF", "127.0.0.1", port});
             },
-        .end =
-            [](subject& on) {
-                expect_ok(on, {"REPLICAOF", "NO", "ONE"});
-            },
+        .end = [](subject& on) { expect_ok(on, {"REPLICAOF", "NO", "ONE"}); },
     });
 }
 
@@ -424,14 +406,8 @@ BOOST_AUTO_TEST_CASE(a_node_without_memory_refuses_to_acquire_only)
 {
     check_all_cells({
         .text = "OOM",
-        .begin =
-            [](subject& on) {
-                expect_ok(on, {"CONFIG", "SET", "maxmemory", "1"});
-            },
-        .end =
-            [](subject& on) {
-                expect_ok(on, {"CONFIG", "SET", "maxmemory", "0"});
-            },
+        .begin = [](subject& on) { expect_ok(on, {"CONFIG", "SET", "maxmemory", "1"}); },
+        .end = [](subject& on) { expect_ok(on, {"CONFIG", "SET", "maxmemory", "0"}); },
         .on_extend = effect::none,
         .on_release = effect::none,
     });
@@ -528,14 +504,9 @@ BOOST_AUTO_TEST_CASE(a_script_that_may_not_do_its_work_is_refused)
 {
     trouble what{
         .text = "",
-        .begin =
-            [](subject& on) {
-                expect_ok(on, {"ACL", "SETUSER", "locks", "-pexpire", "-del"});
-            },
-        .end =
-            [](subject& on) {
-                expect_ok(on, {"ACL", "SETUSER", "locks", "+@all"});
-            },
+        .begin = [](subject& on
+                 ) { expect_ok(on, {"ACL", "SETUSER", "locks", "-pexpire", "-del"}); },
+        .end = [](subject& on) { expect_ok(on, {"ACL", "SETUSER", "locks", "+@all"}); },
         .on_acquire = effect::none,
         .with_login = true,
     };

@@ -107,9 +107,9 @@ public:
         locks_.wait_for_all_nodes();
         proxy().hold_replies();
         locks_->async_try_acquire(
-            resource, {.ttl = 60s, .report = &report_}, [this](error_code ec, lease) {
-                outcome_ = ec;
-            }
+            resource,
+            {.ttl = 60s, .report = &report_},
+            [this](error_code ec, lease) { outcome_ = ec; }
         );
         BOOST_TEST(nodes_.has_key(0, resource));
     }
@@ -313,8 +313,8 @@ BOOST_AUTO_TEST_CASE(three_of_five_nodes_down_are_unreachable_each_with_its_reas
         BOOST_TEST(locks.reaches(node, node_state::down));
     BOOST_TEST(run_until(f.context, [&] {
         return locks.status(0).because == "Connection refused" &&
-            locks.status(2).because == "Connection refused" &&
-            locks.status(4).because == "Connection refused";
+               locks.status(2).because == "Connection refused" &&
+               locks.status(4).because == "Connection refused";
     }));
     diagnostics report;
 
@@ -335,9 +335,7 @@ BOOST_AUTO_TEST_CASE(three_of_five_nodes_down_are_unreachable_each_with_its_reas
     for (const std::size_t node : {1, 3})
     {
         const auto has_key = [&] { return f.servers[node].client().exists(resource); };
-        BOOST_TEST(run_until(
-            f.context, [&] { return !has_key(); }, 2s
-        ));
+        BOOST_TEST(run_until(f.context, [&] { return !has_key(); }, 2s));
     }
 }
 
@@ -372,20 +370,14 @@ BOOST_AUTO_TEST_CASE(nodes_that_are_up_again_vote_again)
         outcome = ec;
         held = std::move(got);
     });
-    BOOST_TEST(!run_until(
-        f.context, [&] { return outcome.has_value(); }, 50ms
-    ));
+    BOOST_TEST(!run_until(f.context, [&] { return outcome.has_value(); }, 50ms));
 
     for (redis_server& server : f.servers)
         server.start();
 
-    BOOST_TEST(run_until(
-        f.context, [&] { return outcome.has_value(); }, 5s
-    ));
+    BOOST_TEST(run_until(f.context, [&] { return outcome.has_value(); }, 5s));
     BOOST_TEST(!outcome.value());
-    BOOST_TEST(run_until(
-        f.context, [&] { return locks.reaches(5); }, 5s
-    ));
+    BOOST_TEST(run_until(f.context, [&] { return locks.reaches(5); }, 5s));
     check_that_it_works(f.context, locks, "another");
 }
 
@@ -958,7 +950,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_answers_errors_only_is_rejected_with_its_word
 
     BOOST_TEST(run_until(context, [&] {
         return locks.status(0).state == node_state::rejected ||
-            locks.status(0).state == node_state::down;
+               locks.status(0).state == node_state::down;
     }));
 
     const auto [ec, none] = outcome_of(context, locks->async_try_acquire(resource, 10s));

@@ -4,6 +4,7 @@
 
 #include "fencing/mariadb_stock.hpp"
 #include "fencing/stale_token.hpp"
+#include "integration/fencing_claims.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
@@ -23,7 +24,6 @@
 #include <utility>
 #include <vector>
 
-#include "integration/fencing_claims.hpp"
 #include "support/client_runner.hpp"
 #include "support/mariadb_server.hpp"
 #include "support/needs.hpp"

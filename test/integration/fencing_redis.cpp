@@ -4,6 +4,7 @@
 
 #include "fenced_lua.hpp"
 #include "fencing/redis_stock.hpp"
+#include "integration/fencing_claims.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
@@ -17,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "integration/fencing_claims.hpp"
 #include "support/client_runner.hpp"
 #include "support/needs.hpp"
 #include "support/redis_server.hpp"

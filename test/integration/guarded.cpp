@@ -102,11 +102,9 @@ std::vector<std::string> arguments_of(std::string_view wire)
 /// How many nodes answered with this error. A quorum decides, so one may not have answered yet.
 std::size_t saying(const diagnostics& report, std::string_view error)
 {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(report.votes, [error](const node_vote& each) {
-            return each.text.starts_with(error);
-        })
-    );
+    return static_cast<std::size_t>(std::ranges::count_if(
+        report.votes, [error](const node_vote& each) { return each.text.starts_with(error); }
+    ));
 }
 
 }  // namespace
@@ -437,9 +435,9 @@ BOOST_AUTO_TEST_CASE(one_server_twice_is_no_quorum)
 {
     redis_servers servers(2);
     const std::string port = std::to_string(servers[0].port());
-    client_config config = guarded_config(
-        {"redis://127.0.0.1:" + port, servers[1].url(), "redis://localhost:" + port}
-    );
+    client_config config =
+        guarded_config({"redis://127.0.0.1:" + port, servers[1].url(), "redis://localhost:" + port}
+        );
     asio::io_context context{1};
     client_runner locks(context, config);
     const auto refused = [&locks](std::size_t node) {

@@ -45,9 +45,7 @@ scripts real_scripts()
     client_config config;
     config.nodes.resize(3);
     const detail::guard made = *detail::make_guard(config);
-    return {.acquire = made.acquire.text,
-            .extend = made.extend.text,
-            .release = made.release.text};
+    return {.acquire = made.acquire.text, .extend = made.extend.text, .release = made.release.text};
 }
 
 std::string fingerprint()
@@ -102,7 +100,14 @@ public:
     std::string admit(const std::string& life, bool durable = false)
     {
         return command(
-            {"EVAL", from_.admit, "2", marker, quarantine, fingerprint(), life, "60000",
+            {"EVAL",
+             from_.admit,
+             "2",
+             marker,
+             quarantine,
+             fingerprint(),
+             life,
+             "60000",
              durable ? "1" : "0"}
         );
     }
@@ -123,7 +128,15 @@ public:
     std::string initialize(const char* what, const char* note = "note 1")
     {
         return command(
-            {"EVAL", from_.initialize, "2", marker, look, fingerprint(), "life 1", what, note,
+            {"EVAL",
+             from_.initialize,
+             "2",
+             marker,
+             look,
+             fingerprint(),
+             "life 1",
+             what,
+             note,
              "60000"}
         );
     }
@@ -297,7 +310,16 @@ const std::vector<scenario> scenarios{
          on.command({"RPUSH", fence, "odd"});
          const std::string token = std::to_string(on.now());
          const std::string two = on.command(
-             {"EVAL", real_scripts().acquire, "2", lock, "x", "a", token, "60000", "b", token,
+             {"EVAL",
+              real_scripts().acquire,
+              "2",
+              lock,
+              "x",
+              "a",
+              token,
+              "60000",
+              "b",
+              token,
               "60000"}
          );
          return two.find("WRONGTYPE") < two.find(token) && on.free() &&
@@ -321,8 +343,7 @@ const std::vector<scenario> scenarios{
      [](stage& on) {
          const std::string other = "redlock 1;nodes=5;life 1";
          on.command({"SET", marker, other});
-         return on.admit("life 1") == "marked '" + other &&
-                on.command({"GET", marker}) == other &&
+         return on.admit("life 1") == "marked '" + other && on.command({"GET", marker}) == other &&
                 on.command({"EXISTS", quarantine}) == "(integer) 0";
      }},
     {"a durable server may vote at once after a restart",
@@ -346,8 +367,8 @@ const std::vector<scenario> scenarios{
      }},
     {"a fresh server that is initialized may vote at once",
      [](stage& on) {
-         return on.look_and_mark() == "(nil)(nil)" && on.marked("life 1") &&
-                on.admits("life 1") && on.command({"EXISTS", look}) == "(integer) 0";
+         return on.look_and_mark() == "(nil)(nil)" && on.marked("life 1") && on.admits("life 1") &&
+                on.command({"EXISTS", look}) == "(integer) 0";
      }},
     {"a server that was emptied since it was looked at is not initialized",
      [](stage& on) {
@@ -381,8 +402,7 @@ const std::vector<scenario> scenarios{
     {"looking at a fresh server does not mark it",
      [](stage& on) {
          on.command({"DEL", marker});
-         return on.initialize("look") == "(nil)" &&
-                on.command({"EXISTS", marker}) == "(integer) 0";
+         return on.initialize("look") == "(nil)" && on.command({"EXISTS", marker}) == "(integer) 0";
      }},
     {"a quarantine that is longer than one lasts is cut when a client connects",
      [](stage& on) {
@@ -424,52 +444,67 @@ const std::vector<mutant> mutants{
     {"no NX", &scripts::acquire, "'NX', 'PX', ttl", "'PX', ttl"},
     {"no fence check", &scripts::acquire, "(not fence or stamp > fence + 0)", "true"},
     {"same token accepted", &scripts::acquire, "stamp > fence + 0", "stamp >= fence + 0"},
-    {"fence not recorded", &scripts::acquire, "redis.call('SET', fence_key, token",
-     "tostring(token"},
+    {"fence not recorded", &scripts::acquire, "redis.call('SET', fence_key, token", "tostring(token"
+    },
     {"fence without a ttl", &scripts::acquire, "token, 'PX', fence_ttl", "token"},
     {"lock without a ttl", &scripts::acquire, "'NX', 'PX', ttl", "'NX'"},
-    {"fence raised by a denial", &scripts::acquire, "local holder =",
+    {"fence raised by a denial",
+     &scripts::acquire,
+     "local holder =",
      "redis.call('SET', fence_key, token) local holder ="},
     {"no answer to a duplicate", &scripts::acquire, "[1] == id", "[1] == 0"},
     {"acquire: no lower guard", &scripts::acquire, " and now - stamp <= window", ""},
     {"acquire: no upper guard", &scripts::acquire, "stamp - now <= window and ", ""},
     {"acquire: no marker", &scripts::acquire, "not marker or ", "marker and "},
-    {"acquire: no fingerprint", &scripts::acquire,
-     "string.sub(marker, 1, #fingerprint) ~= fingerprint", "false"},
+    {"acquire: no fingerprint",
+     &scripts::acquire,
+     "string.sub(marker, 1, #fingerprint) ~= fingerprint",
+     "false"},
     {"acquire: no quarantine", &scripts::acquire, "quarantine ~= -2", "false"},
     {"acquire: refusal ignored", &scripts::acquire, "if refusal then", "if false then"},
     {"extend: no owner", &scripts::extend, "~= id", "== 0"},
     {"extend: no stamp", &scripts::extend, "if not in_window(stamp) then", "if false then"},
     {"extend: no lower guard", &scripts::extend, " and now - stamp <= window", ""},
     {"extend: no upper guard", &scripts::extend, "stamp - now <= window and ", ""},
-    {"extend: shortens", &scripts::extend, "if redis.call('PTTL', key) < ttl + 0 then",
+    {"extend: shortens",
+     &scripts::extend,
+     "if redis.call('PTTL', key) < ttl + 0 then",
      "if true then"},
     {"extend: does nothing", &scripts::extend, "redis.call('PEXPIRE', key, ttl)", ""},
-    {"extend: fence not kept", &scripts::extend, "redis.call('PEXPIRE', fence_key, fence_ttl)",
+    {"extend: fence not kept",
+     &scripts::extend,
+     "redis.call('PEXPIRE', fence_key, fence_ttl)",
      "redis.call('EXISTS', fence_key)"},
-    {"extend: fence not made", &scripts::extend, "== 0 then\n        redis.call('SET'",
+    {"extend: fence not made",
+     &scripts::extend,
+     "== 0 then\n        redis.call('SET'",
      "== 2 then\n        redis.call('SET'"},
     {"extend: no marker", &scripts::extend, "not marker or ", "marker and "},
-    {"extend: no fingerprint", &scripts::extend,
-     "string.sub(marker, 1, #fingerprint) ~= fingerprint", "false"},
+    {"extend: no fingerprint",
+     &scripts::extend,
+     "string.sub(marker, 1, #fingerprint) ~= fingerprint",
+     "false"},
     {"extend: no quarantine", &scripts::extend, "quarantine ~= -2", "false"},
     {"release: no owner", &scripts::release, "== id", "~= 0"},
     {"release: no tombstone", &scripts::release, "<= window then", "== 0 then"},
     {"release: tombstone from the future", &scripts::release, "<= window then", "> 0 then"},
     {"release: tombstone without a ttl", &scripts::release, "token, 'PX', fence_ttl", "token"},
     {"release: fence lowered", &scripts::release, "fence + 0 >= token + 0", "false"},
-    {"release: asks for the quarantine", &scripts::release,
+    {"release: asks for the quarantine",
+     &scripts::release,
      "local ours = redis.call('GET', key) == id",
      "if redis.call('EXISTS', quarantine_key) == 1 then return 0 end\n"
      "local ours = redis.call('GET', key) == id"},
-    {"admit: no fingerprint", &scripts::admit, "string.sub(marker, 1, #ARGV[1]) ~= ARGV[1]",
-     "false"},
+    {"admit: no fingerprint", &scripts::admit, "string.sub(marker, 1, #ARGV[1]) ~= ARGV[1]", "false"
+    },
     {"admit: no quarantine", &scripts::admit, "redis.call('SET', KEYS[2], '1', 'PX', ARGV[3])", ""},
     {"admit: a quarantine without an end", &scripts::admit, ", 'PX', ARGV[3]", ""},
     {"admit: run id ignored", &scripts::admit, "string.sub(marker, 1, #server) == server", "true"},
     {"admit: no life is the same", &scripts::admit, "same_life or kept_all", "kept_all"},
-    {"admit: durable now is enough", &scripts::admit,
-     " and string.sub(marker, -8) == ' durable'", ""},
+    {"admit: durable now is enough",
+     &scripts::admit,
+     " and string.sub(marker, -8) == ' durable'",
+     ""},
     {"admit: durable once is enough", &scripts::admit, "marker and durable and", "marker and"},
     {"admit: durable is no reason", &scripts::admit, "same_life or kept_all", "same_life"},
     {"admit: durable not noted", &scripts::admit, "(durable and ' durable' or '')", "''"},
@@ -478,25 +513,37 @@ const std::vector<mutant> mutants{
     {"admit: quarantine not cut", &scripts::admit, "if left > tonumber(ARGV[3])", "if false"},
     {"admit: cut quarantine not told", &scripts::admit, "    left = tonumber(ARGV[3])", ""},
     {"admit: any quarantine is set", &scripts::admit, "if left > tonumber(ARGV[3])", "if left > 0"},
-    {"acquire: quarantine not cut", &scripts::acquire, "if quarantine > quarantine_length",
+    {"acquire: quarantine not cut",
+     &scripts::acquire,
+     "if quarantine > quarantine_length",
      "if false"},
-    {"acquire: any quarantine is set", &scripts::acquire, "if quarantine > quarantine_length",
+    {"acquire: any quarantine is set",
+     &scripts::acquire,
+     "if quarantine > quarantine_length",
      "if quarantine > 0"},
-    {"acquire: cut quarantine not told", &scripts::acquire,
-     "        quarantine = quarantine_length", ""},
-    {"extend: quarantine not cut", &scripts::extend, "if quarantine > quarantine_length",
-     "if false"},
+    {"acquire: cut quarantine not told",
+     &scripts::acquire,
+     "        quarantine = quarantine_length",
+     ""},
+    {"extend: quarantine not cut", &scripts::extend, "if quarantine > quarantine_length", "if false"
+    },
     {"initialize: overwrites", &scripts::initialize, "if marker then", "if false then"},
     {"initialize: marks when it looks", &scripts::initialize, "if ARGV[3] == 'look'", "if false"},
-    {"initialize: leaves no note", &scripts::initialize,
-     "redis.call('SET', KEYS[2], ARGV[4], 'PX', ARGV[5])", ""},
+    {"initialize: leaves no note",
+     &scripts::initialize,
+     "redis.call('SET', KEYS[2], ARGV[4], 'PX', ARGV[5])",
+     ""},
     {"initialize: a note for ever", &scripts::initialize, ", 'PX', ARGV[5]", ""},
-    {"initialize: asks for no note", &scripts::initialize,
-     "if redis.call('GET', KEYS[2]) ~= ARGV[4]", "if false"},
+    {"initialize: asks for no note",
+     &scripts::initialize,
+     "if redis.call('GET', KEYS[2]) ~= ARGV[4]",
+     "if false"},
     {"initialize: any note will do", &scripts::initialize, "~= ARGV[4]", "== false"},
     {"initialize: the note stays", &scripts::initialize, "redis.call('DEL', KEYS[2])", ""},
-    {"initialize: does not mark", &scripts::initialize,
-     "redis.call('SET', KEYS[1], ARGV[1] .. ARGV[2])", ""},
+    {"initialize: does not mark",
+     &scripts::initialize,
+     "redis.call('SET', KEYS[1], ARGV[1] .. ARGV[2])",
+     ""},
 };
 
 scripts changed(const mutant& by)

@@ -120,7 +120,7 @@ struct running_client
         const auto ready = [this] {
             const auto all = locks->nodes();
             return std::ranges::count(all, node_state::ready, &node_status::state) ==
-                static_cast<std::ptrdiff_t>(all.size());
+                   static_cast<std::ptrdiff_t>(all.size());
         };
         BOOST_TEST_REQUIRE(run_until(context, ready));
     }
@@ -128,10 +128,7 @@ struct running_client
     /// Whether async_run completes, without an error.
     [[nodiscard]] bool ends(std::chrono::milliseconds within = 5s)
     {
-        return run_until(
-                   context, [this] { return ended->has_value(); }, within
-               ) &&
-            !**ended;
+        return run_until(context, [this] { return ended->has_value(); }, within) && !**ended;
     }
 
     asio::io_context& context;
@@ -410,9 +407,7 @@ BOOST_AUTO_TEST_CASE(run_ends_whatever_its_nodes_are_doing)
 
             locks->cancel();
 
-            BOOST_TEST(run_until(
-                context, [&] { return ended.has_value(); }, 2s
-            ));
+            BOOST_TEST(run_until(context, [&] { return ended.has_value(); }, 2s));
             locks.reset();
             frozen.resume();
             killed.start();
@@ -572,9 +567,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_stood_still_drops_no_healthy_node)
     loop context;
     client_config config = config_for(servers);
     std::vector<std::string> complaints;
-    config.log = [&complaints](log_level, std::string_view line) {
-        complaints.emplace_back(line);
-    };
+    config.log = [&complaints](log_level, std::string_view line) { complaints.emplace_back(line); };
     client_runner locks(context, config);
     locks.wait_for_all_nodes();
     complaints.clear();

@@ -72,7 +72,8 @@ struct queue_fixture
         options.report = &made->report;
         const std::uint64_t before = as->metrics().rounds;
         as->async_acquire(
-            resource, options,
+            resource,
+            options,
             boost::asio::bind_cancellation_slot(
                 made->cancel.slot(),
                 boost::asio::bind_executor(
@@ -90,7 +91,9 @@ struct queue_fixture
 
     [[nodiscard]] bool gets_it(const waiter& who, std::chrono::milliseconds within = 2s)
     {
-        return run_until(context, [&] { return who.outcome.has_value(); }, within) &&
+        return run_until(
+                   context, [&] { return who.outcome.has_value(); }, within
+               ) &&
                *who.outcome == error_code();
     }
 
@@ -237,8 +240,11 @@ BOOST_AUTO_TEST_CASE(a_reservation_for_who_came_later_does_not_hold)
     const auto first = on.make_client();
     for (redis_server& each : on.servers)
         each.command(
-            {"SET", std::string("redlock:reserved:") + resource,
-             "feed:9007199254740000", "PX", "9000"}
+            {"SET",
+             std::string("redlock:reserved:") + resource,
+             "feed:9007199254740000",
+             "PX",
+             "9000"}
         );
 
     BOOST_TEST(static_cast<bool>(run(on.context, (*first)->async_acquire(resource, patient))));

@@ -204,8 +204,18 @@ BOOST_AUTO_TEST_CASE(a_forbidden_key_is_the_error_of_its_own_acquisition_in_guar
 {
     one_node f;
     BOOST_TEST_REQUIRE(
-        f.server.command({"ACL", "SETUSER", "locks", "on", ">secret", "resetkeys", "~redlock:*",
-                          "~locks:a", "~locks:c", "+@all"}) == "OK"
+        f.server.command(
+            {"ACL",
+             "SETUSER",
+             "locks",
+             "on",
+             ">secret",
+             "resetkeys",
+             "~redlock:*",
+             "~locks:a",
+             "~locks:c",
+             "+@all"}
+        ) == "OK"
     );
     f.config.nodes[0].username = "locks";
     f.config.nodes[0].password = "secret";

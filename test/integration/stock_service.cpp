@@ -159,7 +159,8 @@ struct shop
     std::optional<recipes::mariadb_stock> stock{
         std::in_place,
         context.get_executor(),
-        recipes::mariadb_address{.socket = database.socket()}};
+        recipes::mariadb_address{.socket = database.socket()}
+    };
 };
 
 /// Buys one after the other, until there is nothing left. @return How many.

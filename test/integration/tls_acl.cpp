@@ -1,8 +1,8 @@
 // TLS, and a user who may do nothing but what the library does.
 
 #include <redlock/client.hpp>
-#include <redlock/initialize.hpp>
 #include <redlock/diagnostics.hpp>
+#include <redlock/initialize.hpp>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>
@@ -56,14 +56,20 @@ const std::vector<std::string> least_privilege{
 };
 
 /// What guarded mode needs besides.
-const std::vector<std::string> least_privilege_of_guarded_mode{
-    "~redlock:*", "+mget", "+time"
-};
+const std::vector<std::string> least_privilege_of_guarded_mode{"~redlock:*", "+mget", "+time"};
 
 /// What waiting in queues needs besides.
 const std::vector<std::string> least_privilege_of_queues{
-    "&redlock:*", "+subscribe", "+publish", "+client|tracking", "+client|caching",
-    "+zadd",      "+zrem",      "+zrank",   "+zpopmin",         "+exists"
+    "&redlock:*",
+    "+subscribe",
+    "+publish",
+    "+client|tracking",
+    "+client|caching",
+    "+zadd",
+    "+zrem",
+    "+zrank",
+    "+zpopmin",
+    "+exists"
 };
 
 /// Makes the user of the tests, with these rules and nothing else.
@@ -104,7 +110,8 @@ bool passes_on(loop& context, client_runner& first, client_runner& second)
     lease held = run(context, first->async_acquire(resource, {.ttl = 10s, .wait = 5s}));
     std::optional<error_code> outcome;
     second->async_acquire(
-        resource, {.ttl = 10s, .wait = 5s},
+        resource,
+        {.ttl = 10s, .wait = 5s},
         [&outcome](error_code ec, const lease&) { outcome = ec; }
     );
     const bool waits = run_until(context, [&] { return second->metrics().rounds > 0; });

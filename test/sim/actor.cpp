@@ -169,9 +169,7 @@ asio::awaitable<void> actor::use_with_lock()
     const auto body = [this, before, &options](redlock::lease& held) -> asio::awaitable<void> {
         if (!by_.in->alive())
             co_return;
-        claim_guard mine(
-            *sim_.rules_, sim_.rules_->begin(make_claim(held, options.owner), before)
-        );
+        claim_guard mine(*sim_.rules_, sim_.rules_->begin(make_claim(held, options.owner), before));
         co_await use(held, *mine);
         // with_lock releases now.
     };

@@ -130,7 +130,11 @@ auto launch(
 {
     using signature = asio::completion_signature_of_t<Operation>;
     return launch_as(
-        static_cast<signature*>(nullptr), book, executor, what, std::move(operation),
+        static_cast<signature*>(nullptr),
+        book,
+        executor,
+        what,
+        std::move(operation),
         steps_to_cancel
     );
 }

@@ -35,9 +35,9 @@ redlock::client make_client(
             detail::make_redis_node(strand, ground.time, std::move(make_link), i, config)
         );
     }
-    return detail::make_client(std::make_shared<detail::client_impl>(
-        executor, std::move(config), std::move(parts)
-    ));
+    return detail::make_client(
+        std::make_shared<detail::client_impl>(executor, std::move(config), std::move(parts))
+    );
 }
 
 }  // namespace redlock::sim

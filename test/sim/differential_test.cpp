@@ -101,9 +101,16 @@ private:
 
     std::string any_key()
     {
-        const std::array keys{key(), std::string("redlock:fence:a"), guard_.marker_key,
-                              guard_.quarantine_key, guard_.look_key, std::string("none"),
-                              std::string("redlock:reserved:a"), set_key()};
+        const std::array keys{
+            key(),
+            std::string("redlock:fence:a"),
+            guard_.marker_key,
+            guard_.quarantine_key,
+            guard_.look_key,
+            std::string("none"),
+            std::string("redlock:reserved:a"),
+            set_key()
+        };
         return keys[dice_.below(keys.size())];
     }
 
@@ -120,9 +127,18 @@ private:
 
     std::string number()
     {
-        const std::array numbers{ttl(), ttl(), ttl(), std::string("0"), std::string("-5"),
-                                 std::string("x"), std::string("1.5"), std::string(" 7"),
-                                 std::string("9223372036854775807"), std::string("")};
+        const std::array numbers{
+            ttl(),
+            ttl(),
+            ttl(),
+            std::string("0"),
+            std::string("-5"),
+            std::string("x"),
+            std::string("1.5"),
+            std::string(" 7"),
+            std::string("9223372036854775807"),
+            std::string("")
+        };
         return numbers[dice_.below(numbers.size())];
     }
 
@@ -148,8 +164,22 @@ private:
     std::string score()
     {
         const std::array scores{
-            "1", "2", "2.0", "-7", "0.1", "1e3", "1e300", "inf", "-inf", "nan", "x", "",
-            "1732442000123456", "9007199254740991", " 3", "0x10",
+            "1",
+            "2",
+            "2.0",
+            "-7",
+            "0.1",
+            "1e3",
+            "1e300",
+            "inf",
+            "-inf",
+            "nan",
+            "x",
+            "",
+            "1732442000123456",
+            "9007199254740991",
+            " 3",
+            "0x10",
         };
         return scores[dice_.below(scores.size())];
     }
@@ -237,18 +267,20 @@ private:
         }
     }
 
-    arguments draw_leave()
-    {
-        return {"EVAL", guard_.leave.text, "1", key(), client()};
-    }
+    arguments draw_leave() { return {"EVAL", guard_.leave.text, "1", key(), client()}; }
 
     arguments draw_odd()
     {
         const std::array<arguments, 10> odd{{
             {"PUBLISH", "nobody", "hears"},
-            {"GET"}, {"SET", "a"}, {"NONSENSE", "x", "y"}, {"EVALSHA", "abc", "1", "a"},
-            {"SCRIPT", "LOAD", detail::release_script.text}, {"SCRIPT", "FLUSH"},
-            {"SET", "a", "b", "NX", "XX"}, {"EVAL", "return 1", "2", "a"},
+            {"GET"},
+            {"SET", "a"},
+            {"NONSENSE", "x", "y"},
+            {"EVALSHA", "abc", "1", "a"},
+            {"SCRIPT", "LOAD", detail::release_script.text},
+            {"SCRIPT", "FLUSH"},
+            {"SET", "a", "b", "NX", "XX"},
+            {"EVAL", "return 1", "2", "a"},
             {"EVAL", "return redis.call('GET')", "0"},
         }};
         return odd[dice_.below(odd.size())];
@@ -257,14 +289,33 @@ private:
     arguments draw_admit()
     {
         const std::string fingerprint = dice_.below(8) ? guard_.fingerprint : "other;";
-        return {"EVAL", detail::admit_script.text, "2", guard_.marker_key, guard_.quarantine_key,
-                fingerprint, "run " + id(), "2050", dice_.below(2) ? "1" : "0"};
+        return {
+            "EVAL",
+            detail::admit_script.text,
+            "2",
+            guard_.marker_key,
+            guard_.quarantine_key,
+            fingerprint,
+            "run " + id(),
+            "2050",
+            dice_.below(2) ? "1" : "0"
+        };
     }
 
     arguments draw_initialize()
     {
-        return {"EVAL", detail::initialize_script.text, "2", guard_.marker_key, guard_.look_key,
-                guard_.fingerprint, "run " + id(), dice_.below(2) ? "look" : "mark", id(), "10050"};
+        return {
+            "EVAL",
+            detail::initialize_script.text,
+            "2",
+            guard_.marker_key,
+            guard_.look_key,
+            guard_.fingerprint,
+            "run " + id(),
+            dice_.below(2) ? "look" : "mark",
+            id(),
+            "10050"
+        };
     }
 
     arguments draw_plain()
@@ -273,8 +324,11 @@ private:
         if (dice_.below(2))
             keys.emplace_back("b");
         const bool extends = dice_.below(2);
-        arguments made{"EVAL", extends ? detail::extend_script.text : detail::release_script.text,
-                       std::to_string(keys.size())};
+        arguments made{
+            "EVAL",
+            extends ? detail::extend_script.text : detail::release_script.text,
+            std::to_string(keys.size())
+        };
         made.insert(made.end(), keys.begin(), keys.end());
         for (std::size_t i = 0; i < keys.size(); ++i)
         {
@@ -295,14 +349,18 @@ private:
     arguments draw_guarded(microseconds now)
     {
         const std::size_t which = dice_.below(5);
-        const auto& script = which < 3 ? guard_.acquire : which == 3 ? guard_.extend
-                                                                     : guard_.release;
+        const auto& script = which < 3    ? guard_.acquire
+                             : which == 3 ? guard_.extend
+                                          : guard_.release;
         arguments keys{key()};
         if (dice_.below(3) == 0)
             keys.emplace_back("b");
         const bool by_hash = dice_.below(4) == 0;
-        arguments made{by_hash ? "EVALSHA" : "EVAL", by_hash ? script.sha : script.text,
-                       std::to_string(keys.size())};
+        arguments made{
+            by_hash ? "EVALSHA" : "EVAL",
+            by_hash ? script.sha : script.text,
+            std::to_string(keys.size())
+        };
         made.insert(made.end(), keys.begin(), keys.end());
         const bool queues = which != 3 && dice_.below(2);
         for (std::size_t i = 0; i < keys.size(); ++i)
@@ -406,8 +464,12 @@ public:
             if (!in_time)
                 return false;
             if (!same(got, expected))
-                BOOST_ERROR("the simulated server says to " << command.front() << ":\n"
-                            << tell(command) << "\n" << got << "\nand the real one\n" << expected);
+                BOOST_ERROR(
+                    "the simulated server says to " << command.front() << ":\n"
+                                                    << tell(command) << "\n"
+                                                    << got << "\nand the real one\n"
+                                                    << expected
+                );
         }
         return true;
     }

@@ -6,8 +6,6 @@
 #include "node/guard.hpp"
 #include "node/outbox.hpp"
 #include "node/resp_reader.hpp"
-#include "testing/fake_node.hpp"
-#include "testing/manual_time.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -26,6 +24,8 @@
 
 #include "sim/dice.hpp"
 #include "sim/server.hpp"
+#include "testing/fake_node.hpp"
+#include "testing/manual_time.hpp"
 
 namespace {
 
@@ -241,15 +241,22 @@ private:
 
     asked_ptr draw(std::size_t client)
     {
-        constexpr std::array verbs{verb::acquire, verb::acquire, verb::acquire, verb::extend,
-                                   verb::release, verb::release, verb::holder, verb::leave};
+        constexpr std::array verbs{
+            verb::acquire,
+            verb::acquire,
+            verb::acquire,
+            verb::extend,
+            verb::release,
+            verb::release,
+            verb::holder,
+            verb::leave
+        };
         const bool guarded = mode_ == mode::guarded;
         const verb what = verbs.at(chance_.below(verbs.size() - (guarded ? 0 : 1)));
         const auto about = draw_attempt(client, what == verb::acquire);
         const std::uint64_t stamp = what == verb::extend ? draw_stamp() : about->token.value();
         const milliseconds ttl = 10ms * static_cast<int>(2 + chance_.below(30)) + 5ms;
-        auto made =
-            std::make_shared<kept_answer>(++serial_, what, about, ttl, guarded ? stamp : 0);
+        auto made = std::make_shared<kept_answer>(++serial_, what, about, ttl, guarded ? stamp : 0);
         if (guarded && (what == verb::acquire || what == verb::release) && chance_.below(3) != 0)
             made->set_arrival(what == verb::release && chance_.below(2) == 0 ? 0 : arrival(stamp));
         return detail::question::keep(std::move(made));
@@ -293,9 +300,8 @@ private:
 
     static asked_ptr copy(const kept_answer& of)
     {
-        auto made = std::make_shared<kept_answer>(
-            of.serial(), of.what(), of.about(), of.ttl(), of.stamp()
-        );
+        auto made =
+            std::make_shared<kept_answer>(of.serial(), of.what(), of.about(), of.ttl(), of.stamp());
         made->set_arrival(of.arrival());
         return detail::question::keep(std::move(made));
     }

@@ -49,7 +49,8 @@ void simulation::inflict(fault what)
     case fault::block_to_server:
     case fault::block_to_client:
         return network_->block(
-            who.index, node,
+            who.index,
+            node,
             what == fault::block_to_server ? network::direction::to_server
                                            : network::direction::to_client,
             dice_.between(0ns, 2 * nanoseconds(plan_.ttl_max))
@@ -86,10 +87,8 @@ void simulation::inflict_on_client(fault what, contender& who)
         const nanoseconds far = dice_.below(2) ? nanoseconds(24h * 3650) : nanoseconds(2s);
         return who.in->step_wall(dice_.between(-far, far));
     }
-    case fault::stall:
-        return who.in->stall(dice_.between(0ns, 3 * nanoseconds(plan_.ttl_max)));
-    case fault::suspend:
-        return who.in->suspend(dice_.between(0ns, 3 * nanoseconds(plan_.ttl_max)));
+    case fault::stall: return who.in->stall(dice_.between(0ns, 3 * nanoseconds(plan_.ttl_max)));
+    case fault::suspend: return who.in->suspend(dice_.between(0ns, 3 * nanoseconds(plan_.ttl_max)));
     case fault::client_crash:
         // Somebody has to be there to be in the way of.
         if (++crashed_clients_ < plan_.clients)

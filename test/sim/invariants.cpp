@@ -100,16 +100,13 @@ void invariants::i1_valid_claims_are_disjoint()
 
 void invariants::i2_a_quorum_holds_the_attempt(claim& of)
 {
-    const nanoseconds deadline = of.in->was_suspended()
-                                     ? time_.elapsed()
-                                     : of.in->when(of.held->valid_until());
+    const nanoseconds deadline =
+        of.in->was_suspended() ? time_.elapsed() : of.in->when(of.held->valid_until());
     std::size_t backing = 0;
     for (const server* each : servers_)
         backing += backs(*each, of, deadline);
     if (backing < majority_of(plan_.nodes))
-        break_rule(
-            "I2", describe(of) + ", and " + std::to_string(backing) + " nodes keep it so"
-        );
+        break_rule("I2", describe(of) + ", and " + std::to_string(backing) + " nodes keep it so");
 }
 
 /// Whether a node will not grant the resource to anybody else before `until`.
@@ -197,17 +194,14 @@ void invariants::write_unfenced(const std::string& resource, std::uint64_t based
     ++of.version;
 }
 
-void invariants::i4_no_update_is_lost(
-    const store& of,
-    std::uint64_t based_on,
-    std::string_view who
-)
+void invariants::i4_no_update_is_lost(const store& of, std::uint64_t based_on, std::string_view who)
 {
     if (based_on == of.version)
         return;
     break_rule(
-        "I4", std::string(who) + " has written over version " + std::to_string(of.version) +
-                  ", having read " + std::to_string(based_on)
+        "I4",
+        std::string(who) + " has written over version " + std::to_string(of.version) +
+            ", having read " + std::to_string(based_on)
     );
 }
 
@@ -230,8 +224,11 @@ void invariants::i5_only_its_own_key(const key_change& change)
     const bool shortens = change.after && change.after->expires < change.before->expires &&
                           change.after->expires != entry::never;
     if (!names_it || rewrites)
-        break_rule("I5", "a command of client " + std::to_string(change.client) + " changes " +
-                             std::string(change.key) + ", which is not its own");
+        break_rule(
+            "I5",
+            "a command of client " + std::to_string(change.client) + " changes " +
+                std::string(change.key) + ", which is not its own"
+        );
     else if (shortens)
         break_rule("I5", "a command shortens the life of " + std::string(change.key));
 }
@@ -242,8 +239,9 @@ void invariants::i6_keys_end_with_their_ttl(const key_change& change)
         return;
     const std::int64_t left = change.after->expires - change.where.now_ms();
     if (change.after->expires == entry::never || left > plan_.ttl_max.count())
-        break_rule("I6", std::string(change.key) + " gets a life of " + std::to_string(left) +
-                             " ms");
+        break_rule(
+            "I6", std::string(change.key) + " gets a life of " + std::to_string(left) + " ms"
+        );
 }
 
 void invariants::i6_no_key_is_left(bool calm)
@@ -272,8 +270,11 @@ void invariants::i7_a_loss_is_told_in_time(const claim& of)
         allowed += 500ms + 2 * plan_.latest_timer;
     const nanoseconds late = of.in->now().steady - of.held->valid_until();
     if (late > allowed)
-        break_rule("I7", describe(of) + ", and nobody told that it was lost before " +
-                             std::to_string(late.count()) + " ns");
+        break_rule(
+            "I7",
+            describe(of) + ", and nobody told that it was lost before " +
+                std::to_string(late.count()) + " ns"
+        );
 }
 
 void invariants::i7_a_loss_is_final(claim& of, bool is_valid)
@@ -286,8 +287,11 @@ void invariants::i7_a_loss_is_final(claim& of, bool is_valid)
 void invariants::i8_every_call_has_completed_once(const call_book& calls)
 {
     if (calls.pending() > 0)
-        break_rule("I8", std::to_string(calls.pending()) + " calls have not completed: " +
-                             calls.describe_pending());
+        break_rule(
+            "I8",
+            std::to_string(calls.pending()) +
+                " calls have not completed: " + calls.describe_pending()
+        );
     if (calls.completed_twice() > 0)
         break_rule("I8", std::to_string(calls.completed_twice()) + " calls completed twice");
 }
@@ -295,8 +299,9 @@ void invariants::i8_every_call_has_completed_once(const call_book& calls)
 void invariants::i9_is_alive(bool acquired, std::string_view how)
 {
     if (!acquired)
-        break_rule("I9", "nothing was wrong any more, and an acquisition ended with " +
-                             std::string(how));
+        break_rule(
+            "I9", "nothing was wrong any more, and an acquisition ended with " + std::string(how)
+        );
 }
 
 void invariants::break_rule(const char* rule, std::string words)

@@ -41,7 +41,7 @@ struct claim
     redlock::owner owner = redlock::owner::none;
     fencing_token token{};
     std::shared_ptr<call<error_code>> wait_lost{};  ///< Null: nobody waits.
-    bool closing = false;  ///< Its client gives leases back by itself.
+    bool closing = false;                           ///< Its client gives leases back by itself.
     bool seen_over = false;
 };
 

@@ -56,8 +56,8 @@ struct entry
     static constexpr std::int64_t never = -1;
 
     std::variant<std::string, counted_list, sorted_set> value;
-    std::int64_t expires = never;     ///< By the server's clock, in milliseconds since the epoch.
-    unsigned writer = 0;              ///< The client that set it.
+    std::int64_t expires = never;  ///< By the server's clock, in milliseconds since the epoch.
+    unsigned writer = 0;           ///< The client that set it.
 
     /// Null: it is no string.
     [[nodiscard]] const std::string* text() const noexcept

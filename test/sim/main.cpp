@@ -135,8 +135,10 @@ int run(const options& how)
 int main(int count, char** values)
 {
     options how;
-    CLI::App app("Runs schedules of the simulator. Ends with 1 if a rule was broken, or if one was "
-                 "not that had to be.");
+    CLI::App app(
+        "Runs schedules of the simulator. Ends with 1 if a rule was broken, or if one was "
+        "not that had to be."
+    );
     app.add_option("--schedules", how.schedules, "How many, with seeds from --seed on");
     app.add_option("--seed", how.seed, "The first seed");
     app.add_option("--profile", how.profile, "What may go wrong: see test/sim/plan.hpp");

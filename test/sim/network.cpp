@@ -93,9 +93,8 @@ public:
     {
         dice& chance = network_.dice_;
         const nanoseconds delay = chance.between(nanoseconds(0), network_.habits_.usual);
-        const nanoseconds lag = chance.heavy_tailed(
-            network_.habits_.usual, network_.habits_.longest
-        );
+        const nanoseconds lag =
+            chance.heavy_tailed(network_.habits_.usual, network_.habits_.longest);
         cut_[0] = std::min(cut_[0], network_.time_.elapsed() + (chance.below(2) ? lag : delay));
         cut_[1] = std::min(cut_[1], network_.time_.elapsed());
         deliver_after(delay, [](wire& self) { self.hear_of_reset(); });
@@ -303,7 +302,7 @@ private:
 
     std::shared_ptr<session> session_ = std::make_shared<session>();
     bool hung_up_ = false;
-    unsigned life_ = 0;  ///< Of the server that accepted it.
+    unsigned life_ = 0;                                  ///< Of the server that accepted it.
     std::deque<std::pair<std::string, unsigned>> held_;  ///< While the server is frozen.
     nanoseconds next_[2]{};
     bool lost_[2]{};
@@ -367,8 +366,7 @@ std::unique_ptr<detail::connection> network::connect(
     std::shared_ptr<detail::turn> end_of_turn
 )
 {
-    auto made =
-        std::make_shared<wire>(*this, from, client, node, strand, std::move(end_of_turn));
+    auto made = std::make_shared<wire>(*this, from, client, node, strand, std::move(end_of_turn));
     wires_.push_back(made);
     return std::make_unique<simulated_connection>(std::move(made));
 }
@@ -378,8 +376,11 @@ void network::block(unsigned client, std::size_t node, direction which, nanoseco
     nanoseconds& until = link_of(client, node).blocked[static_cast<std::size_t>(which)];
     until = std::max(until, time_.elapsed() + duration);
     trace_.note(
-        servers_[node]->name(), "is blocked for client, direction, ns", client,
-        static_cast<unsigned>(which), duration.count()
+        servers_[node]->name(),
+        "is blocked for client, direction, ns",
+        client,
+        static_cast<unsigned>(which),
+        duration.count()
     );
 }
 

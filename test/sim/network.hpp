@@ -24,10 +24,10 @@ struct network_habits
 {
     nanoseconds usual{200'000};
     nanoseconds longest{400'000};  ///< Of a delay. Most are near to the usual one.
-    double loses = 0;    ///< Nothing more comes through in this direction until a reset.
-    double resets = 0;   ///< The connection ends; what was sent may still arrive.
-    double splits = 0;   ///< The bytes arrive in two parts.
-    double replays = 0;  ///< The server gets it once more, later, on another connection.
+    double loses = 0;              ///< Nothing more comes through in this direction until a reset.
+    double resets = 0;             ///< The connection ends; what was sent may still arrive.
+    double splits = 0;             ///< The bytes arrive in two parts.
+    double replays = 0;            ///< The server gets it once more, later, on another connection.
 };
 
 /** What is between clients and servers.

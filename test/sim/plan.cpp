@@ -11,18 +11,38 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::array profile_names{
-    "respecting",     "majority_step",  "no_quarantine", "plain_amnesia", "deleted_keys",
-    "fast_nodes",     "different_lists", "unfenced_reads", "late_actors",
+    "respecting",
+    "majority_step",
+    "no_quarantine",
+    "plain_amnesia",
+    "deleted_keys",
+    "fast_nodes",
+    "different_lists",
+    "unfenced_reads",
+    "late_actors",
 };
 static_assert(profile_names.size() == all_profiles.size());
 
 constexpr std::array fault_names{
-    "block to server", "block to client", "freeze",       "reset",
-    "crash",           "flush",           "flush scripts", "error replies",
-    "clock back",      "clock far forward", "wall of client", "stall",
-    "suspend",         "client crash",    "client destroyed", "client closed",
+    "block to server",
+    "block to client",
+    "freeze",
+    "reset",
+    "crash",
+    "flush",
+    "flush scripts",
+    "error replies",
+    "clock back",
+    "clock far forward",
+    "wall of client",
+    "stall",
+    "suspend",
+    "client crash",
+    "client destroyed",
+    "client closed",
     "rubbish in a queue",
-    "majority forward", "delete keys",
+    "majority forward",
+    "delete keys",
 };
 static_assert(fault_names.size() == fault_count);
 
@@ -95,16 +115,23 @@ void draw_network(plan& made, dice& chance)
 std::vector<fault> survivable(const plan& of)
 {
     std::vector<fault> list{
-        fault::block_to_server, fault::block_to_client, fault::freeze,
-        fault::reset,           fault::crash,           fault::flush_scripts,
-        fault::error_replies,   fault::clock_back,      fault::wall_of_client,
-        fault::stall,           fault::suspend,         fault::client_crash,
-        fault::client_destroyed, fault::client_closed,
+        fault::block_to_server,
+        fault::block_to_client,
+        fault::freeze,
+        fault::reset,
+        fault::crash,
+        fault::flush_scripts,
+        fault::error_replies,
+        fault::clock_back,
+        fault::wall_of_client,
+        fault::stall,
+        fault::suspend,
+        fault::client_crash,
+        fault::client_destroyed,
+        fault::client_closed,
     };
     if (of.guarded())
-        list.insert(
-            list.end(), {fault::flush, fault::clock_far_forward, fault::spoil_queue}
-        );
+        list.insert(list.end(), {fault::flush, fault::clock_far_forward, fault::spoil_queue});
     return list;
 }
 

@@ -20,14 +20,14 @@ namespace redlock::sim {
 enum class profile : std::uint8_t
 {
     respecting,
-    majority_step,     ///< A majority of the nodes' clocks jump forward together (A3).
-    no_quarantine,     ///< Nodes forget, and do not sit out their quarantine (A5).
-    plain_amnesia,     ///< Nodes forget in plain mode (A5).
-    deleted_keys,      ///< Somebody deletes lock keys (A3).
-    fast_nodes,        ///< Clocks of nodes gain more than the drift allows for (A3).
-    different_lists,   ///< Clients have different lists of as many nodes (A1).
-    unfenced_reads,    ///< The resource checks the token of writes only.
-    late_actors,       ///< Holders act without asking whether they still hold, unfenced (A8).
+    majority_step,    ///< A majority of the nodes' clocks jump forward together (A3).
+    no_quarantine,    ///< Nodes forget, and do not sit out their quarantine (A5).
+    plain_amnesia,    ///< Nodes forget in plain mode (A5).
+    deleted_keys,     ///< Somebody deletes lock keys (A3).
+    fast_nodes,       ///< Clocks of nodes gain more than the drift allows for (A3).
+    different_lists,  ///< Clients have different lists of as many nodes (A1).
+    unfenced_reads,   ///< The resource checks the token of writes only.
+    late_actors,      ///< Holders act without asking whether they still hold, unfenced (A8).
 };
 
 inline constexpr std::array all_profiles{
@@ -87,28 +87,28 @@ struct plan
     redlock::mode mode = redlock::mode::guarded;
     std::size_t nodes = 3;
     std::size_t clients = 2;
-    std::size_t actors = 1;     ///< Of each client.
+    std::size_t actors = 1;  ///< Of each client.
     std::size_t resources = 1;
-    std::size_t rounds = 3;     ///< Of each actor.
-    std::size_t polling = 0;    ///< So many of the clients do not wait in queues.
-    milliseconds poll{500};     ///< How often those ask who do.
+    std::size_t rounds = 3;   ///< Of each actor.
+    std::size_t polling = 0;  ///< So many of the clients do not wait in queues.
+    milliseconds poll{500};   ///< How often those ask who do.
     milliseconds ttl_max{400};
     milliseconds clock_window{100};
     milliseconds node_timeout{20};
     double clock_drift = 0.01;
     milliseconds first_delay{0};  ///< Of a retry.
-    std::int64_t rate = 0;      ///< How far clocks may run off, in millionths.
-    bool marked = true;         ///< The nodes are marked before, as by an initialization.
-    bool durable = false;       ///< The nodes are, and are told so.
-    bool bare_quorum = false;   ///< Each client reaches no more nodes than a quorum.
-    bool calm = false;          ///< Nothing goes wrong, and no key is left behind.
+    std::int64_t rate = 0;        ///< How far clocks may run off, in millionths.
+    bool marked = true;           ///< The nodes are marked before, as by an initialization.
+    bool durable = false;         ///< The nodes are, and are told so.
+    bool bare_quorum = false;     ///< Each client reaches no more nodes than a quorum.
+    bool calm = false;            ///< Nothing goes wrong, and no key is left behind.
     bool cancels = false;
-    bool looks = true;          ///< The simulator asks `expired()`, which leaves a mark.
+    bool looks = true;  ///< The simulator asks `expired()`, which leaves a mark.
     nanoseconds latest_timer{0};
     network_habits habits{};
     std::vector<fault> faults{};
     nanoseconds between_faults{0};
-    nanoseconds heal_at{0};     ///< From then on nothing goes wrong.
+    nanoseconds heal_at{0};  ///< From then on nothing goes wrong.
 
     [[nodiscard]] bool guarded() const noexcept { return mode == redlock::mode::guarded; }
     /// @param client Counted from 0.

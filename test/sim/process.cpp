@@ -81,9 +81,7 @@ private:
 class process_clock final : public detail::clock
 {
 public:
-    process_clock(process& of, const detail::strand_type& strand) : process_(of), strand_(strand)
-    {
-    }
+    process_clock(process& of, const detail::strand_type& strand) : process_(of), strand_(strand) {}
 
     time_point now() const noexcept override { return process_.now().steady; }
 

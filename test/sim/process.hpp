@@ -34,7 +34,7 @@ public:
     struct options
     {
         std::string name;
-        std::int64_t rate = 0;     ///< Of its clocks, in millionths.
+        std::int64_t rate = 0;  ///< Of its clocks, in millionths.
         nanoseconds wall_offset{0};
         nanoseconds latest_timer{0};  ///< Timers fire up to so much too late.
     };

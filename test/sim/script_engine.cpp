@@ -1,14 +1,14 @@
 #include "sim/script_engine.hpp"
 
 #include <boost/algorithm/hex.hpp>
-#include <openssl/sha.h>
-
-#include <lua.hpp>
 
 #include <array>
 #include <cstdio>
 #include <iterator>
+#include <lua.hpp>
 #include <stdexcept>
+
+#include <openssl/sha.h>
 
 namespace redlock::sim {
 
@@ -89,8 +89,7 @@ bool read_argument(lua_State* lua, int index, std::string& to)
     if (::lua_type(lua, index) == LUA_TNUMBER)
     {
         char text[64];
-        const int size =
-            std::snprintf(text, sizeof text, "%.17g", ::lua_tonumber(lua, index));
+        const int size = std::snprintf(text, sizeof text, "%.17g", ::lua_tonumber(lua, index));
         to.assign(text, static_cast<std::size_t>(size));
         return true;
     }

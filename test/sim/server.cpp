@@ -145,9 +145,13 @@ answer server::execute(session& from, const arguments& command)
 void server::note(const session& from, const arguments& command, const answer& replied)
 {
     trace_.count(
-        how_.name, command.front(), from.client, command.size(),
+        how_.name,
+        command.front(),
+        from.client,
+        command.size(),
         std::string_view(command.back()).substr(0, 50),
-        std::string_view(replied.text).substr(0, 50), replied.number
+        std::string_view(replied.text).substr(0, 50),
+        replied.number
     );
     if (!trace_.in_words())
         return;

@@ -49,8 +49,8 @@ struct session : std::enable_shared_from_this<session>
     bool resp3 = false;
     unsigned database = 0;
     bool logged_in = false;
-    std::string input{};   ///< Not a whole command yet.
-    std::string output{};  ///< Replies and pushes that are not sent yet.
+    std::string input{};              ///< Not a whole command yet.
+    std::string output{};             ///< Replies and pushes that are not sent yet.
     std::function<void()> on_push{};  ///< Sends the output.
 
     std::set<std::string, std::less<>> channels{};
@@ -67,8 +67,8 @@ struct key_change
 {
     const server& where;
     std::string_view key;
-    const entry* before;  ///< Null: there was none that lived.
-    const entry* after;   ///< Null: it is deleted.
+    const entry* before;       ///< Null: there was none that lived.
+    const entry* after;        ///< Null: it is deleted.
     const arguments& command;  ///< As it came from the client.
     unsigned client;
 };
@@ -176,8 +176,8 @@ private:
     static constexpr unsigned while_busy = 16;
     static constexpr unsigned while_stale = 32;
     static constexpr unsigned before_login = 64;
-    static constexpr unsigned reads = 128;       ///< The key that is the first argument.
-    static constexpr unsigned reads_all = 256;   ///< All arguments are keys.
+    static constexpr unsigned reads = 128;          ///< The key that is the first argument.
+    static constexpr unsigned reads_all = 256;      ///< All arguments are keys.
     static constexpr unsigned keeps_caching = 512;  ///< Comes before what is to be tracked.
 
     static const command_spec* find_command(std::string_view name);

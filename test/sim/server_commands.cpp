@@ -111,18 +111,24 @@ std::optional<answer> server::refuse(const command_spec& what, const call& by) c
     case impairment::busy:
         if (what.flags & while_busy || by.in_script)
             return std::nullopt;
-        return answer::error("BUSY Redis is busy running a script. You can only call SCRIPT KILL "
-                             "or SHUTDOWN NOSAVE.");
+        return answer::error(
+            "BUSY Redis is busy running a script. You can only call SCRIPT KILL "
+            "or SHUTDOWN NOSAVE."
+        );
     case impairment::master_down:
         if (what.flags & while_stale)
             return std::nullopt;
-        return answer::error("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is "
-                             "set to 'no'.");
+        return answer::error(
+            "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is "
+            "set to 'no'."
+        );
     case impairment::no_permission:
         if (!asks_to_write && what.run != &server::evalsha && what.run != &server::eval)
             return std::nullopt;
-        return answer::error("NOPERM User default has no permissions to run the '" +
-                             std::string(what.name) + "' command");
+        return answer::error(
+            "NOPERM User default has no permissions to run the '" + std::string(what.name) +
+            "' command"
+        );
     case impairment::out_of_memory:
     case impairment::misconf:
     case impairment::read_only:
@@ -197,20 +203,27 @@ answer server::hello(const call& by)
             return answer::error("ERR Syntax error in HELLO option '" + with[i] + "'");
     }
     if (!how_.password.empty() && !by.from.logged_in)
-        return answer::error("NOAUTH HELLO must be called with the client already authenticated, "
-                             "otherwise the HELLO <proto> AUTH <user> <pass> option can be used to "
-                             "authenticate the client and select the RESP protocol version at the "
-                             "same time");
+        return answer::error(
+            "NOAUTH HELLO must be called with the client already authenticated, "
+            "otherwise the HELLO <proto> AUTH <user> <pass> option can be used to "
+            "authenticate the client and select the RESP protocol version at the "
+            "same time"
+        );
     if (with.size() > 1)
         by.from.resp3 = with[1] == "3";
     answer made;
     made.what = answer::kind::map;
     made.elements = {
-        answer::bulk("server"), answer::bulk("redis"),
-        answer::bulk("version"), answer::bulk("7.0.15"),
-        answer::bulk("proto"), answer::integer(by.from.resp3 ? 3 : 2),
-        answer::bulk("mode"), answer::bulk("standalone"),
-        answer::bulk("role"), answer::bulk("master"),
+        answer::bulk("server"),
+        answer::bulk("redis"),
+        answer::bulk("version"),
+        answer::bulk("7.0.15"),
+        answer::bulk("proto"),
+        answer::integer(by.from.resp3 ? 3 : 2),
+        answer::bulk("mode"),
+        answer::bulk("standalone"),
+        answer::bulk("role"),
+        answer::bulk("master"),
     };
     return made;
 }
@@ -220,8 +233,10 @@ answer server::auth(const call& by)
     if (by.with.size() > 3)
         return answer::error(syntax_error);
     if (by.with.size() == 2 && how_.password.empty())
-        return answer::error("ERR AUTH <password> called without any password configured for the "
-                             "default user. Are you sure your configuration is correct?");
+        return answer::error(
+            "ERR AUTH <password> called without any password configured for the "
+            "default user. Are you sure your configuration is correct?"
+        );
     return log_in(by.from, by.with.size() == 3 ? by.with[1] : "default", by.with.back());
 }
 
@@ -295,8 +310,10 @@ answer server::time(const call&)
     const std::int64_t shown = now().count();
     answer made;
     made.what = answer::kind::array;
-    made.elements = {answer::bulk(std::to_string(shown / 1'000'000)),
-                     answer::bulk(std::to_string(shown % 1'000'000))};
+    made.elements = {
+        answer::bulk(std::to_string(shown / 1'000'000)),
+        answer::bulk(std::to_string(shown % 1'000'000))
+    };
     return made;
 }
 
@@ -340,8 +357,10 @@ answer server::script(const call& by)
         }
         return list;
     }
-    return answer::error("ERR unknown subcommand or wrong number of arguments for '" + with[1] +
-                         "'. Try SCRIPT HELP.");
+    return answer::error(
+        "ERR unknown subcommand or wrong number of arguments for '" + with[1] +
+        "'. Try SCRIPT HELP."
+    );
 }
 
 answer server::eval(const call& by)

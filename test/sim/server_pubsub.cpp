@@ -170,8 +170,7 @@ void server::plan_expiry(const std::string& key, unsigned database)
     const auto found = keys.find(key);
     if (found == keys.end() || found->second.expires == entry::never)
         return;
-    const nanoseconds due =
-        gone_at(found->second) + dice_.between(nanoseconds(0), expiry_cycle);
+    const nanoseconds due = gone_at(found->second) + dice_.between(nanoseconds(0), expiry_cycle);
     time_.at(std::max(due, time_.elapsed()), [this, key, database, life = life_]() {
         if (life == life_)
             expire(key, database);

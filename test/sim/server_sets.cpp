@@ -82,8 +82,7 @@ addition read_addition(const arguments& with)
     if (at == with.size() || (with.size() - at) % 2 != 0)
         made.refused = answer::error(syntax_error);
     else if (made.only_new && made.only_old)
-        made.refused =
-            answer::error("ERR XX and NX options at the same time are not compatible");
+        made.refused = answer::error("ERR XX and NX options at the same time are not compatible");
     for (; !made.refused && at < with.size(); at += 2)
     {
         if (const auto score = to_score(with[at]))

@@ -111,8 +111,9 @@ BOOST_AUTO_TEST_CASE(a_command_in_parts_is_run_when_it_is_whole)
 {
     one_server world;
     BOOST_TEST(world.node.receive(world.from, "*1\r\n$4\r\nPI").empty());
-    BOOST_TEST(world.node.receive(world.from, "NG\r\n*1\r\n$4\r\nPING\r\n*1") ==
-               "+PONG\r\n+PONG\r\n");
+    BOOST_TEST(
+        world.node.receive(world.from, "NG\r\n*1\r\n$4\r\nPING\r\n*1") == "+PONG\r\n+PONG\r\n"
+    );
 }
 
 BOOST_AUTO_TEST_CASE(a_message_reaches_those_who_subscribed_behind_their_replies)

@@ -39,8 +39,9 @@ std::optional<std::int64_t> to_integer(std::string_view text)
 
 answer wrong_arity(std::string_view command)
 {
-    return answer::error("ERR wrong number of arguments for '" + std::string(command) +
-                         "' command");
+    return answer::error(
+        "ERR wrong number of arguments for '" + std::string(command) + "' command"
+    );
 }
 
 }  // namespace redlock::sim

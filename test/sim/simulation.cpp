@@ -27,12 +27,7 @@ constexpr nanoseconds time_to_end = 30s;
 
 }  // namespace
 
-simulation::simulation(
-    script_engine& scripts,
-    std::uint64_t seed,
-    profile of,
-    std::ostream* words
-)
+simulation::simulation(script_engine& scripts, std::uint64_t seed, profile of, std::ostream* words)
     : dice_(seed),
       plan_(draw_plan(of, dice_)),
       trace_(time_, words),
@@ -220,8 +215,8 @@ void simulation::run_until(bool (simulation::*done)() const, nanoseconds limit)
 bool simulation::actors_ended() const
 {
     return healed_ && std::ranges::all_of(contenders_, [](const auto& each) {
-        return each->actors == 0 || !each->in->alive();
-    });
+               return each->actors == 0 || !each->in->alive();
+           });
 }
 
 bool simulation::probes_ended() const
@@ -271,9 +266,8 @@ void simulation::probe()
 {
     if (!clocks_agree())
         return;
-    const auto usable = std::ranges::find_if(contenders_, [](const auto& each) {
-        return each->usable();
-    });
+    const auto usable =
+        std::ranges::find_if(contenders_, [](const auto& each) { return each->usable(); });
     contender& by = usable == contenders_.end() ? add_contender() : **usable;
     const auto made = std::make_shared<actor>(*this, by, dice_.bits());
     ++probes_;
@@ -316,9 +310,7 @@ void simulation::bury_the_dead()
             each->locks->cancel();
         each->in->bury();
     }
-    const auto all_done = [this]() {
-        return calls_.pending() == 0;
-    };
+    const auto all_done = [this]() { return calls_.pending() == 0; };
     const nanoseconds limit = time_.elapsed() + time_to_end;
     context_->poll();
     while (!all_done() && time_.next() <= limit && time_.step())

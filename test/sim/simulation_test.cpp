@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(every_fault_happens)
     BOOST_TEST(woken > 50u);
     for (std::size_t i = 0; i < fault_count; ++i)
         BOOST_TEST_CONTEXT(to_string(static_cast<fault>(i)))
-            BOOST_TEST(seen[i] > 0u);
+    BOOST_TEST(seen[i] > 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_trace_tells_what_the_network_does)
@@ -151,9 +151,20 @@ BOOST_AUTO_TEST_CASE(a_trace_tells_what_the_network_does)
         run_seed(seed, profile::respecting, &words);
         all += words.str();
     }
-    for (const char* each : {"gets a request once more", "loses a direction", "stands still",
-                             "is suspended", "ends without a word", "is frozen", "EVALSHA",
-                             "-NOSCRIPT", "-LOADING", "-OOM", "-READONLY", "-BUSY", "holds"})
+    for (const char* each :
+         {"gets a request once more",
+          "loses a direction",
+          "stands still",
+          "is suspended",
+          "ends without a word",
+          "is frozen",
+          "EVALSHA",
+          "-NOSCRIPT",
+          "-LOADING",
+          "-OOM",
+          "-READONLY",
+          "-BUSY",
+          "holds"})
         BOOST_TEST((all.find(each) != all.npos), each);
 }
 

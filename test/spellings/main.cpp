@@ -84,8 +84,7 @@ asio::awaitable<void> clients(std::string url)
         require(lines > 0, "the log of the configuration is called");
     }
     co_await run_and_use(redlock::client(
-        executor,
-        {.nodes = {1, redlock::parse_node(url)}, .mode = mode::plain, .key_prefix = "s:"}
+        executor, {.nodes = {1, redlock::parse_node(url)}, .mode = mode::plain, .key_prefix = "s:"}
     ));
     co_await run_and_use({executor, {.nodes = redlock::parse_nodes(url), .mode = mode::plain}});
 
@@ -224,8 +223,7 @@ asio::awaitable<void> all(std::string url)
     co_await initializations(url);
 
     redlock::client locks(
-        co_await asio::this_coro::executor,
-        {.nodes = redlock::parse_nodes(url), .key_prefix = "s:"}
+        co_await asio::this_coro::executor, {.nodes = redlock::parse_nodes(url), .key_prefix = "s:"}
     );
     locks.async_run(asio::detached);
     co_await locks.async_wait_ready(asio::cancel_after(10s));

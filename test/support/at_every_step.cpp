@@ -19,13 +19,13 @@ void slow_down(client_fixture& fixture, milliseconds answer, milliseconds run)
 
 const behaviour at_once{"all answer at once", [](client_fixture&) {}};
 
-const behaviour one_after_the_other{
-    "all answer one after the other",
-    [](client_fixture& fixture) { slow_down(fixture, 5ms, 0ms); }};
+const behaviour one_after_the_other{"all answer one after the other", [](client_fixture& fixture) {
+                                        slow_down(fixture, 5ms, 0ms);
+                                    }};
 
-const behaviour late{
-    "commands run late",
-    [](client_fixture& fixture) { slow_down(fixture, 0ms, 9ms); }};
+const behaviour late{"commands run late", [](client_fixture& fixture) {
+                         slow_down(fixture, 0ms, 9ms);
+                     }};
 
 const behaviour contended_and_slow{
     "the resource is held for a while and nodes are slow",
@@ -33,7 +33,8 @@ const behaviour contended_and_slow{
         fixture.hold_elsewhere("orders:42", 100ms, 1, 4);
         slow_down(fixture, 4ms, 1ms);
     },
-    effect::another_holds};
+    effect::another_holds
+};
 
 const std::vector<behaviour> behaviours{
     at_once,
@@ -42,7 +43,8 @@ const std::vector<behaviour> behaviours{
     behaviour{
         "commands run after the timeout",
         [](client_fixture& fixture) { slow_down(fixture, 0ms, 60ms); },
-        effect::times_out},
+        effect::times_out
+    },
     behaviour{
         "two answers are lost",
         [](client_fixture& fixture) {
@@ -50,7 +52,8 @@ const std::vector<behaviour> behaviours{
                 node.on(verb::acquire).loses_answer();
                 node.on(verb::extend).loses_answer();
             });
-        }},
+        }
+    },
     behaviour{
         "three answers are lost",
         [](client_fixture& fixture) {
@@ -58,7 +61,8 @@ const std::vector<behaviour> behaviours{
                 node.on(verb::acquire).loses_answer();
                 node.on(verb::extend).loses_answer();
             });
-        }},
+        }
+    },
     behaviour{
         "three nodes are away",
         [](client_fixture& fixture) {
@@ -66,11 +70,13 @@ const std::vector<behaviour> behaviours{
                 node.on(verb::acquire).absent(reason::down);
                 node.on(verb::extend).absent(reason::down);
             });
-        }},
+        }
+    },
     behaviour{
         "the resource is held for a while",
         [](client_fixture& fixture) { fixture.hold_elsewhere("orders:42", 100ms, 0, 3); },
-        effect::another_holds},
+        effect::another_holds
+    },
     contended_and_slow,
     behaviour{
         "a connection breaks",
@@ -79,7 +85,8 @@ const std::vector<behaviour> behaviours{
             fixture.node(1).on(verb::acquire).breaks_connection(20ms).once();
             fixture.node(2).on(verb::release).breaks_connection(20ms).once();
         },
-        effect::reconnects},
+        effect::reconnects
+    },
     behaviour{
         "two nodes refuse and one is slow",
         [](client_fixture& fixture) {
@@ -89,7 +96,8 @@ const std::vector<behaviour> behaviours{
             });
             fixture.node(2).on(verb::acquire).after(10ms);
             fixture.node(2).on(verb::extend).after(10ms);
-        }},
+        }
+    },
 };
 
 void check_keys(client_fixture& fixture, lease& held)

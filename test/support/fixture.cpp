@@ -2,9 +2,10 @@
 
 #include "client/client_impl.hpp"
 #include "node/turn.hpp"
-#include "testing/loop.hpp"
 
 #include <algorithm>
+
+#include "testing/loop.hpp"
 
 namespace redlock::test {
 
@@ -23,9 +24,7 @@ client_config make_config(const setup& how)
     config.observer = how.observer;
     if (how.lines)
     {
-        config.log = [to = how.lines](log_level, std::string_view line) {
-            to->emplace_back(line);
-        };
+        config.log = [to = how.lines](log_level, std::string_view line) { to->emplace_back(line); };
     }
     return config;
 }
@@ -38,7 +37,8 @@ client_fixture::client_fixture(const setup& how)
     strand_.emplace(context_->get_executor());
     time_ = std::make_shared<manual_time>(*strand_);
     detail::client_parts parts{
-        *strand_, std::make_shared<detail::turn>(executor, *strand_), time_, {}};
+        *strand_, std::make_shared<detail::turn>(executor, *strand_), time_, {}
+    };
     for (std::size_t index = 0; index < how.nodes; ++index)
     {
         nodes_.push_back(std::make_shared<fake_node>(index, time_, log_));

@@ -21,7 +21,7 @@ namespace http = beast::http;
 std::string http_text(const std::string& method, const std::string& target, const std::string& body)
 {
     return method + " " + target + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
-        "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+           "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
 asio::awaitable<http_reply> exchange_http(std::uint16_t port, std::string bytes)

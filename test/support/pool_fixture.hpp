@@ -48,7 +48,8 @@ public:
             strand_,
             std::make_shared<detail::turn>(executor, strand_),
             detail::make_system_time(strand_),
-            {}};
+            {}
+        };
         // Clients in real time look at the clock of the machine. So does a node of theirs.
         const auto since_the_beginning_of_time =
             std::chrono::duration_cast<std::chrono::microseconds>(

@@ -111,7 +111,8 @@ private:
     [[nodiscard]] resp_value draw_number()
     {
         constexpr std::array texts{
-            "0", "1", "-1", "10000", "9223372036854775807", "-9223372036854775808"};
+            "0", "1", "-1", "10000", "9223372036854775807", "-9223372036854775808"
+        };
         resp_value made = scalar(type::number, texts.at(below(texts.size())));
         if (made.text.front() != '-' && below(4) == 0)
             made.wire.insert(1, "+");

@@ -179,7 +179,8 @@ BOOST_AUTO_TEST_CASE(a_client_is_closed_while_threads_use_it)
 
         in_threads(4, [&](int thread) {
             const acquire_options options{
-                .ttl = 10min, .auto_extend = true, .owner = owner(1 + thread % 2)};
+                .ttl = 10min, .auto_extend = true, .owner = owner(1 + thread % 2)
+            };
             for (int turn = 0; turn < 30; ++turn)
             {
                 auto [ec, held] =

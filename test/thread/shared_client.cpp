@@ -96,9 +96,8 @@ BOOST_AUTO_TEST_CASE(nodes_wake_who_waits_while_threads_acquire_and_give_up)
             acquire_options options{.ttl = 30s, .wait = forever};
             if (thread == 1)
                 options.wait = milliseconds(1);
-            auto acquiring = fixture.locks().async_acquire(
-                "counter", options, asio::as_tuple(asio::use_future)
-            );
+            auto acquiring =
+                fixture.locks().async_acquire("counter", options, asio::as_tuple(asio::use_future));
             auto [ec, held] = acquiring.get();
             if (!ec)
             {

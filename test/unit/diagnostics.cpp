@@ -90,9 +90,7 @@ BOOST_AUTO_TEST_CASE(a_report_without_a_round_says_why_if_it_knows)
 {
     diagnostics report;
     report.problem = "ttl is 5 ms, must be 10 to 30000 ms";
-    BOOST_TEST(
-        to_string(report) == "no round was started: ttl is 5 ms, must be 10 to 30000 ms"
-    );
+    BOOST_TEST(to_string(report) == "no round was started: ttl is 5 ms, must be 10 to 30000 ms");
 }
 
 BOOST_AUTO_TEST_CASE(a_node_that_was_in_use_before_is_not_called_refused)

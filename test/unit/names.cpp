@@ -45,8 +45,7 @@ BOOST_AUTO_TEST_CASE(errors_print_their_message)
 {
     BOOST_TEST(printed(error::contended) == make_error_code(error::contended).message());
     BOOST_TEST(
-        printed(condition::not_acquired) ==
-        make_error_condition(condition::not_acquired).message()
+        printed(condition::not_acquired) == make_error_condition(condition::not_acquired).message()
     );
 }
 

@@ -73,7 +73,9 @@ BOOST_AUTO_TEST_CASE(blocks_of_any_size_are_separate_and_stay_as_they_were_writt
 {
     for (const std::size_t size : {1u, 63u, 64u, 65u, 432u, 1023u, 1024u, 1025u, 4000u})
     {
-        { const blocks first(3 * max_recycled, size); }
+        {
+            const blocks first(3 * max_recycled, size);
+        }
         const blocks again(3 * max_recycled, size);
         const blocks others(max_recycled, size + 1);
         BOOST_TEST(again.addresses().size() == 3 * max_recycled);

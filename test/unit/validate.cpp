@@ -98,9 +98,7 @@ BOOST_AUTO_TEST_CASE(durations_are_within_their_limits)
     check_limits(
         "retry.first_delay", [](auto& c) -> auto& { return c.retry.first_delay; }, 0ms, 1min
     );
-    check_limits(
-        "retry.max_delay", [](auto& c) -> auto& { return c.retry.max_delay; }, 1ms, 1min
-    );
+    check_limits("retry.max_delay", [](auto& c) -> auto& { return c.retry.max_delay; }, 1ms, 1min);
 }
 
 BOOST_AUTO_TEST_CASE(a_node_answers_before_the_longest_lease_ends)
@@ -124,9 +122,7 @@ BOOST_AUTO_TEST_CASE(durations_of_guarded_mode_are_within_their_limits)
         return c.ttl_max;
     };
     check_limits("ttl_max", ttl_max, 10ms, 24h);
-    check_limits(
-        "clock_window", [](auto& c) -> auto& { return c.clock_window; }, 1ms, 1min
-    );
+    check_limits("clock_window", [](auto& c) -> auto& { return c.clock_window; }, 1ms, 1min);
     check_limits("fence_ttl", [](auto& c) -> auto& { return c.fence_ttl; }, 1min, 24'000h);
 }
 

@@ -70,8 +70,7 @@ template <class Handler, class Executor>
 class delivery
 {
 public:
-    using allocator_type =
-        boost::asio::associated_allocator_t<Handler, recycling_allocator<void>>;
+    using allocator_type = boost::asio::associated_allocator_t<Handler, recycling_allocator<void>>;
     using cancellation_slot_type = boost::asio::associated_cancellation_slot_t<Handler>;
 
     delivery(Handler handler, Executor executor, boost::asio::any_io_executor client, bool same)
@@ -134,10 +133,7 @@ boost::asio::any_completion_handler<Signature> deliver(
         same = own == client;
     auto tracked = asio::prefer(own, asio::execution::outstanding_work.tracked);
     return delivery<Handler, decltype(tracked)>(
-        std::move(handler),
-        std::move(tracked),
-        client,
-        same
+        std::move(handler), std::move(tracked), client, same
     );
 }
 

@@ -44,8 +44,8 @@ struct shelf
 };
 
 /// Plain data, because it is used until the very end of a thread, after its objects are destroyed.
-REDLOCK_EXPORT extern constinit thread_local std::array<
-    shelf, largest_recycled / recycling_step> shelves;
+REDLOCK_EXPORT extern constinit thread_local std::array<shelf, largest_recycled / recycling_step>
+    shelves;
 
 [[nodiscard]] inline shelf& shelf_for(std::size_t size) noexcept
 {
@@ -135,9 +135,7 @@ struct recycling_allocator
 template <class T, class... Arguments>
 [[nodiscard]] std::shared_ptr<T> make_recycled(Arguments&&... arguments)
 {
-    return std::allocate_shared<T>(
-        recycling_allocator<T>(), std::forward<Arguments>(arguments)...
-    );
+    return std::allocate_shared<T>(recycling_allocator<T>(), std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace redlock::detail

@@ -68,7 +68,6 @@ bool is_alive(pid_t pid)
     return !stat.empty() && stat.find(") Z ") == std::string::npos;
 }
 
-
 std::string message_of(const redis_server_options& options)
 {
     try

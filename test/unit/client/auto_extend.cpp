@@ -103,9 +103,8 @@ BOOST_AUTO_TEST_CASE(a_suspension_during_the_round_brings_the_extension_forward)
 {
     running_client fixture;
     fixture.each_node([](fake_node& node) { node.on(verb::acquire).after(10ms); });
-    const auto acquiring = launch(
-        fixture.locks().async_acquire("orders:42", {.ttl = 30s, .auto_extend = true})
-    );
+    const auto acquiring =
+        launch(fixture.locks().async_acquire("orders:42", {.ttl = 30s, .auto_extend = true}));
     fixture.run_until_idle();
     fixture.time().jump(manual_time::clock::boot, 22s);
     fixture.advance(600ms);

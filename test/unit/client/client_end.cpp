@@ -27,9 +27,9 @@ public:
         nodes.apply(fixture);
         ready_ = launch(fixture.locks().async_wait_ready());
         acquired_ = acquire_patiently(fixture);
-        joined_ = launch(fixture.locks().async_acquire(
-            "shared", {.ttl = long_ttl, .wait = 400ms, .owner = ada}
-        ));
+        joined_ = launch(
+            fixture.locks().async_acquire("shared", {.ttl = long_ttl, .wait = 400ms, .owner = ada})
+        );
         extension_ = launch(shared_.async_extend(20s));
         released_ = launch(given_back_.async_release());
         lost_ = launch(extended_.async_wait_lost());

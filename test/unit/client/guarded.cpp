@@ -118,8 +118,7 @@ BOOST_AUTO_TEST_CASE(grants_of_different_tokens_make_no_quorum)
     fixture.node(0).on(verb::acquire).times(1);
     fixture.node(0).on(verb::acquire).never();
 
-    const auto [ec, held] =
-        fixture.complete(fixture.locks().async_acquire("orders:42", one_round));
+    const auto [ec, held] = fixture.complete(fixture.locks().async_acquire("orders:42", one_round));
 
     BOOST_TEST(ec == error::quorum_unreachable);
     BOOST_TEST(!held);
@@ -131,8 +130,7 @@ BOOST_AUTO_TEST_CASE(a_single_try_is_corrected_once_and_not_for_ever)
     fixture.each_node([](fake_node& node) {
         node.on(verb::acquire).reply(vote::refused, reason::fence);
     });
-    const auto [ec, held] =
-        fixture.complete(fixture.locks().async_try_acquire("orders:42", 10s));
+    const auto [ec, held] = fixture.complete(fixture.locks().async_try_acquire("orders:42", 10s));
     BOOST_TEST(ec == error::node_rejected);
     BOOST_TEST(fixture.rounds() == 2u);
 }
@@ -143,8 +141,7 @@ BOOST_AUTO_TEST_CASE(a_holder_may_ask_for_a_token_above_what_the_resource_has_se
     const auto seen = fencing_token::from_value(
         static_cast<std::uint64_t>(fixture.time().wall().count()) + 400'000
     );
-    const lease held =
-        fixture.acquire("orders:42", {.wait = 0ms, .fence_at_least = seen});
+    const lease held = fixture.acquire("orders:42", {.wait = 0ms, .fence_at_least = seen});
     BOOST_TEST((held.fence() > seen));
     BOOST_TEST(fixture.rounds() == 1u);
 }
@@ -308,8 +305,7 @@ BOOST_AUTO_TEST_CASE(a_round_that_no_better_token_can_win_is_not_repeated)
     fixture.hold_elsewhere("orders:42", 5s, 0, 3);
     fixture.each_node(3, 5, [](fake_node& node) { node.guard().clock_offset = 1h; });
 
-    const auto [ec, held] =
-        fixture.complete(fixture.locks().async_acquire("orders:42", one_round));
+    const auto [ec, held] = fixture.complete(fixture.locks().async_acquire("orders:42", one_round));
 
     BOOST_TEST(ec == error::contended);
     BOOST_TEST(fixture.rounds() == 1u);
@@ -347,8 +343,7 @@ BOOST_AUTO_TEST_CASE(a_minority_of_the_clocks_is_not_believed)
     guarded_client fixture;
     fixture.each_node(0, 2, [](fake_node& node) { node.guard().clock_offset = 1h; });
     fixture.each_node(2, 5, [](fake_node& node) { node.on(verb::acquire).never(); });
-    const auto [ec, none] =
-        fixture.complete(fixture.locks().async_acquire("orders:1", one_round));
+    const auto [ec, none] = fixture.complete(fixture.locks().async_acquire("orders:1", one_round));
     BOOST_TEST_REQUIRE(ec == condition::nodes_unavailable);
     fixture.each_node([](fake_node& node) { node.be_honest(); });
     fixture.log().clear();

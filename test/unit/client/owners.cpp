@@ -18,9 +18,9 @@ constexpr owner bob{2};
 /// One round as this owner.
 lease try_as(client_fixture& fixture, owner who, milliseconds ttl = 10s)
 {
-    auto [ec, held] = fixture.complete(
-        fixture.locks().async_try_acquire("orders:42", {.ttl = ttl, .owner = who})
-    );
+    auto [ec, held] =
+        fixture.complete(fixture.locks().async_try_acquire("orders:42", {.ttl = ttl, .owner = who})
+        );
     BOOST_TEST(ec == error_code());
     return std::move(held);
 }
@@ -121,9 +121,9 @@ BOOST_AUTO_TEST_CASE(who_joins_gets_no_lease_if_its_ttl_cannot_be_had)
     const lease first = try_as(fixture, ada, 5s);
     fixture.each_node([](fake_node& node) { node.on(verb::extend).never(); });
 
-    const auto [ec, second] = fixture.complete(
-        fixture.locks().async_try_acquire("orders:42", {.ttl = 20s, .owner = ada})
-    );
+    const auto [ec, second] =
+        fixture.complete(fixture.locks().async_try_acquire("orders:42", {.ttl = 20s, .owner = ada})
+        );
 
     BOOST_TEST(ec == error::quorum_unreachable);
     BOOST_TEST(!second);
@@ -238,13 +238,12 @@ BOOST_AUTO_TEST_CASE(one_lease_with_automatic_extension_keeps_them_all)
 BOOST_AUTO_TEST_CASE(the_limit_of_the_first_lease_holds_for_all)
 {
     running_client fixture;
-    const lease first =
-        fixture.acquire("orders:42", {.ttl = 3s, .hold_max = 5s, .owner = ada});
+    const lease first = fixture.acquire("orders:42", {.ttl = 3s, .hold_max = 5s, .owner = ada});
     fixture.advance(2500ms);
 
-    const auto [ec, second] = fixture.complete(fixture.locks().async_try_acquire(
-        "orders:42", {.ttl = 3s, .hold_max = 1h, .owner = ada}
-    ));
+    const auto [ec, second] = fixture.complete(
+        fixture.locks().async_try_acquire("orders:42", {.ttl = 3s, .hold_max = 1h, .owner = ada})
+    );
 
     BOOST_TEST(ec == error::hold_limit_reached);
     BOOST_TEST(!second);
@@ -301,13 +300,12 @@ BOOST_AUTO_TEST_CASE(who_joins_in_vain_pauses_before_it_tries_again)
         node.on(verb::acquire).reply(vote::refused, reason::fence).once();
         node.on(verb::extend).absent(reason::down);
     });
-    const auto first = launch(
-        fixture.locks().async_acquire("orders:42", {.ttl = 5s, .owner = ada})
-    );
+    const auto first =
+        launch(fixture.locks().async_acquire("orders:42", {.ttl = 5s, .owner = ada}));
     // Is refused for its token, which is a reason to ask again at once; but by then it can join.
-    const auto second = launch(
-        fixture.locks().async_acquire("orders:42", {.ttl = 20s, .wait = 300ms, .owner = ada})
-    );
+    const auto second =
+        launch(fixture.locks().async_acquire("orders:42", {.ttl = 20s, .wait = 300ms, .owner = ada})
+        );
 
     fixture.advance(1s);
 

@@ -56,9 +56,8 @@ struct queue_fixture : running_client
     [[nodiscard]] std::size_t places()
     {
         std::size_t count = 0;
-        each_node([&count](fake_node& node) {
-            count += node.queues().waiting["orders:42"].size();
-        });
+        each_node([&count](fake_node& node) { count += node.queues().waiting["orders:42"].size(); }
+        );
         return count;
     }
 

@@ -257,14 +257,17 @@ BOOST_AUTO_TEST_CASE(a_call_that_is_wrong_is_told_by_name_value_and_limit)
         std::string problem;
     } const cases[] = {
         {"x", {.ttl = 5ms}, "ttl is 5 ms, must be 10 to 30000 ms"},
-        {"x", {.ttl = 40ms},
+        {"x",
+         {.ttl = 40ms},
          "ttl is 40 ms, must be longer than node_timeout of the client, which is 50 ms"},
-        {"x", {.ttl = 60s},
+        {"x",
+         {.ttl = 60s},
          "ttl is 60000 ms, must be 10 to 30000 ms, which is ttl_max of the client"},
         {"x", {.wait = -1ms}, "wait is -1 ms, must be 0 ms or more"},
         {"x", {.hold_max = 0ms}, "hold_max is 0 ms, must be 1 ms or more"},
         {"", {}, "resource has 0 bytes, must have 1 to 512"},
-        {"redlock:x", {},
+        {"redlock:x",
+         {},
          "key_prefix and resource make a key that begins with 'redlock:', which is kept for "
          "guarded mode itself"},
     };
@@ -297,9 +300,7 @@ BOOST_AUTO_TEST_CASE(an_extension_that_is_wrong_is_told_to_the_log)
 
     BOOST_TEST(ec == error::invalid_argument);
     BOOST_TEST_REQUIRE(!lines.empty());
-    BOOST_TEST(
-        lines.back() == "extend of 'orders:42': ttl is 5 ms, must be 10 to 86400000 ms"
-    );
+    BOOST_TEST(lines.back() == "extend of 'orders:42': ttl is 5 ms, must be 10 to 86400000 ms");
 }
 
 BOOST_AUTO_TEST_CASE(a_client_that_was_never_run_says_so)
@@ -308,9 +309,8 @@ BOOST_AUTO_TEST_CASE(a_client_that_was_never_run_says_so)
     client_fixture fixture({.lines = &lines});
     diagnostics report;
 
-    const auto held = launch(
-        fixture.locks().async_acquire("orders:42", {.wait = 1s, .report = &report})
-    );
+    const auto held =
+        launch(fixture.locks().async_acquire("orders:42", {.wait = 1s, .report = &report}));
     const auto ready = launch(fixture.locks().async_wait_ready());
     fixture.advance(2s);
     ready->signal.emit(asio::cancellation_type::terminal);

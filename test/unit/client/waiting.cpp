@@ -243,9 +243,9 @@ BOOST_AUTO_TEST_CASE(who_gives_up_in_the_line_is_told_its_place)
     const line before = start_many(fixture, 2);
 
     diagnostics report;
-    const auto impatient = launch(fixture.locks().async_acquire(
-        "orders:42", {.ttl = 10s, .wait = 300ms, .report = &report}
-    ));
+    const auto impatient = launch(
+        fixture.locks().async_acquire("orders:42", {.ttl = 10s, .wait = 300ms, .report = &report})
+    );
     const auto last = start(fixture);
     fixture.advance(301ms);
 

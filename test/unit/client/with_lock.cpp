@@ -106,12 +106,16 @@ BOOST_AUTO_TEST_CASE(the_result_of_the_body_is_handed_out)
     std::unique_ptr<std::string> text;
     const auto user = [&]() -> asio::awaitable<void> {
         auto value = co_await with_lock(
-            fixture.locks(), "a", {},
+            fixture.locks(),
+            "a",
+            {},
             [](lease&) -> asio::awaitable<not_default> { co_return not_default(42); }
         );
         number = value.value;
         text = co_await with_lock(
-            fixture.locks(), "b", {},
+            fixture.locks(),
+            "b",
+            {},
             [](lease&) -> asio::awaitable<std::unique_ptr<std::string>> {
                 co_return std::make_unique<std::string>("moved");
             }
@@ -153,8 +157,7 @@ BOOST_AUTO_TEST_CASE(a_failed_acquisition_does_not_call_the_body)
         co_return;
     };
 
-    const auto user =
-        spawn(fixture, with_lock(fixture.locks(), "orders:42", {.wait = 0ms}, body));
+    const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", {.wait = 0ms}, body));
     fixture.advance(1s);
 
     BOOST_TEST(user->done());
@@ -188,10 +191,8 @@ BOOST_AUTO_TEST_CASE(a_body_at_the_limit_of_its_hold_is_cancelled_and_the_limit_
     locked_world fixture;
     const auto body = [&](lease&) { return wait_until_cancelled(fixture.other); };
 
-    const auto user = spawn(
-        fixture,
-        with_lock(fixture.locks(), "orders:42", {.ttl = 3s, .hold_max = 10s}, body)
-    );
+    const auto user =
+        spawn(fixture, with_lock(fixture.locks(), "orders:42", {.ttl = 3s, .hold_max = 10s}, body));
     fixture.advance(10s);
 
     BOOST_TEST_REQUIRE(user->done());
@@ -351,9 +352,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_body_that_releases_the_lease_itself_has_not_los
 {
     using interruption = void (*)(locked_world&, spawned&);
     const interruption interruptions[] = {
-        [](locked_world&, spawned& user) {
-            user.signal.emit(asio::cancellation_type::terminal);
-        },
+        [](locked_world&, spawned& user) { user.signal.emit(asio::cancellation_type::terminal); },
         [](locked_world& fixture, spawned&) { fixture.locks().async_close(asio::detached); },
         [](locked_world& fixture, spawned&) { fixture.locks().cancel(); },
     };
@@ -487,9 +486,8 @@ BOOST_AUTO_TEST_CASE(a_temporary_body_lives_as_long_as_the_coroutine)
             seen = *kept;
             co_return;
         };
-        auto work = detail::with_lock<decltype(body)>(
-            fixture.locks(), "orders:42", {}, std::move(body)
-        );
+        auto work =
+            detail::with_lock<decltype(body)>(fixture.locks(), "orders:42", {}, std::move(body));
         spawn(fixture, std::move(work));
     }
 

@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(a_loss_at_any_time_ends_it)
         const bool in_time = on.take_steps(steps);
 
         on.fixture.time().advance(1h);  // Everything stood still, and all deadlines have passed.
-        on.fixture.advance(15s);  // One that was acquired only now lasts up to its hold_max.
+        on.fixture.advance(15s);        // One that was acquired only now lasts up to its hold_max.
         on.check_ends();
 
         on.fixture.advance(settling_time);
@@ -301,8 +301,11 @@ BOOST_AUTO_TEST_CASE(a_close_at_any_time_leaves_a_body_its_lease_until_it_has_en
 
         BOOST_TEST(always_protected);
         BOOST_TEST(user->completions == 1u);
-        BOOST_TEST((user->code() == error_code() || user->code() == operation_aborted ||
-                    user->code() == error::not_running), user->code().message());
+        BOOST_TEST(
+            (user->code() == error_code() || user->code() == operation_aborted ||
+             user->code() == error::not_running),
+            user->code().message()
+        );
         BOOST_TEST(closed->completions == 1u);
         BOOST_TEST(fixture.keys_left() == 0u);
         return in_time;

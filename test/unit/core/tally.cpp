@@ -79,9 +79,9 @@ verdict definition(std::size_t node_count, const std::vector<vote>& votes)
     const bool quorum = 2 * count(vote::granted) > node_count;
     const std::size_t possible = count(vote::granted) + (node_count - votes.size());
     const bool lost = 2 * possible <= node_count;
-    const verdict cause = count(vote::denied) > 0 ? verdict::contended
-        : count(vote::refused) > 0                ? verdict::rejected
-                                                  : verdict::unreachable;
+    const verdict cause = count(vote::denied) > 0    ? verdict::contended
+                          : count(vote::refused) > 0 ? verdict::rejected
+                                                     : verdict::unreachable;
     return quorum ? verdict::granted : lost ? cause : verdict::undecided;
 }
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 namespace detail = redlock::detail;
+using detail::reply_shape;
 using detail::resp::part;
 using detail::resp::type;
-using detail::reply_shape;
 
 namespace {
 
@@ -101,8 +101,9 @@ BOOST_AUTO_TEST_CASE(only_the_word_OK_is_ok)
 
 BOOST_AUTO_TEST_CASE(a_list_of_answers_is_told_one_by_one)
 {
-    check(of_list(3, {list(3, 0), number("1", 1), number("0", 1), number("-5", 1)}),
-          {"1", "0", "-5"});
+    check(
+        of_list(3, {list(3, 0), number("1", 1), number("0", 1), number("-5", 1)}), {"1", "0", "-5"}
+    );
 }
 
 BOOST_AUTO_TEST_CASE(an_answer_may_be_a_list_of_numbers)
@@ -110,8 +111,8 @@ BOOST_AUTO_TEST_CASE(an_answer_may_be_a_list_of_numbers)
     check(
         of_list(
             3,
-            {list(3, 0), number("9", 1), list(2, 1), number("-1", 2), number("9", 2),
-             number("8", 1)}
+            {list(3, 0), number("9", 1), list(2, 1), number("-1", 2), number("9", 2), number("8", 1)
+            }
         ),
         {"9", "{-1 9}", "8"}
     );
@@ -119,8 +120,9 @@ BOOST_AUTO_TEST_CASE(an_answer_may_be_a_list_of_numbers)
 
 BOOST_AUTO_TEST_CASE(an_error_in_a_list_is_one_answer)
 {
-    check(of_list(2, {list(2, 0), error("WRONGTYPE no", 1), number("4", 1)}),
-          {"WRONGTYPE no", "4"});
+    check(
+        of_list(2, {list(2, 0), error("WRONGTYPE no", 1), number("4", 1)}), {"WRONGTYPE no", "4"}
+    );
 }
 
 BOOST_AUTO_TEST_CASE(an_error_in_place_of_a_list_is_the_answer_to_all)
@@ -170,8 +172,16 @@ BOOST_AUTO_TEST_CASE(a_list_in_place_of_one_answer_is_no_number)
 
 BOOST_AUTO_TEST_CASE(what_is_no_list_of_numbers_is_told_as_something_else)
 {
-    const reply too_long{list(1, 0),     list(6, 1),     number("1", 2), number("2", 2),
-                         number("3", 2), number("4", 2), number("5", 2), number("6", 2)};
+    const reply too_long{
+        list(1, 0),
+        list(6, 1),
+        number("1", 2),
+        number("2", 2),
+        number("3", 2),
+        number("4", 2),
+        number("5", 2),
+        number("6", 2)
+    };
     const reply too_deep{list(1, 0), list(1, 1), list(1, 2), number("1", 3)};
     const part text{.kind = type::blob_string, .depth = 2, .value = "1"};
     const reply of_text{list(1, 0), list(1, 1), text};

@@ -84,9 +84,9 @@ struct batch_fixture
 
     std::string_view put_together()
     {
-        return sent
-            .put_together(plain, [this](detail::question& each) { dropped += each.key(); })
-            .payload();
+        return sent.put_together(
+                       plain, [this](detail::question& each) { dropped += each.key(); }
+        ).payload();
     }
 };
 
@@ -172,8 +172,17 @@ BOOST_AUTO_TEST_CASE(extensions_of_a_turn_share_a_script)
     sent.add(make(verb::extend, "b"));
     const std::string ids_of[] = {std::string(40, 'a'), std::string(40, 'b')};
     BOOST_TEST(
-        put_together() == wire({"EVALSHA", detail::extend_script.sha, "2", "a", "b", ids_of[0],
-                                "1500", ids_of[1], "1500"})
+        put_together() == wire(
+                              {"EVALSHA",
+                               detail::extend_script.sha,
+                               "2",
+                               "a",
+                               "b",
+                               ids_of[0],
+                               "1500",
+                               ids_of[1],
+                               "1500"}
+                          )
     );
 }
 
@@ -185,9 +194,9 @@ BOOST_AUTO_TEST_CASE(a_guarded_extension_has_its_stamp_and_brings_its_token_alon
     const auto asked = detail::question::keep(std::make_shared<question_of_test>(
         1,
         verb::extend,
-        std::make_shared<const detail::attempt>(detail::attempt{
-            "a", 0, {}, redlock::fencing_token::from_value(7)
-        }),
+        std::make_shared<const detail::attempt>(
+            detail::attempt{"a", 0, {}, redlock::fencing_token::from_value(7)}
+        ),
         milliseconds(1500),
         9
     ));
@@ -235,7 +244,8 @@ BOOST_AUTO_TEST_CASE(other_questions_are_not_taken_for_the_last_ones)
 {
     const auto first = make_many(verb::release, 2);
     const std::vector<detail::question_ptr> second{
-        make(verb::release, "b"), make(verb::release, "c")};
+        make(verb::release, "b"), make(verb::release, "c")
+    };
     const std::string of_first(plain.encode(first).request.payload());
     BOOST_TEST(plain.encode(second).request.payload() != of_first);
     const std::vector<detail::question_ptr> part{first[0]};

@@ -21,8 +21,7 @@ struct clock_fixture
         context->poll();
     }
 
-    std::unique_ptr<boost::asio::io_context> context =
-        std::make_unique<boost::asio::io_context>();
+    std::unique_ptr<boost::asio::io_context> context = std::make_unique<boost::asio::io_context>();
     std::shared_ptr<detail::clock> time =
         detail::make_steady_clock(detail::strand_type(context->get_executor()));
     std::unique_ptr<detail::alarm> subject = time->make_alarm();

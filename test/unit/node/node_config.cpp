@@ -453,8 +453,17 @@ BOOST_AUTO_TEST_CASE(no_message_holds_a_password_or_a_part_of_one)
 BOOST_AUTO_TEST_CASE(no_message_holds_a_password_whose_host_was_forgotten)
 {
     const std::vector<std::string> passwords = {
-        "SECxRET", "SEC:RET", "SEC%RET", "SEC/RET", "SEC?RET", "SEC%40RET", "SEC,RET",
-        "82736455", "/82736455", "0/82736455"};
+        "SECxRET",
+        "SEC:RET",
+        "SEC%RET",
+        "SEC/RET",
+        "SEC?RET",
+        "SEC%40RET",
+        "SEC,RET",
+        "82736455",
+        "/82736455",
+        "0/82736455"
+    };
 
     for (const char* const url : {"redis://:$", "redis://me:$", "rediss://me:$/0"})
         for (const std::string& password : passwords)
@@ -465,7 +474,8 @@ BOOST_AUTO_TEST_CASE(no_message_holds_a_password_whose_host_was_forgotten)
 BOOST_AUTO_TEST_CASE(no_part_of_a_password_becomes_a_part_of_the_name)
 {
     const char* const passwords[] = {
-        "SEC@RET", "SEC:RET", "SEC@RET:1", "SEC[RET", "@SECRET:", "%53"};
+        "SEC@RET", "SEC:RET", "SEC@RET:1", "SEC[RET", "@SECRET:", "%53"
+    };
 
     for (const std::string_view password : passwords)
         for (const std::string_view host : {"h:6379", "[::1]:6379"})

@@ -168,7 +168,9 @@ public:
     std::shared_ptr<manual_clock> time = std::make_shared<manual_clock>();
     detail::strand_type strand{context.get_executor()};
     detail::link_ground ground{
-        strand, std::make_shared<detail::turn>(context.get_executor(), strand), time
+        strand,
+        std::make_shared<detail::turn>(context.get_executor(), strand),
+        time
     };
     std::shared_ptr<scripted_wire> wire = std::make_shared<scripted_wire>();
     std::optional<detail::admission> ready;
@@ -444,8 +446,10 @@ BOOST_AUTO_TEST_CASE(a_node_that_calls_itself_durable_is_asked_for_its_settings)
     const std::string settings = wire->take();
     BOOST_TEST(contains(settings, "$6\r\nCONFIG\r\n$3\r\nGET\r\n$10\r\nappendonly\r\n"));
 
-    send("%1\r\n" + blob("appendonly") + blob("yes") + "%1\r\n" + blob("appendfsync") +
-         blob("always") + "%1\r\n" + blob("no-appendfsync-on-rewrite") + blob("no"));
+    send(
+        "%1\r\n" + blob("appendonly") + blob("yes") + "%1\r\n" + blob("appendfsync") +
+        blob("always") + "%1\r\n" + blob("no-appendfsync-on-rewrite") + blob("no")
+    );
     BOOST_TEST(wire->take().ends_with("$1\r\n1\r\n"));
     send(":0\r\n");
     BOOST_TEST(ready.has_value());

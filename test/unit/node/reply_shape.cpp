@@ -21,9 +21,8 @@ using kind = reply_shape::kind;
 
 namespace {
 
-constexpr std::array all_verbs{
-    verb::acquire, verb::extend, verb::release, verb::holder, verb::watch, verb::leave
-};
+constexpr std::array
+    all_verbs{verb::acquire, verb::extend, verb::release, verb::holder, verb::watch, verb::leave};
 constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
@@ -183,7 +182,8 @@ BOOST_AUTO_TEST_CASE(each_code_of_the_guarded_scripts_has_its_meaning)
     const auto said = [](verb asked, std::int64_t code, std::int64_t more) {
         const bool places = asked == verb::acquire && code == 0;
         return interpret(
-            asked, stamp,
+            asked,
+            stamp,
             places ? numbers({code, echo, more, 7, 2}) : numbers({code, echo, more, 7})
         );
     };

@@ -37,9 +37,10 @@ BOOST_AUTO_TEST_CASE(numbers_and_durations_are_texts)
     made.push(std::numeric_limits<std::uint64_t>::max());
 
     BOOST_TEST(
-        made.payload() == "*4\r\n$2\r\n-7\r\n$1\r\n0\r\n$4\r\n1500\r\n"
-                          "$20\r\n-9223372036854775808\r\n"
-                          "*1\r\n$20\r\n18446744073709551615\r\n"
+        made.payload() ==
+        "*4\r\n$2\r\n-7\r\n$1\r\n0\r\n$4\r\n1500\r\n"
+        "$20\r\n-9223372036854775808\r\n"
+        "*1\r\n$20\r\n18446744073709551615\r\n"
     );
 }
 

@@ -143,17 +143,17 @@ BOOST_AUTO_TEST_CASE(an_aggregate_comes_before_its_elements)
 {
     check(
         "*2\r\n:1\r\n+two\r\n",
-        {aggregate(type::array, 2), scalar(type::number, "1", 1),
+        {aggregate(type::array, 2),
+         scalar(type::number, "1", 1),
          last(scalar(type::simple_string, "two", 1))}
     );
-    check(
-        "~1\r\n_\r\n",
-        {aggregate(type::set, 1), last(scalar(type::null, "", 1))}
-    );
+    check("~1\r\n_\r\n", {aggregate(type::set, 1), last(scalar(type::null, "", 1))});
     check(
         "%2\r\n+a\r\n:1\r\n+b\r\n:2\r\n",
-        {aggregate(type::map, 4), scalar(type::simple_string, "a", 1),
-         scalar(type::number, "1", 1), scalar(type::simple_string, "b", 1),
+        {aggregate(type::map, 4),
+         scalar(type::simple_string, "a", 1),
+         scalar(type::number, "1", 1),
+         scalar(type::simple_string, "b", 1),
          last(scalar(type::number, "2", 1))}
     );
 }
@@ -165,8 +165,8 @@ BOOST_AUTO_TEST_CASE(an_empty_aggregate_is_complete)
     check("~0\r\n", {last(aggregate(type::set, 0))});
     check(
         "*2\r\n*0\r\n:1\r\n",
-        {aggregate(type::array, 2), aggregate(type::array, 0, 1),
-         last(scalar(type::number, "1", 1))}
+        {aggregate(type::array, 2), aggregate(type::array, 0, 1), last(scalar(type::number, "1", 1))
+        }
     );
 }
 
@@ -174,8 +174,11 @@ BOOST_AUTO_TEST_CASE(the_last_element_ends_every_aggregate_that_it_is_in)
 {
     check(
         "*2\r\n:1\r\n*1\r\n*1\r\n:2\r\n+OK\r\n",
-        {aggregate(type::array, 2), scalar(type::number, "1", 1), aggregate(type::array, 1, 1),
-         aggregate(type::array, 1, 2), last(scalar(type::number, "2", 3)),
+        {aggregate(type::array, 2),
+         scalar(type::number, "1", 1),
+         aggregate(type::array, 1, 1),
+         aggregate(type::array, 1, 2),
+         last(scalar(type::number, "2", 3)),
          last(scalar(type::simple_string, "OK"))}
     );
 }
@@ -184,9 +187,11 @@ BOOST_AUTO_TEST_CASE(a_push_is_marked_and_what_follows_is_not)
 {
     check(
         "+OK\r\n>2\r\n+invalidate\r\n*1\r\n$1\r\nk\r\n:1\r\n",
-        {last(scalar(type::simple_string, "OK")), pushed(aggregate(type::push, 2)),
+        {last(scalar(type::simple_string, "OK")),
+         pushed(aggregate(type::push, 2)),
          pushed(scalar(type::simple_string, "invalidate", 1)),
-         pushed(aggregate(type::array, 1, 1)), last(pushed(scalar(type::blob_string, "k", 2))),
+         pushed(aggregate(type::array, 1, 1)),
+         last(pushed(scalar(type::blob_string, "k", 2))),
          last(scalar(type::number, "1"))}
     );
     check(">0\r\n", {last(pushed(aggregate(type::push, 0)))});

@@ -1,7 +1,8 @@
+#include "node/turn.hpp"
+
 #include <redlock/detail/deliver.hpp>
 
 #include "node/strand.hpp"
-#include "node/turn.hpp"
 
 #include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/execution/context.hpp>
@@ -246,9 +247,8 @@ BOOST_AUTO_TEST_CASE(replies_that_put_off_nothing_cost_the_loop_nothing)
 
 BOOST_AUTO_TEST_CASE(a_handler_is_called_outside_of_the_strand)
 {
-    task_of_test first = completing([this] {
-        order += strand.running_in_this_thread() ? "within" : "outside";
-    });
+    task_of_test first =
+        completing([this] { order += strand.running_in_this_thread() ? "within" : "outside"; });
     on_input([&] { end_of_turn->defer(first); });
 
     context.run();

@@ -2,8 +2,9 @@
 """Copies code from compiled files into README.md and docs/*.md, so that it cannot rot there.
 
 A line `<!-- snippet: path#name -->` asks for the lines between `// snippet: name` and
-`// end snippet` of the file `path`, or what is a comment there. They go into the code block right
-after that line, which is made if it is missing.
+`// end snippet` of the file `path`, or what is a comment there. `<!-- snippet: path -->` asks for
+the whole file without such lines. They go into the code block right after that line, which is made
+if it is missing.
 
 usage: scripts/docs_snippets.py [--check]
 
@@ -17,7 +18,8 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MARKER = re.compile(
-    r"^<!-- snippet: (?P<path>\S+)#(?P<name>\S+) -->\n(?P<block>```\w*\n.*?^```(?:\n|\Z))?",
+    r"^<!-- snippet: (?P<path>[^\s#]+)(?:#(?P<name>\S+))? -->\n"
+    r"(?P<block>```\w*\n.*?^```(?:\n|\Z))?",
     re.M | re.S,
 )
 COMMENT = {".lua": "--", ".txt": "#", ".cmake": "#", ".py": "#", ".sh": "#"}
@@ -25,14 +27,17 @@ LANGUAGE = {".lua": "lua", ".txt": "cmake", ".cmake": "cmake", ".py": "python", 
 
 
 def region(path, name):
-    """The text of one region, dedented. Raises ValueError naming what is missing."""
+    """The text of one region, dedented, or of a file. Raises ValueError naming what is missing."""
     source = ROOT / path
     if not source.is_file():
         raise ValueError(f"there is no file {path}")
     comment = COMMENT.get(source.suffix, "//")
+    text = source.read_text("utf-8")
+    if name is None:
+        return re.sub(rf"^[ ]*{comment} (snippet: .*|end snippet)\n", "", text, flags=re.M)
     found = re.findall(
         rf"^[ ]*{comment} snippet: {re.escape(name)}\n(.*?)^[ ]*{comment} end snippet$",
-        source.read_text("utf-8"),
+        text,
         re.M | re.S,
     )
     if len(found) != 1:
@@ -46,6 +51,7 @@ def refill(page, findings):
 
     def replace(match):
         path, name = match["path"], match["name"]
+        asked = f"{path}#{name}" if name else path
         where = f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1}"
         try:
             code = region(path, name)
@@ -55,8 +61,8 @@ def refill(page, findings):
         language = LANGUAGE.get(pathlib.Path(path).suffix, "cpp")
         block = f"```{language}\n{code}```\n"
         if block != match["block"]:
-            findings.append(f"{where}: differs from {path}#{name}")
-        return f"<!-- snippet: {path}#{name} -->\n{block}"
+            findings.append(f"{where}: differs from {asked}")
+        return f"<!-- snippet: {asked} -->\n{block}"
 
     return text, MARKER.sub(replace, text)
 

@@ -35,21 +35,6 @@ asio::awaitable<void> wait_limit(redlock::client& locks)
     // end snippet
 }
 
-asio::awaitable<void> try_lock(redlock::client& locks)
-{
-    // snippet: try_lock
-    if (auto held = co_await locks.async_try_acquire("orders:42", 10s))
-    {
-        co_await ship(42);
-        co_await held.async_release();
-    }
-    else
-    {
-        std::cout << "somebody else ships it\n";
-    }
-    // end snippet
-}
-
 asio::awaitable<void> report(redlock::client& locks)
 {
     // snippet: report
@@ -154,23 +139,6 @@ void metrics(const redlock::client& locks)
     // end snippet
 }
 
-asio::awaitable<void> release_outcome(redlock::lease held)
-{
-    // snippet: release_outcome
-    switch (co_await held.async_release())
-    {
-    // The next owner can have it now.
-    case redlock::release_outcome::released: break;
-    // It goes on in the background, and the ttl ends it in any case.
-    case redlock::release_outcome::unconfirmed: break;
-    // Another lease of the same owner keeps the resource. Only with `acquire_options::owner`.
-    case redlock::release_outcome::still_held: break;
-    // The lease was over before: somebody else may have worked at the same time.
-    case redlock::release_outcome::already_gone: std::cerr << "the work took too long\n"; break;
-    }
-    // end snippet
-}
-
 asio::awaitable<void> cancel_after(redlock::client& locks)
 {
     // snippet: cancel_after
@@ -193,24 +161,6 @@ asio::awaitable<void> conditions(redlock::client& locks)
         std::cerr << "come back later: " << ec.message() << '\n';
     else
         throw boost::system::system_error(ec);
-    // end snippet
-}
-
-asio::awaitable<void> exceptions(redlock::client& locks)
-{
-    // snippet: exceptions
-    try
-    {
-        auto held = co_await locks.async_acquire("orders:42", 10s);
-        co_await ship(42);
-        co_await held.async_release();
-    }
-    catch (const boost::system::system_error& failure)
-    {
-        if (failure.code() != redlock::condition::not_acquired)
-            throw;
-        std::cerr << "not shipped: " << failure.code().message() << '\n';
-    }
     // end snippet
 }
 

@@ -1,4 +1,6 @@
-// usage: redlock_first_lock [URL,URL,...]
+// usage: 1_first_lock URL,URL,...
+//
+// Holds a lock for a moment and gives it back.
 
 // snippet: first_lock
 #include <redlock.hpp>
@@ -17,16 +19,17 @@ asio::awaitable<void> ship_order(redlock::client& locks)
     co_await held.async_release();
 }
 
-/// Shows what it waits for: a node that is down, or a fresh one that does not vote yet.
-void print(redlock::log_level, std::string_view line)
+/// Shows what the client waits for: a node that is down, or a new one that does not vote yet.
+void print_trouble(redlock::log_level level, std::string_view line)
 {
-    std::clog << line << '\n';
+    if (level != redlock::log_level::info)
+        std::cerr << line << '\n';
 }
 
 void run(std::string_view nodes)
 {
     asio::io_context context{1};  // One thread runs it.
-    redlock::client locks(context, {.nodes = redlock::parse_nodes(nodes), .log = print});
+    redlock::client locks(context, {.nodes = redlock::parse_nodes(nodes), .log = print_trouble});
     locks.async_run(asio::detached);
     asio::co_spawn(context, ship_order(locks), [&](std::exception_ptr failure) {
         locks.cancel();
@@ -41,11 +44,13 @@ int main(int argc, char** argv)
 {
     try
     {
-        run(argc > 1 ? argv[1] : "redis://127.0.0.1:6379");
+        if (argc != 2)
+            throw std::invalid_argument("name the nodes: redis://HOST:PORT,redis://HOST:PORT,...");
+        run(argv[1]);
     }
     catch (const std::exception& error)
     {
-        std::cerr << "redlock_first_lock: " << error.what() << '\n';
+        std::cerr << "1_first_lock: " << error.what() << '\n';
         return 1;
     }
 }

@@ -60,8 +60,8 @@ void run(std::string_view nodes)
     // snippet: close_on_signal
     asio::signal_set signals(context, SIGINT, SIGTERM);
     signals.async_wait([&](redlock::error_code, int) {
-        std::cout << "closing" << std::endl;
         signals.clear();  // A second Ctrl-C ends the program at once.
+        std::cout << "closing" << std::endl;
         locks.async_close(asio::detached);
     });
     context.run();  // Returns when all tasks have ended and everything is given back.

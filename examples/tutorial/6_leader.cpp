@@ -62,8 +62,8 @@ void run(std::string_view nodes)
 
     asio::signal_set signals(context, SIGINT, SIGTERM);
     signals.async_wait([&](redlock::error_code, int) {
-        std::cout << "closing" << std::endl;
         signals.clear();
+        std::cout << "closing" << std::endl;
         locks.async_close(asio::detached);
     });
     context.run();

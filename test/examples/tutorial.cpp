@@ -10,6 +10,7 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <optional>
 #include <regex>
 #include <string>
 #include <string_view>
@@ -203,6 +204,32 @@ BOOST_FIXTURE_TEST_CASE(service_gives_back_what_it_holds_when_it_is_told_to_end,
     }
 }
 
+BOOST_FIXTURE_TEST_CASE(service_ends_although_no_node_answers, example_nodes)
+{
+    program service = step("4_service", nodes);
+    BOOST_TEST_REQUIRE(service.says("counting"));
+    for (redis_server& node : nodes)
+        node.pause();
+
+    service.signal(SIGTERM);
+    BOOST_TEST((service.exit_status() == 0));
+    BOOST_TEST(service.output().ends_with("closing\nclosed\n"));
+}
+
+BOOST_FIXTURE_TEST_CASE(service_that_is_told_twice_ends_at_once, example_nodes)
+{
+    program service = step("4_service", nodes);
+    BOOST_TEST_REQUIRE(service.says("counting"));
+    for (redis_server& node : nodes)
+        node.pause();
+
+    service.signal(SIGINT);
+    BOOST_TEST_REQUIRE(service.says("closing"));
+    service.signal(SIGINT);
+    BOOST_TEST((service.exit_status() == std::nullopt));
+    BOOST_TEST(!service.has_said("closed"));
+}
+
 BOOST_FIXTURE_TEST_CASE(services_share_their_work_and_one_takes_over_at_once, example_nodes)
 {
     program first = step("4_service", nodes);
@@ -247,7 +274,8 @@ BOOST_FIXTURE_TEST_CASE(a_leader_that_dies_is_replaced, example_nodes)
     successor.signal(SIGTERM);
     BOOST_TEST((successor.exit_status() == 0));
     BOOST_TEST(is_shown(successor.output(), "6-leader", "ends"));
-    BOOST_TEST(last.says(leads));
+    // At once: if it had to wait for the end of the ttl of 3 s, it would be for 2 s at least.
+    BOOST_TEST(eventually([&] { return last.has_said(leads); }, 1500ms));
 
     last.signal(SIGINT);
     BOOST_TEST((last.exit_status() == 0));

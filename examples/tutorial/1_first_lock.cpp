@@ -19,7 +19,7 @@ asio::awaitable<void> ship_order(redlock::client& locks)
     co_await held.async_release();
 }
 
-/// Shows what the client waits for: a node that is down, or a new one that does not vote yet.
+/// Shows what the client waits for, such as a node that is down.
 void print_trouble(redlock::log_level level, std::string_view line)
 {
     if (level != redlock::log_level::info)
@@ -45,7 +45,7 @@ int main(int argc, char** argv)
     try
     {
         if (argc != 2)
-            throw std::invalid_argument("name the nodes: redis://HOST:PORT,redis://HOST:PORT,...");
+            throw std::invalid_argument("name the nodes: redis://HOST:PORT,...");
         run(argv[1]);
     }
     catch (const std::exception& error)

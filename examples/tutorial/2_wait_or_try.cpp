@@ -1,6 +1,6 @@
 // usage: 2_wait_or_try URL,URL,...
 //
-// Two ways to ask for a lock that somebody else may hold, and the errors that matter.
+// Two ways to ask for a lock that somebody else may hold, and the errors to handle.
 
 #include <redlock.hpp>
 
@@ -68,7 +68,7 @@ int main(int argc, char** argv)
     try
     {
         if (argc != 2)
-            throw std::invalid_argument("name the nodes: redis://HOST:PORT,redis://HOST:PORT,...");
+            throw std::invalid_argument("name the nodes: redis://HOST:PORT,...");
         run(argv[1]);
     }
     catch (const std::exception& error)

@@ -1,6 +1,6 @@
 // usage: 3_with_lock URL,URL,...
 //
-// Rebuilds an index, which takes longer than the ttl, and never on two machines at once.
+// Rebuilds an index. That takes longer than the ttl, and only one machine may do it.
 
 #include <redlock.hpp>
 
@@ -12,7 +12,7 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 // snippet: body
-/// Runs while the lock is held. If the lock is lost it is cancelled: its `co_await` throws.
+/// Runs while the lock is held. A loss cancels it: its `co_await` throws.
 asio::awaitable<int> rebuild_index(redlock::lease& held)
 {
     asio::steady_timer work(co_await asio::this_coro::executor);
@@ -35,7 +35,7 @@ asio::awaitable<void> maintain(redlock::client& locks)
     try
     {
         // snippet: with_lock
-        // 3 s of work under a ttl of 2 s: the lease is extended, and released at the end.
+        // 3 s of work under a ttl of 2 s. The lease is extended, then released.
         const int parts =
             co_await redlock::with_lock(locks, "index:products", {.ttl = 2s}, rebuild_index);
         std::cout << "rebuilt, " << parts << " parts\n";
@@ -68,7 +68,7 @@ int main(int argc, char** argv)
     try
     {
         if (argc != 2)
-            throw std::invalid_argument("name the nodes: redis://HOST:PORT,redis://HOST:PORT,...");
+            throw std::invalid_argument("name the nodes: redis://HOST:PORT,...");
         run(argv[1]);
     }
     catch (const std::exception& error)

@@ -1,7 +1,7 @@
 // usage: 4_service URL,URL,...
 //
-// Counts two warehouses over and over, until SIGINT or SIGTERM. Any number of these services share
-// the work, and each warehouse is counted by one of them at a time.
+// Counts two warehouses over and over, until SIGINT or SIGTERM. Any number of these
+// services share the work. One of them at a time counts a warehouse.
 
 #include <redlock.hpp>
 
@@ -32,7 +32,7 @@ asio::awaitable<void> keep_counting(redlock::client& locks, std::string warehous
         }
         catch (const boost::system::system_error& failure)
         {
-            // The first one cut the task short, the second one kept it from starting anew.
+            // The client closes: aborted while it waited or worked, or too late to start.
             if (failure.code() == asio::error::operation_aborted ||
                 failure.code() == redlock::error::not_running)
                 co_return;
@@ -64,7 +64,7 @@ void run(std::string_view nodes)
         std::cout << "closing" << std::endl;
         locks.async_close(asio::detached);
     });
-    context.run();  // Returns when all tasks have ended and everything is given back.
+    context.run();  // Returns when all tasks have ended and all locks are released.
     // end snippet
     std::cout << "closed\n";
 }
@@ -74,7 +74,7 @@ int main(int argc, char** argv)
     try
     {
         if (argc != 2)
-            throw std::invalid_argument("name the nodes: redis://HOST:PORT,redis://HOST:PORT,...");
+            throw std::invalid_argument("name the nodes: redis://HOST:PORT,...");
         run(argv[1]);
     }
     catch (const std::exception& error)

@@ -1,7 +1,7 @@
 // usage: 5_fencing URL,URL,...
 //
-// One holder is too late, and what the lock protects refuses it. Both holders are in this program,
-// so that you can watch them. In life they are on two machines, and neither sees the other.
+// One holder is too late, and what the lock protects refuses it. Both holders are in
+// this program, so that you can watch them. In life they are on two machines.
 
 #include <redlock.hpp>
 
@@ -12,8 +12,8 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-/// What the lock protects. It compares the token of each access, reads included. One thread uses
-/// it, so nobody comes in between the check and the access.
+/// What the lock protects. It compares the token of each access, reads included.
+/// One thread uses it, so nobody comes in between the check and the access.
 class stock
 {
 public:
@@ -48,7 +48,7 @@ asio::awaitable<void> two_holders(redlock::client& locks)
     const int a_read = shelf.read(a.fence());
     std::cout << "A has token " << a.fence() << " and reads " << a_read << std::endl;
 
-    // Here A is stopped, as by a page fault or a virtual machine that is moved. Its lease ends.
+    // Here A is stopped, as a virtual machine is that moves. Its lease ends.
     auto b = co_await locks.async_acquire("stock:7", 10s);
     const int b_read = shelf.read(b.fence());
     std::cout << "B has token " << b.fence() << " and reads " << b_read << '\n';
@@ -85,7 +85,7 @@ int main(int argc, char** argv)
     try
     {
         if (argc != 2)
-            throw std::invalid_argument("name the nodes: redis://HOST:PORT,redis://HOST:PORT,...");
+            throw std::invalid_argument("name the nodes: redis://HOST:PORT,...");
         run(argv[1]);
     }
     catch (const std::exception& error)

@@ -1,7 +1,7 @@
 // usage: 6_leader URL,URL,...
 //
-// Of several of these programs one leads. Kill it, and another one leads within a ttl. End it with
-// Ctrl-C or SIGTERM, and another one leads at once.
+// Of several of these programs one leads. Kill it, and another one leads within a ttl.
+// End it with Ctrl-C or SIGTERM, and another one leads at once.
 
 #include <redlock.hpp>
 
@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 /// What only the leader does. It ends with the leadership, by cancellation.
 asio::awaitable<void> lead(redlock::lease& held)
 {
-    // Each leader has a higher token than the one before. Hand it to what the leader changes.
+    // Each leader has a higher token than the one before: see step 5.
     std::cout << "leading, token " << held.fence() << std::endl;
     asio::steady_timer next(co_await asio::this_coro::executor);
     for (;;)
@@ -74,7 +74,7 @@ int main(int argc, char** argv)
     try
     {
         if (argc != 2)
-            throw std::invalid_argument("name the nodes: redis://HOST:PORT,redis://HOST:PORT,...");
+            throw std::invalid_argument("name the nodes: redis://HOST:PORT,...");
         run(argv[1]);
     }
     catch (const std::exception& error)

@@ -74,7 +74,7 @@ int main(int argc, char** argv)
     try
     {
         if (argc != 2)
-            throw std::invalid_argument("name the nodes: redis://HOST:PORT,redis://HOST:PORT,...");
+            throw std::invalid_argument("name the nodes: redis://HOST:PORT,...");
         run(argv[1]);
     }
     catch (const std::exception& error)

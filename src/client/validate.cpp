@@ -122,7 +122,7 @@ void check_guard(const client_config& config)
     {
         reject(
             "fence_ttl is " + std::to_string(config.fence_ttl.count()) +
-            " ms, must be longer than twice clock_window and ttl_max, or 1 s, together"
+            " ms, must be longer than twice clock_window plus ttl_max, or plus 1 s if that is more"
         );
     }
     if (config.node_timeout >= config.ttl_max)

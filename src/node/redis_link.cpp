@@ -307,7 +307,7 @@ private:
         if (found.unmarked)
             return refuse(
                 reason::unmarked,
-                "the node has lost its data since it was admitted, and is vetted again"
+                "the node has lost its data since it was admitted; vetting it again"
             );
         if (found.quarantined_for && events_.on_quarantined)
             events_.on_quarantined(*found.quarantined_for);

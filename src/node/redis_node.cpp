@@ -377,7 +377,7 @@ private:
         if (!status_.because.empty())
             line += ": " + status_.because;
         if (status_.state == node_state::ready && !status_.polls.empty())
-            line += "; who waits has to poll it: " + core::on_one_line(status_.polls);
+            line += "; waiters have to poll it: " + core::on_one_line(status_.polls);
         return line;
     }
 

@@ -72,12 +72,12 @@ std::string guess_about_tls(const node_config& config, const boost::system::erro
         const bool verdict = of_tls && ERR_GET_REASON(static_cast<unsigned long>(why.value())) ==
                                            SSL_R_CERTIFICATE_VERIFY_FAILED;
         if (!verdict && (of_tls || silent || why == ssl::error::stream_truncated))
-            return "; perhaps the server speaks no TLS there, then its URL begins with redis://";
+            return "; if the server speaks no TLS there, use redis:// in its URL";
         return {};
     }
     const bool odd = why.category() == resp::error_category();
     if (config.unix_socket.empty() && (odd || why == error::eof || why == error::connection_reset))
-        return "; perhaps the server speaks TLS there, then its URL begins with rediss://";
+        return "; if the server speaks TLS there, use rediss:// in its URL";
     return {};
 }
 

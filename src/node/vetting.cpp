@@ -59,7 +59,7 @@ std::string without_login(const std::string& error, const node_config& config)
     // What stands before a server may quote them in other ways, but not behind these codes.
     if (!config.password.empty() && shown.find(config.password) != shown.npos &&
         std::ranges::none_of(std::array{"WRONGPASS ", "NOPERM ", "NOAUTH "}, begins_with))
-        return "the server's words are not shown, for they hold the password";
+        return "the server's words are not shown: they contain the password";
     return shown;
 }
 

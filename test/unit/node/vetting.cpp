@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(words_that_hold_the_password_are_not_shown)
 {
     const std::string said = shown("ERR cannot parse 'HELLO 3 AUTH locks s3cret'", "s3cret");
 
-    BOOST_TEST(said == "the server's words are not shown, for they hold the password");
+    BOOST_TEST(said == "the server's words are not shown: they contain the password");
 }
 
 BOOST_AUTO_TEST_CASE(the_words_of_a_refused_login_are_shown_though_the_password_is_a_word_of_them)

@@ -7,6 +7,7 @@
 #include "chat_room/options.hpp"
 #include "chat_room/rooms.hpp"
 #include "chat_room/store.hpp"
+#include "chat_room/timing.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/cancel_after.hpp>
@@ -22,6 +23,7 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <memory>
 
 namespace chat {
 
@@ -32,11 +34,12 @@ using namespace std::chrono_literals;
 /// A stop that takes longer than this has failed: leases that are left expire by themselves.
 constexpr auto stopping_time = 5s;
 
-redlock::client_config lock_config(const options& how)
+redlock::client_config lock_config(const options& how, metrics& counts)
 {
     redlock::client_config config;
     config.nodes = how.nodes;
     config.node_timeout = how.node_timeout;
+    config.observer = std::make_shared<acquisition_times>(counts.acquisition);
     config.log = [](redlock::log_level, std::string_view line) {
         std::cerr << line << std::endl;
     };
@@ -49,7 +52,7 @@ class server
 public:
     server(asio::io_context& context, const options& how)
         : context_(context),
-          locks_(context, lock_config(how)),
+          locks_(context, lock_config(how, counts_)),
           data_(context.get_executor(), how.store, how.history),
           with_{how, locks_, data_, counts_},
           rooms_(with_, context.get_executor()),

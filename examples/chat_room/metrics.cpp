@@ -16,6 +16,13 @@ prometheus::Gauge& gauge(prometheus::Registry& to, const char* name, const char*
     return prometheus::BuildGauge().Name(name).Help(help).Register(to).Add({});
 }
 
+prometheus::Histogram& seconds(prometheus::Registry& to, const char* name, const char* help)
+{
+    const prometheus::Histogram::BucketBoundaries bounds{
+        0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10};
+    return prometheus::BuildHistogram().Name(name).Help(help).Register(to).Add({}, bounds);
+}
+
 }  // namespace
 
 metrics::metrics()
@@ -33,6 +40,21 @@ metrics::metrics()
       terms(counter(registry_, "chat_terms_total", "Times this server became a coordinator")),
       lost(counter(registry_, "chat_terms_lost_total", "Terms that ended with a lost lease")),
       too_slow(counter(registry_, "chat_too_slow_total", "Members sent away for being too slow")),
+      acquisition(seconds(
+          registry_,
+          "chat_acquisition_seconds",
+          "From asking the lock nodes for a room's lease until a quorum granted it"
+      )),
+      take_over(seconds(
+          registry_,
+          "chat_take_over_seconds",
+          "From the end of a coordinator's lease until this server was in its place"
+      )),
+      delivery(seconds(
+          registry_,
+          "chat_delivery_seconds",
+          "From what a member said here until this server has it from the log"
+      )),
       members(gauge(registry_, "chat_members", "Members on this server")),
       rooms(gauge(registry_, "chat_rooms", "Rooms with members on this server")),
       coordinated(gauge(registry_, "chat_coordinated_rooms", "Rooms this server coordinates")),

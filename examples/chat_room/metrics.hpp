@@ -4,6 +4,7 @@
 #include <prometheus/counter.h>
 #include <prometheus/family.h>
 #include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
 #include <string>
@@ -36,6 +37,9 @@ public:
     prometheus::Counter& terms;      ///< How often this server became a coordinator.
     prometheus::Counter& lost;       ///< Terms that ended because the lease was lost.
     prometheus::Counter& too_slow;   ///< Members that were sent away.
+    prometheus::Histogram& acquisition;  ///< Seconds of a round that acquired a lease.
+    prometheus::Histogram& take_over;    ///< Seconds from the end of a lease to our term.
+    prometheus::Histogram& delivery;     ///< Seconds from `say` to the log, as this server sees it.
     prometheus::Gauge& members;
     prometheus::Gauge& rooms;
     prometheus::Gauge& coordinated;  ///< Rooms that this server is the coordinator of.

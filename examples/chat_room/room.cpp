@@ -28,8 +28,10 @@ room::room(
 )
     : with_(with),
       name_(std::move(name)),
+      opened_(status.now),
       began_(status.began),
       last_(status.last),
+      deliveries_(with.counts.delivery),
       coordinator_(with, executor, name_, std::move(on_change))
 {
     for (const coordinator_entry& each : coordinators)
@@ -62,7 +64,10 @@ void room::on_news(const news& what)
         coordinator_.on_inbox();
     }
     for (const coordinator_entry& each : what.coordinators)
+    {
+        measure(each);
         add_coordinator(each);
+    }
     for (const message& each : what.messages)
         add_message(each);
     if (!what.messages.empty())
@@ -92,10 +97,20 @@ void room::on_status(const std::optional<room_status>& status)
         each->on_status(told);
 }
 
+/// Before the room was opened, nobody here missed a coordinator.
+void room::measure(const coordinator_entry& what) const
+{
+    if (what.server != with_.how.name || !what.ended)
+        return;
+    const store_time ms = what.since - std::max(*what.ended, opened_);
+    with_.counts.take_over.Observe(static_cast<double>(ms) / 1000);
+}
+
 void room::add_message(const message& what)
 {
     if (what.seq <= last_)
         return;
+    deliveries_.on_message(what.what.id);
     if (what.seq != last_ + 1)  // The log has forgotten what we missed.
         recent_.clear();
     last_ = what.seq;

@@ -6,6 +6,7 @@
 #include "chat_room/room_data.hpp"
 #include "chat_room/store.hpp"
 #include "chat_room/surroundings.hpp"
+#include "chat_room/timing.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -74,6 +75,12 @@ public:
 
     void on_news(const news& what);
 
+    /// A member of this server said something, and the inbox has it.
+    void on_said(const std::string& id, delivery_times::clock::time_point when)
+    {
+        deliveries_.on_said(id, when);
+    }
+
     /// @param status Empty while the store is down.
     void on_status(const std::optional<room_status>& status);
 
@@ -91,17 +98,20 @@ public:
 private:
     void add_message(const message& what);
     void add_coordinator(const coordinator_entry& what);
+    void measure(const coordinator_entry& what) const;
     [[nodiscard]] term* find_term(redlock::fencing_token fence);
 
     surroundings with_;
     std::string name_;
-    store_time began_;  ///< Its log.
+    store_time opened_;  ///< On this server.
+    store_time began_;   ///< Its log.
     std::set<member*> members_;
     std::uint64_t last_;
     std::deque<frame> recent_;  ///< The last of them is that of `last_`.
     std::vector<term> terms_;
     std::string last_coordinator_ = "0";  ///< Id of the last entry in the list of coordinators.
     std::string last_inbox_ = "0";
+    delivery_times deliveries_;
     coordinator coordinator_;
 };
 

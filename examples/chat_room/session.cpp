@@ -127,8 +127,10 @@ asio::awaitable<void> session::handle(say_request what)
     }
     try
     {
+        const auto begun = steady_clock::now();
         said message{what.id, name_, std::move(what.text)};
         co_await with_.data.say(room_->name(), std::move(message));
+        room_->on_said(what.id, begun);
         with_.counts.accepted.Increment();
         answers_.push_back(make_accepted(what.id));
         wake_.set();

@@ -13,7 +13,8 @@ usage() {
 usage: scripts/demo.sh [--locks | --chat | --serve]
 
 Installs what is missing (Debian), builds the demo and runs it: first what the lock does, then what
-a chat makes of it. The demo starts Redis servers of its own and stops them at its end.
+a chat makes of it. The demo starts Redis servers of its own and stops them at its end. To build it
+takes minutes; later runs start at once.
 
   --locks   only the first act
   --chat    only the second act
@@ -30,7 +31,9 @@ esac
 setup chat
 
 cd "$root"
-cmake --preset release -B "$build" -DREDLOCK_BOOST_INCLUDE_DIR="$REDLOCK_BOOST_INCLUDE_DIR"
+# Later runs leave it to the build to look whether it has to be configured again.
+[[ -e $build/build.ninja ]] ||
+    cmake --preset demo -B "$build" -DREDLOCK_BOOST_INCLUDE_DIR="$REDLOCK_BOOST_INCLUDE_DIR"
 targets=(redlock_demo)
 if [[ $(cmake --build "$build" --target help) == *chat_demo* ]]; then
     targets+=(chat_demo)

@@ -12,7 +12,6 @@ asio::awaitable<void> ship_order(redlock::client& locks)
     auto held = co_await locks.async_acquire("orders:42", 10s);
     std::cout << held.resource() << " is ours for " << held.remaining().count() << " ms\n";
     co_await held.async_release();
-    locks.cancel();
 }
 
 int main(int, char** arguments)
@@ -20,7 +19,10 @@ int main(int, char** arguments)
     asio::io_context context{1};
     redlock::client locks(context, {.nodes = redlock::parse_nodes(arguments[1])});
     locks.async_run(asio::detached);
-    auto shipped = asio::co_spawn(context, ship_order(locks), asio::use_future);
+    asio::co_spawn(context, ship_order(locks), [&](std::exception_ptr failure) {
+        locks.cancel();
+        if (failure)
+            std::rethrow_exception(failure);
+    });
     context.run();
-    shipped.get();
 }

@@ -52,11 +52,9 @@ private:
     {
         if (stopped || held_.expired())
             return end("stopped half way: the lease was lost");
-        held_.async_release(
-            [self = shared_from_this()](redlock::error_code, redlock::release_outcome outcome) {
-                self->end(std::string("shipped, ") + to_string(outcome));
-            }
-        );
+        held_.async_release([self = shared_from_this()](
+                                redlock::error_code, redlock::release_outcome outcome
+                            ) { self->end(std::string("shipped, ") + to_string(outcome)); });
     }
 
     void end(const std::string& how)

@@ -39,9 +39,7 @@ int performance::run(asio::awaitable<void> story, std::function<void()> stop)
         moment.expires_after(failure ? 50ms : 0ms);
         moment.async_wait([&](const boost::system::error_code&) { signals.cancel(); });
     };
-    asio::co_spawn(
-        context_, std::move(story), asio::bind_cancellation_slot(cancel.slot(), at_end)
-    );
+    asio::co_spawn(context_, std::move(story), asio::bind_cancellation_slot(cancel.slot(), at_end));
     context_.run();
 
     if (caught == 0 && failure)

@@ -24,7 +24,7 @@ namespace {
 bool is_of_http(const beast::error_code& ec)
 {
     return ec.category() == make_error_code(http::error::bad_method).category() &&
-        ec != http::error::end_of_stream && ec != http::error::partial_message;
+           ec != http::error::end_of_stream && ec != http::error::partial_message;
 }
 
 http::status status_of(const beast::error_code& ec)

@@ -67,9 +67,7 @@ response come_back_later(response reply)
 std::string in_quotes(std::string_view given)
 {
     std::string shown(given.substr(0, 40));
-    std::ranges::replace_if(
-        shown, [](char c) { return c < ' ' || c > '~'; }, '?'
-    );
+    std::ranges::replace_if(shown, [](char c) { return c < ' ' || c > '~'; }, '?');
     return "'" + shown + (given.size() > 40 ? "...'" : "'");
 }
 
@@ -240,7 +238,8 @@ response stock_api::explain(const std::exception_ptr& failure)
     {
         ++counted_.not_locked;
         const json::object body{
-            {"error", "not_locked"}, {"message", no.what()}, {"nodes", no.nodes()}};
+            {"error", "not_locked"}, {"message", no.what()}, {"nodes", no.nodes()}
+        };
         return come_back_later(reply_with(http::status::service_unavailable, body));
     }
     catch (const unconfirmed& unknown)

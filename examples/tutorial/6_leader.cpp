@@ -30,7 +30,8 @@ asio::awaitable<void> stand_for_election(redlock::client& locks)
 {
     // Leads for as long as it lives, so neither the wait nor the hold has a limit.
     const redlock::acquire_options options{
-        .ttl = 3s, .wait = redlock::forever, .hold_max = redlock::forever};
+        .ttl = 3s, .wait = redlock::forever, .hold_max = redlock::forever
+    };
     for (;;)
     {
         try

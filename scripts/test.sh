@@ -53,7 +53,9 @@ setup "${features[@]}"
 
 build=$root/build/${preset/#ci/test}${compiler:+-${compiler##*/}}
 cd "$root"
+# Several files of the library at once compile in a quarter of the time.
 cmake --preset "$preset" -B "$build" -DREDLOCK_BOOST_INCLUDE_DIR="$REDLOCK_BOOST_INCLUDE_DIR" \
+    -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12 \
     ${compiler:+-DCMAKE_CXX_COMPILER="$compiler"}
 cmake --build "$build" --parallel "$(build_jobs)"
 

@@ -10,6 +10,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <iostream>
@@ -23,6 +24,9 @@ using namespace std::chrono_literals;
 
 /// The lease is looked at this often, to tell the room when it has been extended.
 constexpr auto notice_interval = 100ms;
+
+/// A coordinator that has nothing to do says so this often, so that its silence means something.
+constexpr auto pulse = 400ms;
 
 /// A term ends early because something went wrong: others may try first.
 constexpr auto pause_between_terms = 200ms;
@@ -113,14 +117,17 @@ asio::awaitable<void> coordinator::work(redlock::lease& held)
 {
     co_await empty_inbox(held);  // What came while the room had no coordinator.
     redlock::time_point told = held.valid_until();
+    auto told_at = std::chrono::steady_clock::now();
     for (;;)
     {
         if (co_await inbox_.wait(notice_interval))
             co_await empty_inbox(held);
-        if (held.valid_until() == told)
+        const bool extended = held.valid_until() != told;
+        if (!extended && std::chrono::steady_clock::now() < told_at + pulse)
             continue;
         told = held.valid_until();
-        ++extensions_;
+        told_at = std::chrono::steady_clock::now();
+        extensions_ += extended;
         co_await with_.data.renew(tenure_of(held));
     }
 }

@@ -163,6 +163,13 @@ json::value optional_time(const std::optional<store_time>& time)
     return time ? json::value(*time) : json::value(nullptr);
 }
 
+json::value optional_span(const std::optional<span>& time)
+{
+    if (!time)
+        return nullptr;
+    return {{"from", time->from}, {"to", time->to}};
+}
+
 json::object to_json(const term& from)
 {
     return {
@@ -170,7 +177,9 @@ json::object to_json(const term& from)
         {"fence", from.fence.value()},
         {"since", from.since},
         {"until", optional_time(from.until)},
+        {"heard", optional_time(from.heard)},
         {"left", from.left},
+        {"empty", optional_span(from.empty)},
     };
 }
 
@@ -267,6 +276,7 @@ frame make_frame(const message& what)
         {"text", what.what.text},
         {"at", what.at},
         {"fence", what.fence.value()},
+        {"waited", what.waited},
     });
 }
 
@@ -321,8 +331,11 @@ frame make_coordinator(const term& what, const term* previous)
     object["previous"] = nullptr;
     if (previous != nullptr)
     {
-        const json::value until = optional_time(previous->until);
-        object["previous"] = {{"fence", previous->fence.value()}, {"until", until}};
+        object["previous"] = {
+            {"fence", previous->fence.value()},
+            {"until", optional_time(previous->until)},
+            {"heard", optional_time(previous->heard)},
+        };
     }
     return to_frame(object);
 }
@@ -345,6 +358,7 @@ frame make_status(
         object["now"] = status->now;
         object["members"] = status->members;
         object["refused"] = status->refused;
+        object["waiting"] = {{"messages", status->waiting}, {"longest", status->waits}};
     }
     if (status && status->until > status->now)
     {
@@ -357,6 +371,7 @@ frame make_status(
             {"ttl", status->ttl},
             {"remaining", status->until - status->now},
             {"extensions", status->extensions},
+            {"silent", status->now - status->heard},
         };
     }
     json::array states;

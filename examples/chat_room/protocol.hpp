@@ -92,6 +92,8 @@ struct term
     store_time since = 0;
     std::optional<store_time> until;  ///< Empty: its lease lives, as far as anybody knows.
     bool left = false;                ///< Whether it handed over by itself.
+    std::optional<store_time> heard{};  ///< Its last sign of life. Empty: it is not over.
+    std::optional<span> empty{};        ///< When nobody was in the room, before it began.
 };
 
 [[nodiscard]] frame make_frame(const hello& what);

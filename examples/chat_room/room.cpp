@@ -128,15 +128,24 @@ void room::add_coordinator(const coordinator_entry& what)
     if (what.server.empty())
     {
         term* const left = find_term(what.fence);
-        left->until = what.ended;
+        left->until = left->heard = what.ended;
         left->left = true;
     }
     else
     {
         term* const before = find_term(what.before);
         if (before != nullptr && !before->left)
+        {
             before->until = what.ended;
-        terms_.push_back({what.server, what.fence, what.since, std::nullopt, false});
+            before->heard = what.heard;
+        }
+        terms_.push_back({
+            .server = what.server,
+            .fence = what.fence,
+            .since = what.since,
+            .until = std::nullopt,
+            .empty = what.empty,
+        });
         if (terms_.size() > max_terms)
             terms_.erase(terms_.begin());
     }

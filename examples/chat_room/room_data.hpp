@@ -27,6 +27,14 @@ struct message
     said what;
     store_time at = 0;
     redlock::fencing_token fence;  ///< Of the coordinator that appended it.
+    std::int64_t waited = 0;       ///< Milliseconds in the inbox.
+};
+
+/// From when until when.
+struct span
+{
+    store_time from = 0;
+    store_time to = 0;
 };
 
 /// One entry in the list of a room's coordinators: one began, or handed over by itself.
@@ -38,6 +46,8 @@ struct coordinator_entry
     store_time since = 0;              ///< When it began.
     std::optional<store_time> ended;   ///< When it left, or when its predecessor's lease ended.
     redlock::fencing_token before;     ///< Its predecessor.
+    std::optional<store_time> heard;   ///< The predecessor's last sign of life.
+    std::optional<span> empty;         ///< When nobody was in the room, between the two.
 };
 
 /// What the store knows of a room at one moment.
@@ -56,6 +66,10 @@ struct room_status
     store_time until = 0;  ///< As long as it is later than `now`, the coordinator is in charge.
     std::int64_t ttl = 0;
     std::uint64_t extensions = 0;
+    store_time heard = 0;  ///< The last sign of life of a coordinator.
+
+    std::uint64_t waiting = 0;   ///< Messages in the inbox.
+    std::int64_t waits = 0;      ///< Milliseconds that the first of them has waited.
 };
 
 }  // namespace chat

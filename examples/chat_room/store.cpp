@@ -131,6 +131,7 @@ message read_message(const value& entry)
         {at("id"), at("name"), at("text")},
         number(found.at("at")),
         token(found.at("fence")),
+        number(found.at("waited")),
     };
 }
 
@@ -149,6 +150,10 @@ coordinator_entry read_coordinator(const value& entry)
         result.ended = number(ended->second);
     if (const auto before = found.find("before"); before != found.end())
         result.before = token(before->second);
+    if (const auto heard = found.find("heard"); heard != found.end())
+        result.heard = number(heard->second);
+    if (const auto emptied = found.find("emptied"); emptied != found.end())
+        result.empty = {number(emptied->second), number(found.at("filled"))};
     return result;
 }
 
@@ -160,15 +165,18 @@ room_status read_status(const value& reply)
     result.now = number(at(0));
     result.members = count(1);
     result.first = count(2);
-    result.last = count(3);
-    result.refused = count(4);
-    result.server = at(5);
-    result.fence = token(at(6));
-    result.since = number(at(7));
-    result.until = number(at(8));
-    result.ttl = number(at(9));
-    result.extensions = count(10);
-    result.began = number(at(11));
+    result.waiting = count(3);
+    result.waits = number(at(4));
+    result.last = count(5);
+    result.refused = count(6);
+    result.server = at(7);
+    result.fence = token(at(8));
+    result.since = number(at(9));
+    result.until = number(at(10));
+    result.ttl = number(at(11));
+    result.extensions = count(12);
+    result.began = number(at(13));
+    result.heard = number(at(14));
     return result;
 }
 
@@ -421,7 +429,8 @@ asio::awaitable<std::vector<room_status>> store::status(
     {
         push_script(
             request, scripts::status_script.text,
-            {key(each.room), key(each.room, ":members"), key(each.room, ":log")},
+            {key(each.room), key(each.room, ":members"), key(each.room, ":log"),
+             key(each.room, ":inbox")},
             {server, std::to_string(each.members), time}
         );
     }

@@ -52,6 +52,15 @@ json::object visitor::join(const std::string& more)
     return welcome;
 }
 
+void visitor::say(const std::string& text)
+{
+    static std::size_t visitors = 0;
+    if (said_ == 0)
+        said_ = 1'000'000 * ++visitors;
+    const std::string id = std::to_string(++said_);
+    send(R"({"type":"say","id":")" + id + R"(","text":")" + text + R"("})");
+}
+
 json::object visitor::next_of(const std::vector<std::string>& types)
 {
     for (;;)

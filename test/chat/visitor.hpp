@@ -25,6 +25,9 @@ public:
     /// Joins the lobby. @param more Members of the message, such as `"tail":5`.
     boost::json::object join(const std::string& more = {});
 
+    /// Says something, with an id of its own.
+    void say(const std::string& text);
+
     /// Waits for a message of one of these types.
     boost::json::object next_of(const std::vector<std::string>& types);
     boost::json::object next(const std::string& type) { return next_of({type}); }
@@ -35,6 +38,7 @@ public:
 private:
     chat_fixture& f_;
     chat::connection link_;
+    std::size_t said_ = 0;
 };
 
 }  // namespace redlock::test

@@ -2,12 +2,14 @@
 // not shown yet.
 
 import {byId, element, icon, setText} from './dom.js';
-import {day, exactTime, plural, timeOfDay} from './words.js';
+import {day, exactTime, plural, seconds, timeOfDay} from './words.js';
 
 // Longer histories would make the page slow; the oldest lines go first.
 export const mostLines = 1000;
 const sameBreath = 3 * 60 * 1000;
 const nearTheEnd = 48;
+// A message that waited longer for a coordinator says so.
+const longWait = 500;
 
 const progress = {
     waiting: ['waiting', 'waiting to be sent'],
@@ -128,6 +130,9 @@ export class Log {
             datetime: new Date(message.at).toISOString(), title: exactTime(message.at),
         }, timeOfDay(message.at));
         const foot = element('span', {class: 'foot'}, seq, ' ', time);
+        if (message.waited > longWait)
+            foot.prepend(element('span', {class: 'waited'}, `waited ${seconds(message.waited)}`),
+                ' ');
         if (own)
             foot.append(' ', icon('appended'), unseen('in the room'));
         const kind = `message${own ? ' own' : ''}${goesOn ? ' goes-on' : ''}`;

@@ -1,7 +1,7 @@
 // The panel: who is in charge, how long the lease lasts, and what the lock nodes do.
 
 import {byId, element, setText, showServer} from './dom.js';
-import {Timeline} from './timeline.js';
+import {shortestSilence, Timeline} from './timeline.js';
 import {duration, known, plural, roundTrip, seconds} from './words.js';
 
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
@@ -44,7 +44,8 @@ export class Panel {
         this.status = status;
         this.heard = performance.now();
         if (status.store === 'up')
-            this.timeline.setHolder(status.coordinator?.fence ?? null, status.now);
+            this.timeline.setHolder(status.coordinator?.fence ?? null, status.now,
+                status.now - status.lease?.silent);
         this.#showCoordinator();
         this.#runDown(before?.lease, status.lease);
         this.#showNodes(status.nodes);
@@ -73,7 +74,7 @@ export class Panel {
     #showCoordinator() {
         const coordinator = this.status?.coordinator;
         const known = this.status?.store === 'up';
-        byId('charge').dataset.state = coordinator ? 'held' : 'none';
+        byId('charge').dataset.state = !coordinator ? 'none' : this.#silence() ? 'silent' : 'held';
         byId('panel').toggleAttribute('data-stale', !this.status);
         showServer(byId('coordinator'), coordinator?.server ?? (known ? 'nobody' : 'unknown'));
         setText(byId('token'), coordinator ? `token ${coordinator.fence}` : '');
@@ -127,13 +128,22 @@ export class Panel {
         setText(byId('left'), this.#leaseWords(lease, left));
     }
 
+    /** How long the coordinator has given no sign of life, 0 if that means nothing. */
+    #silence() {
+        const silent = this.status?.lease?.silent ?? 0;
+        return silent > shortestSilence ? silent + performance.now() - this.heard : 0;
+    }
+
     #leaseWords(lease, left) {
         if (!this.status)
             return 'Not connected. The rest is as it was.';
         if (this.status.store === 'down')
             return 'Not known while the message store is down.';
+        const silence = this.#silence();
+        if (silence)
+            return `Silent for ${seconds(silence)}. Its lease runs for ${seconds(left)} more.`;
         return lease ? `${seconds(left)} of ${seconds(lease.ttl)} left`
-            : 'The servers ask the lock nodes for the lease.';
+            : 'Nobody. The servers ask the lock nodes for the lease.';
     }
 }
 

@@ -1,5 +1,6 @@
-// The last coordinators as bars, one lane for each server, and gaps in which nobody
-// was in charge. The table below says the same in words.
+// The last coordinators as bars, one lane for each server. A bar is full while its coordinator
+// gives signs of life, and hollow while its lease runs and it is silent. Between the bars nobody is
+// in charge, or nobody is in the room. The table below says the same in words.
 
 import {byId, element, setText, showServer} from './dom.js';
 import {exactTime, seconds} from './words.js';
@@ -9,6 +10,8 @@ const ticks = [40, 30, 20, 10, 0];
 const listed = 4;
 // Between a coordinator that leaves and the next one there is always a moment.
 const shortestGap = 50;
+// A coordinator gives a sign of life every 400 ms. What is shorter is no silence.
+export const shortestSilence = 1000;
 
 export class Timeline {
     constructor() {
@@ -25,7 +28,7 @@ export class Timeline {
         this.list.replaceChildren();
     }
 
-    /** A term is {server, fence, since, until}, as the server tells it. */
+    /** A term is {server, fence, since, until, heard, empty}, as the server tells it. */
     set(terms) {
         this.terms = [];
         for (const term of terms)
@@ -34,29 +37,39 @@ export class Timeline {
     }
 
     /** A new coordinator, or the end of the present one. */
-    add({server, fence, since, until, previous}) {
-        const before = previous && this.terms.find((term) => term.fence === previous.fence);
+    add({previous, ...term}) {
+        const before = previous && this.terms.find(({fence}) => fence === previous.fence);
         if (before)
-            before.until = previous.until;
-        this.#put({server, fence, since, until});
+            Object.assign(before, previous);
+        this.#put(term);
         this.#showList();
     }
 
-    /** Says whose lease lives at `now`, null: nobody's. The next coordinator will tell more exactly
-        when that has ended. */
-    setHolder(fence, now) {
+    /** Says whose lease lives at `now`, null: nobody's, and when that coordinator was heard last.
+        The next coordinator will tell more exactly when that has ended. */
+    setHolder(fence, now, heard) {
         const last = this.terms.at(-1);
         if (last && last.fence === fence)
-            last.until = null;
+            Object.assign(last, {until: null, heard});
         else if (last && fence === null)
             last.until ??= now;
     }
 
-    /** How long nobody was in charge before this term, or null if that is not known. */
+    /** What was before a term: {before, without, silent, empty} with the term before it, and how
+        long members had no coordinator that works, how much of that its lease ran, and how long
+        nobody was in the room. Null if that is not known. */
     gapBefore(fence) {
         const index = this.terms.findIndex((term) => term.fence === fence);
         const before = this.terms[index - 1];
-        return before?.until ? Math.max(0, this.terms[index].since - before.until) : null;
+        if (!before?.until)
+            return null;
+        const {since, empty} = this.terms[index];
+        const heard = Math.min(before.heard ?? before.until, before.until);
+        const away = empty ? empty.to - empty.from : 0;
+        return {
+            before, empty: away, silent: before.until - heard,
+            without: Math.max(0, since - heard - away),
+        };
     }
 
     draw(now) {
@@ -75,8 +88,13 @@ export class Timeline {
                 bar.title = `token ${fence}`;
                 bar.toggleAttribute('data-open', until === null);
                 place(bar, since, until ?? now);
+                const alive = (silenceOf(term, now)?.from ?? until ?? now) - since;
+                bar.style.setProperty('--alive', alive / ((until ?? now) - since || 1));
             });
-        sync(this.gaps, this.#gapsSince(start, now), (bar, {from, to}) => place(bar, from, to));
+        sync(this.gaps, this.#gapsSince(start, now), (bar, {kind, from, to}) => {
+            bar.dataset.kind = kind;
+            place(bar, from, to);
+        });
     }
 
     #put(term) {
@@ -100,12 +118,21 @@ export class Timeline {
         this.box.insertBefore(element('div', {class: 'lane'}, name, track), after);
     }
 
+    // Nobody in charge, but for the time in which nobody was in the room.
     #gapsSince(start, now) {
         return this.terms
-            .map((term, index) => ({
-                key: term.fence, from: term.until, to: this.terms[index + 1]?.since ?? now,
-            }))
-            .filter(({from, to}) => from !== null && to > start && to - from > shortestGap);
+            .flatMap(({fence, until}, index) => {
+                const {since, empty} = this.terms[index + 1] ?? {};
+                const gap = (kind, from, to) => ({key: `${fence} ${from}`, kind, from, to});
+                if (until === null)
+                    return [];
+                const to = since ?? now;
+                const [away, back] = empty ? [Math.max(until, empty.from), empty.to] : [to, to];
+                return [
+                    gap('nobody', until, away), gap('empty', away, back), gap('nobody', back, to),
+                ];
+            })
+            .filter(({from, to}) => to > start && to - from > shortestGap);
     }
 
     #showList() {
@@ -113,12 +140,24 @@ export class Timeline {
         this.list.replaceChildren(...newest.map(({server, fence, since}) => {
             const name = element('span', {class: 'server'});
             showServer(name, server);
-            const gap = this.gapBefore(fence);
-            const texts = [String(fence), exactTime(since), gap === null ? '–' : seconds(gap)];
+            const texts = [String(fence), exactTime(since), gapWords(this.gapBefore(fence))];
             return element('tr', {}, element('td', {}, name),
                 ...texts.map((text) => element('td', {}, text)));
         }));
     }
+}
+
+/** When a coordinator was silent and its lease ran, or null if it was not. */
+function silenceOf({heard, until}, now) {
+    const to = until ?? now;
+    return heard && to - heard > shortestSilence ? {from: heard, to} : null;
+}
+
+function gapWords(gap) {
+    if (gap === null)
+        return '–';
+    return gap.empty > shortestSilence ? `${seconds(gap.without)}, and empty`
+        : seconds(gap.without);
 }
 
 function axis() {

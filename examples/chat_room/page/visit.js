@@ -5,6 +5,7 @@ import {Connection} from './connection.js';
 import {mostLines} from './log.js';
 import {Outbox} from './outbox.js';
 import {limits} from './rules.js';
+import {shortestSilence} from './timeline.js';
 import {seconds} from './words.js';
 
 // Before the same is tried again, after an error that says that this helps.
@@ -180,8 +181,7 @@ export class Visit {
         if (first && this.history > 0 && !term.previous)
             return;  // We came later: for us nothing has changed.
         const gap = this.panel.timeline.gapBefore(term.fence);
-        this.log.note(`Coordinator is now ${term.server}, token ${term.fence}`
-            + (gap === null ? '' : `, after ${seconds(gap)} without one`));
+        this.log.note(`Coordinator is now ${term.server}, token ${term.fence}${gapWords(gap)}`);
     }
 
     #forgetRoom() {
@@ -244,6 +244,17 @@ export class Visit {
     #showPending() {
         this.log.showPending(this.outbox.entries);
     }
+}
+
+function gapWords(gap) {
+    if (!gap)
+        return '';
+    const {before, without, silent, empty} = gap;
+    if (empty > shortestSilence)
+        return `. Nobody was here for ${seconds(empty)}`;
+    return silent > shortestSilence
+        ? `, ${seconds(without)} after the last sign of ${before.server}`
+        : `, after ${seconds(without)} without one`;
 }
 
 function socketAddress() {

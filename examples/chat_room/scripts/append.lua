@@ -17,6 +17,7 @@ if refusal then
     return refusal
 end
 
+local moved = now()
 local last = tonumber(redis.call('HGET', room, 'seq') or '0')
 local taken, appended = {}, 0
 for index, entry in ipairs(redis.call('XRANGE', inbox, '-', '+', 'COUNT', ARGV[2])) do
@@ -27,7 +28,8 @@ for index, entry in ipairs(redis.call('XRANGE', inbox, '-', '+', 'COUNT', ARGV[2
         appended = appended + 1
         local at = string.match(entry[1], '^%d+')  -- When the inbox got it.
         redis.call('XADD', log, 'MAXLEN', '~', kept, string.format('%d-0', last),
-            'id', said[2], 'name', said[4], 'text', said[6], 'at', at, 'fence', token)
+            'id', said[2], 'name', said[4], 'text', said[6], 'at', at, 'fence', token,
+            'waited', math.max(0, moved - at))
     end
 end
 if #taken > 0 then

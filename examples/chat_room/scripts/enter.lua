@@ -5,7 +5,7 @@
 local room, coordinators = KEYS[1], KEYS[2]
 local token, server = ARGV[1], ARGV[2]
 
-local before = redis.call('HMGET', room, 'fence', 'until')
+local before = redis.call('HMGET', room, 'fence', 'until', 'heard', 'empty_from', 'empty_to')
 local refusal = fenced(room, token)
 if refusal then
     return refusal
@@ -19,7 +19,16 @@ local entry = {'server', server, 'since', since}
 if before[1] then
     -- It may have been extended after its last notice, but not beyond this moment.
     local ended = math.min(tonumber(before[2] or since), since)
-    entry = {'server', server, 'since', since, 'before', before[1], 'ended', ended}
+    local heard = math.min(tonumber(before[3] or ended), ended)
+    entry = {'server', server, 'since', since, 'before', before[1], 'ended', ended, 'heard', heard}
+    -- Nobody missed a coordinator while nobody was there.
+    local filled = math.min(tonumber(before[5] or 0), since)
+    if filled > heard then
+        local emptied = math.max(tonumber(before[4]), heard)
+        for _, word in ipairs({'emptied', emptied, 'filled', filled}) do
+            table.insert(entry, word)
+        end
+    end
 end
 -- The token is the entry's id, for both only grow.
 redis.call('XADD', coordinators, 'MAXLEN', 64, token .. '-0', unpack(entry))

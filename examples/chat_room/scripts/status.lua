@@ -3,7 +3,7 @@
 -- Whoever asks first notes the time, from which the room is known to have begun anew if the store
 -- has lost it meanwhile: its numbers alone may have caught up with the old ones.
 --
--- KEYS[1]  the room, KEYS[2]  its members on each server, KEYS[3]  its log
+-- KEYS[1]  the room, KEYS[2]  its members on each server, KEYS[3]  its log, KEYS[4]  its inbox
 -- ARGV[1]  the server, ARGV[2]  its members, ARGV[3]  ms after which a server does not count
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -20,12 +20,30 @@ for index = 1, #counts, 2 do
     end
 end
 
-local oldest = redis.call('XRANGE', KEYS[3], '-', '+', 'COUNT', 1)
-local first = oldest[1] and string.match(oldest[1][1], '^%d+') or '1'
+-- A room that says it is empty is. One that says nothing may have lost its servers.
+if members == 0 then
+    redis.call('HSETNX', KEYS[1], 'emptied', now)
+else
+    local emptied = redis.call('HGET', KEYS[1], 'emptied')
+    if emptied then
+        redis.call('HDEL', KEYS[1], 'emptied')
+        redis.call('HSET', KEYS[1], 'empty_from', emptied, 'empty_to', now)
+    end
+end
+
+-- The number or the time in the id of the first entry of a stream.
+local function first_of(stream)
+    local oldest = redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)
+    return oldest[1] and string.match(oldest[1][1], '^%d+')
+end
+
+local waiting = redis.call('XLEN', KEYS[4])
+local waits = now - tonumber(first_of(KEYS[4]) or now)
 redis.call('HSETNX', KEYS[1], 'began', now)
 local room = redis.call('HMGET', KEYS[1], 'seq', 'refused', 'server', 'fence', 'since', 'until',
-    'ttl', 'extensions', 'began')
-for index = 1, 9 do
+    'ttl', 'extensions', 'began', 'heard')
+for index = 1, 10 do
     room[index] = room[index] or ''
 end
-return {tostring(now), tostring(members), first, unpack(room)}
+return {tostring(now), tostring(members), first_of(KEYS[3]) or '1', tostring(waiting),
+    tostring(waits), unpack(room)}

@@ -37,6 +37,8 @@ using namespace std::chrono_literals;
 using request = http::request<http::string_body>;
 using response = http::response<http::string_body>;
 
+constexpr const char* plain_text = "text/plain; charset=utf-8";
+
 tcp::acceptor listen_on(const asio::any_io_executor& executor, const options& how)
 {
     const std::string where = how.address + " port " + std::to_string(how.port);
@@ -50,33 +52,64 @@ tcp::acceptor listen_on(const asio::any_io_executor& executor, const options& ho
     }
 }
 
-std::string_view host_of(std::string_view origin)
+/// HOST[:PORT] without the port, and without the brackets of an IPv6 address.
+std::string_view name_of(std::string_view host)
 {
-    const std::size_t scheme = origin.find("://");
-    return scheme == std::string_view::npos ? origin : origin.substr(scheme + 3);
+    if (host.starts_with('['))
+        return host.substr(1, std::min(host.find(']'), host.size()) - 1);
+    return host.substr(0, host.find(':'));
+}
+
+/** Whether a browser meant this server.
+
+    A site can let its own name lead to this machine, and then use this server as if it were its
+    own. An address is no name, so nobody can do that with it.
+*/
+bool is_host(std::string_view host, const options& how)
+{
+    const std::string name(name_of(host));
+    boost::system::error_code is_name;
+    (void)asio::ip::make_address(name, is_name);
+    if (!is_name || beast::iequals(name, "localhost"))
+        return true;
+    return std::ranges::any_of(how.allowed_hosts, [&name](const std::string& each) {
+        return beast::iequals(name, each);
+    });
 }
 
 /// Browsers tell which site a script comes from. Others tell nothing, and could tell anything.
 bool is_allowed(const request& asked, const options& how)
 {
-    const std::string_view origin = asked[http::field::origin];
-    if (origin.empty() || beast::iequals(host_of(origin), asked[http::field::host]))
+    const std::string origin(asked[http::field::origin]);
+    const std::string host(asked[http::field::host]);
+    if (origin.empty() || beast::iequals(origin, "http://" + host) ||
+        beast::iequals(origin, "https://" + host))
         return true;
-    return std::ranges::find(how.allowed_origins, origin) != how.allowed_origins.end();
+    const auto names = [&origin](const std::vector<std::string>& all) {
+        return std::ranges::find(all, origin) != all.end();
+    };
+    return names(how.allowed_origins) || names(how.peers);
 }
 
-response make_response(const request& asked, page_answer answer)
+/// What a page of this server may load, and connect to.
+std::string content_policy(const options& how)
+{
+    std::string policy =
+        "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+        "object-src 'none'; connect-src 'self'";
+    for (const std::string& peer : how.peers)
+        policy += " ws" + peer.substr(4);  // ws or wss, as it is http or https.
+    return policy;
+}
+
+response make_response(const request& asked, page_answer answer, const options& how)
 {
     response result(static_cast<http::status>(answer.status), asked.version());
     result.set(http::field::content_type, answer.content_type);
     result.set(http::field::cache_control, "no-cache");
     result.set("X-Content-Type-Options", "nosniff");
     result.set("Referrer-Policy", "no-referrer");
-    result.set(
-        "Content-Security-Policy",
-        "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-        "object-src 'none'"
-    );
+    result.set("Content-Security-Policy", content_policy(how));
     if (result.result() == http::status::method_not_allowed)
         result.set(http::field::allow, "GET, HEAD");
     result.keep_alive(asked.keep_alive());
@@ -89,13 +122,15 @@ response make_response(const request& asked, page_answer answer)
 
 page_answer answer_to(const request& asked, const surroundings& with)
 {
+    if (!is_host(asked[http::field::host], with.how))
+        return {421, plain_text, "this server has another name, see --allow-host\n"};
     const bool reads = asked.method() == http::verb::get || asked.method() == http::verb::head;
     if (!reads)
-        return {405, "text/plain; charset=utf-8", "only GET and HEAD\n"};
+        return {405, plain_text, "only GET and HEAD\n"};
     const std::string_view target = asked.target();
     const std::string_view path = target.substr(0, target.find('?'));
     if (path == "/ws")
-        return {426, "text/plain; charset=utf-8", "this is for WebSockets\n"};
+        return {426, plain_text, "this is for WebSockets\n"};
     if (path == "/healthz")
         return health(with);
     if (path == "/metrics")
@@ -173,8 +208,22 @@ asio::awaitable<void> http_server::accept()
     }
 }
 
+/// Whoever only connects must not keep others from doing so: files are limited.
+void http_server::make_room()
+{
+    const auto waits = [](const connection& each) { return each.waits(); };
+    const auto count = std::ranges::count_if(open_, waits);
+    if (static_cast<std::size_t>(count) < limits::waiting_connections)
+        return;
+    connection& oldest = *std::ranges::find_if(open_, waits);
+    oldest.ending = true;
+    with_.counts.dismissed.Increment();
+    oldest.cancel.emit(asio::cancellation_type::terminal);
+}
+
 void http_server::serve(tcp::socket accepted)
 {
+    make_room();
     const auto entry = open_.emplace(open_.end());
     asio::co_spawn(
         executor_,
@@ -195,18 +244,19 @@ asio::awaitable<void> http_server::talk(tcp::socket accepted, connections::itera
     {
         request asked = co_await read_request(stream, buffer);
         const bool upgrade = beast::websocket::is_upgrade(asked) && asked.target() == "/ws";
-        if (upgrade && is_allowed(asked, with_.how))
+        const bool ours = is_host(asked[http::field::host], with_.how);
+        if (upgrade && ours && is_allowed(asked, with_.how))
         {
             stream.expires_never();
             entry->behind = std::make_shared<session>(with_, rooms_, executor_);
             co_await serve_socket(std::move(stream), std::move(asked), entry->behind, with_);
             co_return;
         }
-        page_answer answer = upgrade ? page_answer{403, "text/plain; charset=utf-8",
-                                                   "another site may not use this\n"}
-                                     : answer_to(asked, with_);
+        page_answer answer = upgrade && ours
+            ? page_answer{403, plain_text, "another site may not use this\n"}
+            : answer_to(asked, with_);
         open = asked.keep_alive();
-        co_await write_response(stream, make_response(asked, std::move(answer)));
+        co_await write_response(stream, make_response(asked, std::move(answer), with_.how));
     }
 }
 

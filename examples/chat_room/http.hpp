@@ -40,11 +40,15 @@ private:
     {
         asio::cancellation_signal cancel;
         std::shared_ptr<session> behind;  ///< Null: not a WebSocket.
+        bool ending = false;              ///< Was told to end.
+
+        [[nodiscard]] bool waits() const { return !ending && (!behind || !behind->has_joined()); }
     };
     using connections = std::list<connection>;
 
     asio::awaitable<void> accept();
     void serve(asio::ip::tcp::socket accepted);
+    void make_room();
     asio::awaitable<void> talk(asio::ip::tcp::socket accepted, connections::iterator entry);
 
     surroundings with_;

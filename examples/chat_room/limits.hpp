@@ -25,6 +25,9 @@ inline constexpr std::size_t inbox = 10'000;
 /// Messages of the past that a member can ask for when it joins.
 inline constexpr std::size_t tail = 10'000;
 
+/// Connections that have not joined a room. One more ends the one that has waited longest.
+inline constexpr std::size_t waiting_connections = 256;
+
 /// Answers that wait for a member to read them. A server that waits does not read either.
 inline constexpr std::size_t waiting_answers = 64;
 

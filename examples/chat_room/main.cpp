@@ -3,6 +3,7 @@
 #include <redlock/client.hpp>
 
 #include "chat_room/http.hpp"
+#include "chat_room/limits.hpp"
 #include "chat_room/metrics.hpp"
 #include "chat_room/options.hpp"
 #include "chat_room/rooms.hpp"
@@ -18,12 +19,17 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <memory>
+#include <stdexcept>
+#include <string>
+
+#include <sys/resource.h>
 
 namespace chat {
 
@@ -105,8 +111,29 @@ private:
     asio::signal_set signals_;
 };
 
+/** Lets this process have as many files as it may need.
+
+    @throws std::runtime_error if it may not.
+*/
+void raise_file_limit(const options& how)
+{
+    constexpr std::size_t others = 64;  // Nodes, store, files of the page.
+    const std::size_t wanted = how.max_members + limits::waiting_connections + others;
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_max < wanted)
+        throw std::runtime_error(
+            "--max-members " + std::to_string(how.max_members) + " needs " +
+            std::to_string(wanted) + " open files, and this process may have " +
+            std::to_string(limit.rlim_max)
+        );
+    limit.rlim_cur = std::max<rlim_t>(limit.rlim_cur, wanted);
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int run(const options& how)
 {
+    raise_file_limit(how);
     asio::io_context context(1);  // One thread, so no part of a server needs a lock or a strand.
     server all(context, how);
     all.start();

@@ -40,6 +40,11 @@ metrics::metrics()
       terms(counter(registry_, "chat_terms_total", "Times this server became a coordinator")),
       lost(counter(registry_, "chat_terms_lost_total", "Terms that ended with a lost lease")),
       too_slow(counter(registry_, "chat_too_slow_total", "Members sent away for being too slow")),
+      dismissed(counter(
+          registry_,
+          "chat_dismissed_total",
+          "Connections ended because too many did not join"
+      )),
       acquisition(seconds(
           registry_,
           "chat_acquisition_seconds",

@@ -1,13 +1,13 @@
 #ifndef REDLOCK_EXAMPLES_CHAT_ROOM_METRICS_HPP
 #define REDLOCK_EXAMPLES_CHAT_ROOM_METRICS_HPP
 
+#include <string>
+
 #include <prometheus/counter.h>
 #include <prometheus/family.h>
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
-
-#include <string>
 
 namespace chat {
 
@@ -37,6 +37,7 @@ public:
     prometheus::Counter& terms;      ///< How often this server became a coordinator.
     prometheus::Counter& lost;       ///< Terms that ended because the lease was lost.
     prometheus::Counter& too_slow;   ///< Members that were sent away.
+    prometheus::Counter& dismissed;  ///< Connections that did not join, when too many waited.
     prometheus::Histogram& acquisition;  ///< Seconds of a round that acquired a lease.
     prometheus::Histogram& take_over;    ///< Seconds from the end of a lease to our term.
     prometheus::Histogram& delivery;     ///< Seconds from `say` to the log, as this server sees it.

@@ -55,6 +55,18 @@ void check_origin(const std::string& origin)
     const bool known = origin.starts_with("http://") || origin.starts_with("https://");
     if (!known || origin.find('/', origin.find("//") + 2) != std::string::npos)
         reject(origin, "must be http://HOST[:PORT] or https://HOST[:PORT]");
+    // It goes into a header that lists what the page may connect to.
+    if (origin.find_first_of(" \t;,'\"*") != std::string::npos)
+        reject(origin, "must be one address, without quotes and '*'");
+}
+
+void check_host(const std::string& host)
+{
+    const bool plain = std::ranges::all_of(host, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+    });
+    if (host.empty() || !plain)
+        reject(host, "must be a host name in small letters, without a port");
 }
 
 /// Makes a check that throws into one as CLI11 wants it. What is thrown names the value.
@@ -116,6 +128,13 @@ void add_addresses(CLI::App& app, options& to, texts& read)
     app.add_option("--allow-origin", to.allowed_origins, "another site that may use the WebSocket")
         ->check(checked(check_origin))
         ->type_name("URL");
+    app.add_option("--allow-host", to.allowed_hosts, "a name by which browsers call this server")
+        ->check(checked(check_host))
+        ->type_name("HOST");
+    app.add_option("--peers", to.peers, "where browsers reach the other servers")
+        ->check(checked(check_origin))
+        ->delimiter(',')
+        ->type_name("URL,URL,...");
 }
 
 void add_limits(CLI::App& app, options& to, texts& read)

@@ -27,6 +27,8 @@ struct options
     redlock::milliseconds ttl{3000};  ///< Of the lease of a coordinator.
     std::filesystem::path page;       ///< Directory with the files of the page.
     std::vector<std::string> allowed_origins;
+    std::vector<std::string> allowed_hosts;  ///< Names by which browsers may call this server.
+    std::vector<std::string> peers;          ///< Where browsers reach the other servers.
     talking_rate rate{50, 100};
     std::size_t max_rooms = 200;
     std::size_t max_members = 1000;

@@ -1,14 +1,14 @@
 #include "chat_room/protocol.hpp"
 
-#include <redlock/client.hpp>
-
 #include "chat_room/limits.hpp"
+#include "chat_room/names.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
+#include <boost/json/value_from.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -54,11 +54,6 @@ bool is_room_name(std::string_view text)
     });
 }
 
-bool is_person_name(std::string_view text)
-{
-    return !is_blank(text) && std::ranges::none_of(text, is_control);
-}
-
 bool is_text(std::string_view text)
 {
     return !is_blank(text) && std::ranges::none_of(text, [](char c) {
@@ -84,7 +79,9 @@ struct rule
 };
 
 constexpr rule room_rule{"room", limits::room, is_room_name, "letters a to z, digits and '-'"};
-constexpr rule name_rule{"name", limits::name, is_person_name, "printable characters"};
+constexpr rule name_rule{
+    "name", limits::name, is_person_name,
+    "visible characters with single blanks between words, and not 'You'"};
 constexpr rule text_rule{"text", limits::text, is_text, "printable characters and line feeds"};
 constexpr rule id_rule{"id", limits::id, is_id, "letters, digits and '-_.:'"};
 
@@ -119,6 +116,7 @@ constexpr std::uint64_t greatest_number = (1ULL << 53) - 1;
 
 constexpr number_rule after_rule{"after", 0, greatest_number};
 constexpr number_rule began_rule{"began", 0, greatest_number};
+constexpr number_rule before_rule{"before", 0, greatest_number};
 constexpr number_rule tail_rule{"tail", limits::tail, limits::tail};
 
 std::uint64_t take(const json::object& from, const number_rule& which)
@@ -136,6 +134,11 @@ std::uint64_t take(const json::object& from, const number_rule& which)
         throw refusal{problem::bad_field, std::move(text)};
     }
     return static_cast<std::uint64_t>(*given);
+}
+
+older_request take_older(const json::object& from)
+{
+    return {take(from, before_rule)};
 }
 
 say_request take_say(const json::object& from)
@@ -183,14 +186,29 @@ json::object to_json(const term& from)
     };
 }
 
-json::object to_json(const redlock::node_status& from)
+json::object to_json(const message& what)
 {
-    const auto round_trip = from.round_trip.count();
     return {
-        {"name", from.node},
-        {"state", to_string(from.state)},
-        {"because", from.because},
+        {"type", "message"},
+        {"seq", what.seq},
+        {"id", what.what.id},
+        {"name", what.what.name},
+        {"text", what.what.text},
+        {"at", what.at},
+        {"fence", what.fence.value()},
+        {"waited", what.waited},
+    };
+}
+
+json::object to_json(const told_node& from)
+{
+    const auto round_trip = from.status.round_trip.count();
+    return {
+        {"name", from.status.node},
+        {"state", to_string(from.status.state)},
+        {"because", from.status.because},
         {"round_trip_us", round_trip > 0 ? json::value(round_trip) : json::value(nullptr)},
+        {"votes_in", optional_time(from.votes_in)},
     };
 }
 
@@ -221,7 +239,7 @@ const char* to_string(problem value) noexcept
     return "unknown";
 }
 
-std::variant<join_request, say_request, refusal> parse(std::string_view text)
+std::variant<join_request, say_request, older_request, refusal> parse(std::string_view text)
 {
     try
     {
@@ -240,7 +258,9 @@ std::variant<join_request, say_request, refusal> parse(std::string_view text)
         }
         if (type->get_string() == "say")
             return take_say(object);
-        return refusal{problem::bad_type, "there is no such 'type'; there are: join say"};
+        if (type->get_string() == "older")
+            return take_older(object);
+        return refusal{problem::bad_type, "there is no such 'type'; there are: join say older"};
     }
     catch (const refusal& refused)
     {
@@ -254,6 +274,7 @@ frame make_frame(const hello& what)
         {"type", "hello"},
         {"server", what.server},
         {"ttl", what.ttl},
+        {"peers", json::value_from(what.peers)},
         {"limits",
          {{"text", limits::text},
           {"name", limits::name},
@@ -268,16 +289,15 @@ frame make_frame(const hello& what)
 
 frame make_frame(const message& what)
 {
-    return to_frame({
-        {"type", "message"},
-        {"seq", what.seq},
-        {"id", what.what.id},
-        {"name", what.what.name},
-        {"text", what.what.text},
-        {"at", what.at},
-        {"fence", what.fence.value()},
-        {"waited", what.waited},
-    });
+    return to_frame(to_json(what));
+}
+
+frame make_older(std::uint64_t before, const std::vector<message>& page)
+{
+    json::array messages;
+    for (const message& each : page)
+        messages.push_back(to_json(each));
+    return to_frame({{"type", "older"}, {"before", before}, {"messages", std::move(messages)}});
 }
 
 frame make_frame(const refusal& what)
@@ -343,7 +363,7 @@ frame make_coordinator(const term& what, const term* previous)
 frame make_status(
     const std::string& server,
     const std::optional<room_status>& status,
-    const std::vector<redlock::node_status>& nodes
+    const std::vector<told_node>& nodes
 )
 {
     json::object object{
@@ -375,7 +395,7 @@ frame make_status(
         };
     }
     json::array states;
-    for (const redlock::node_status& each : nodes)
+    for (const told_node& each : nodes)
         states.push_back(to_json(each));
     object["nodes"] = std::move(states);
     return to_frame(object);

@@ -1,6 +1,8 @@
 #ifndef REDLOCK_EXAMPLES_CHAT_ROOM_PROTOCOL_HPP
 #define REDLOCK_EXAMPLES_CHAT_ROOM_PROTOCOL_HPP
 
+#include <redlock/node_status.hpp>
+
 #include "chat_room/limits.hpp"
 #include "chat_room/room_data.hpp"
 
@@ -11,12 +13,6 @@
 #include <string_view>
 #include <variant>
 #include <vector>
-
-namespace redlock {
-
-struct node_status;
-
-}  // namespace redlock
 
 namespace chat {
 
@@ -67,8 +63,16 @@ struct say_request
     std::string text;
 };
 
+/// Asks for what was said before a message.
+struct older_request
+{
+    std::uint64_t before = 0;
+};
+
 /// Reads what a client sent. @param text Valid UTF-8.
-[[nodiscard]] std::variant<join_request, say_request, refusal> parse(std::string_view text);
+[[nodiscard]] std::variant<join_request, say_request, older_request, refusal> parse(
+    std::string_view text
+);
 
 /// How fast a member may talk.
 struct talking_rate
@@ -82,6 +86,7 @@ struct hello
     std::string server;
     std::int64_t ttl;
     talking_rate rate;
+    std::vector<std::string> peers;  ///< Where the other servers are.
 };
 
 /// A coordinator of a room, as a timeline shows it.
@@ -90,8 +95,8 @@ struct term
     std::string server;
     redlock::fencing_token fence;
     store_time since = 0;
-    std::optional<store_time> until;  ///< Empty: its lease lives, as far as anybody knows.
-    bool left = false;                ///< Whether it handed over by itself.
+    std::optional<store_time> until;    ///< Empty: its lease lives, as far as anybody knows.
+    bool left = false;                  ///< Whether it handed over by itself.
     std::optional<store_time> heard{};  ///< Its last sign of life. Empty: it is not over.
     std::optional<span> empty{};        ///< When nobody was in the room, before it began.
 };
@@ -99,6 +104,7 @@ struct term
 [[nodiscard]] frame make_frame(const hello& what);
 [[nodiscard]] frame make_frame(const message& what);
 [[nodiscard]] frame make_frame(const refusal& what);
+[[nodiscard]] frame make_older(std::uint64_t before, const std::vector<message>& page);
 [[nodiscard]] frame make_accepted(const std::string& id);
 [[nodiscard]] frame make_welcome(
     const std::string& server,
@@ -107,6 +113,13 @@ struct term
     const std::vector<term>& terms
 );
 
+/// A lock node, as members are told of it.
+struct told_node
+{
+    redlock::node_status status;
+    std::optional<std::int64_t> votes_in{};  ///< Milliseconds, at most. Empty: not in quarantine.
+};
+
 /// @param previous The term before; null if there was none.
 [[nodiscard]] frame make_coordinator(const term& what, const term* previous);
 
@@ -114,7 +127,7 @@ struct term
 [[nodiscard]] frame make_status(
     const std::string& server,
     const std::optional<room_status>& status,
-    const std::vector<redlock::node_status>& nodes
+    const std::vector<told_node>& nodes
 );
 
 }  // namespace chat

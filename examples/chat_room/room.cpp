@@ -1,7 +1,5 @@
 #include "chat_room/room.hpp"
 
-#include <redlock/client.hpp>
-
 #include <algorithm>
 #include <iostream>
 #include <utility>
@@ -90,9 +88,12 @@ void room::on_lost()
     stop();
 }
 
-void room::on_status(const std::optional<room_status>& status)
+void room::on_status(
+    const std::optional<room_status>& status,
+    const std::vector<told_node>& nodes
+)
 {
-    const frame told = make_status(with_.how.name, status, with_.locks.nodes());
+    const frame told = make_status(with_.how.name, status, nodes);
     for (member* const each : members_)
         each->on_status(told);
 }

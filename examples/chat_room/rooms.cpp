@@ -1,5 +1,7 @@
 #include "chat_room/rooms.hpp"
 
+#include <redlock/client.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
@@ -19,6 +21,9 @@ constexpr auto pause_after_failure = 100ms;
 
 /// A room without members is kept for so many rounds of status: a member that reconnects finds it.
 constexpr unsigned rounds_kept = 4;
+
+/// A node that may have forgotten leases sits out the longest that there may be.
+const auto longest_quarantine = redlock::client_config().ttl_max + 100ms;
 
 }  // namespace
 
@@ -168,6 +173,7 @@ asio::awaitable<void> rooms::tell_status_once()
     {
         // Members are told that the store is down.
     }
+    const std::vector<told_node> nodes = look_at_nodes();
     for (std::size_t index = 0; index < about.size(); ++index)
     {
         const auto& [room, seen] = about[index];
@@ -175,8 +181,34 @@ asio::awaitable<void> rooms::tell_status_once()
         if (known && room->is_lost(told[index], seen))
             start_over(room);
         else
-            room->on_status(known ? std::optional(told[index]) : std::nullopt);
+            room->on_status(known ? std::optional(told[index]) : std::nullopt, nodes);
     }
+}
+
+/// A node in quarantine does not say how long it will take. So this counts from the moment at which
+/// it was seen there first.
+std::vector<told_node> rooms::look_at_nodes()
+{
+    const auto now = std::chrono::steady_clock::now();
+    std::vector<told_node> all;
+    for (redlock::node_status& each : with_.locks.nodes())
+    {
+        told_node& told = all.emplace_back();
+        if (each.state == redlock::node_state::quarantined)
+        {
+            const auto since = quarantined_.try_emplace(each.node, now).first->second;
+            const auto left = std::max<std::chrono::steady_clock::duration>(
+                since + longest_quarantine - now, 0ms
+            );
+            told.votes_in = left / 1ms;
+        }
+        else
+        {
+            quarantined_.erase(each.node);
+        }
+        told.status = std::move(each);
+    }
+    return all;
 }
 
 /// The log has begun anew, so nothing is right any more that the room remembers. The next member

@@ -10,10 +10,12 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace chat {
 
@@ -59,6 +61,7 @@ private:
     asio::awaitable<void> follow_once();
     asio::awaitable<void> tell_status();
     asio::awaitable<void> tell_status_once();
+    [[nodiscard]] std::vector<told_node> look_at_nodes();
     std::shared_ptr<chat::room> open(
         const std::string& name,
         const room_status& status,
@@ -80,6 +83,7 @@ private:
     asio::any_io_executor executor_;
     history past_;
     std::map<std::string, occupied> rooms_;
+    std::map<std::string, std::chrono::steady_clock::time_point> quarantined_;  ///< Since when.
     std::size_t members_ = 0;
     std::size_t running_ = 0;  ///< Coroutines.
     event status_due_;

@@ -18,6 +18,9 @@ using std::chrono::steady_clock;
 constexpr unsigned policy_error = 1008;
 constexpr unsigned service_restart = 1012;
 
+/// What exactly went wrong is of no use to members. It is in the server's log.
+constexpr const char* store_is_down = "the message store does not answer";
+
 /// The last message that a client does not want, or has.
 std::uint64_t begin_of(const join_request& what, const room_status& status)
 {
@@ -50,7 +53,8 @@ session::session(surroundings with, rooms& all, asio::any_io_executor executor)
       drained_(executor),
       join_by_(steady_clock::now() + limits::patience)
 {
-    answers_.push_back(make_frame(hello{with.how.name, with.how.ttl.count(), with.how.rate}));
+    answers_.push_back(make_frame(hello{
+        with.how.name, with.how.ttl.count(), with.how.rate, with.how.peers}));
 }
 
 session::~session()
@@ -74,6 +78,8 @@ asio::awaitable<void> session::on_text(std::string text)
         co_await handle(std::move(*join));
     else if (auto* const say = std::get_if<say_request>(&request))
         co_await handle(std::move(*say));
+    else if (const auto* const older = std::get_if<older_request>(&request))
+        co_await handle(*older);
     else
         refuse(std::get<refusal>(request));
 }
@@ -111,9 +117,9 @@ asio::awaitable<void> session::handle(join_request what)
     {
         refuse(refused);
     }
-    catch (const store_failure& failure)
+    catch (const store_failure&)
     {
-        refuse({problem::store_down, failure.what()});
+        refuse({problem::store_down, store_is_down});
     }
     wake_.set();
 }
@@ -139,9 +145,32 @@ asio::awaitable<void> session::handle(say_request what)
     {
         refuse({problem::inbox_full, failure.what(), what.id});
     }
-    catch (const store_failure& failure)
+    catch (const store_failure&)
     {
-        refuse({problem::store_down, failure.what(), what.id});
+        refuse({problem::store_down, store_is_down, what.id});
+    }
+}
+
+asio::awaitable<void> session::handle(older_request what)
+{
+    if (!room_)
+    {
+        refuse({problem::not_joined, "join a room first"});
+        co_return;
+    }
+    try
+    {
+        const std::uint64_t last = what.before > 0 ? what.before - 1 : 0;
+        const std::uint64_t after = last - std::min<std::uint64_t>(last, store::page_size);
+        std::vector<message> page = co_await with_.data.read(room_->name(), after);
+        // If the log has forgotten some of them, others follow.
+        std::erase_if(page, [last](const message& each) { return each.seq > last; });
+        answers_.push_back(make_older(what.before, page));
+        wake_.set();
+    }
+    catch (const store_failure&)
+    {
+        refuse({problem::store_down, store_is_down});
     }
 }
 

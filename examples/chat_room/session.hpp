@@ -62,6 +62,8 @@ public:
     /// Ends the session: the next frame is the last one.
     void close(unsigned code, std::string reason);
 
+    [[nodiscard]] bool has_joined() const noexcept { return room_ != nullptr; }
+
     [[nodiscard]] unsigned close_code() const noexcept { return close_code_; }
     [[nodiscard]] const std::string& close_reason() const noexcept { return close_reason_; }
 
@@ -74,6 +76,7 @@ public:
 private:
     asio::awaitable<void> handle(join_request what);
     asio::awaitable<void> handle(say_request what);
+    asio::awaitable<void> handle(older_request what);
     asio::awaitable<void> wait_for_reader();
     void refuse(const refusal& what);
     frame next_message();

@@ -14,6 +14,7 @@
 #include <boost/redis/connection.hpp>
 
 #include <charconv>
+#include <iostream>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -37,10 +38,6 @@ constexpr auto pause_before_reconnecting = 200ms;
 
 /// Messages that are moved at once. A script keeps the server from everything else.
 constexpr std::size_t batch_size = 100;
-
-/// Messages that are read from a log at once: 160 kB if they are as long as they may be. While the
-/// reply is taken apart, this server does nothing else.
-constexpr std::size_t page_size = 20;
 
 /// A server that has not told its members for so long has none.
 constexpr auto presence_time = 3s;
@@ -334,9 +331,12 @@ struct store::connections
     {
     }
 
-    void set_up(bool now)
+    void set_up(bool now, std::string_view why)
     {
-        if (std::exchange(up, now) != now && on_change)
+        if (std::exchange(up, now) == now)
+            return;
+        std::cerr << "store: " << why << std::endl;
+        if (on_change)
             on_change();
     }
 
@@ -439,12 +439,12 @@ asio::awaitable<std::vector<room_status>> store::status(
     {
         replies = co_await connections_->commands.ask(std::move(request));
     }
-    catch (...)
+    catch (const std::exception& failure)
     {
-        connections_->set_up(false);
+        connections_->set_up(false, failure.what());
         throw;
     }
-    connections_->set_up(true);
+    connections_->set_up(true, "up");
     std::vector<room_status> result;
     for (std::size_t index = 1; index < replies.size(); ++index)
         result.push_back(read_status(replies[index]));

@@ -97,6 +97,10 @@ public:
     /// Puts a message into the inbox of a room. Throws `inbox_full`.
     asio::awaitable<void> say(std::string room, said what);
 
+    /// Messages that are read from a log at once: 160 kB if they are as long as they may be. While
+    /// the reply is taken apart, this server does nothing else.
+    static constexpr std::size_t page_size = 20;
+
     /// Reads the first messages after `after`, a page of them at most. On a connection of its own:
     /// long replies keep no others waiting.
     asio::awaitable<std::vector<message>> read(std::string room, std::uint64_t after);

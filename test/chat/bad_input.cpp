@@ -17,6 +17,9 @@
 #include <utility>
 #include <vector>
 
+#include <sys/resource.h>
+#include <sys/types.h>
+
 #include "support/child_process.hpp"
 #include "support/client_runner.hpp"
 #include "support/eventually.hpp"
@@ -67,11 +70,14 @@ const std::vector<bad_frame> after_join{
     {say("x", R"(\u001b[31m)"), "bad_field"},
     {say("x", std::string(2001, 't')), "too_long"},
     {R"({"type":"join","room":"other","name":"Visitor"})", "already_joined"},
+    {R"({"type":"older","before":-1})", "bad_field"},
+    {R"({"type":"older","before":"all"})", "bad_field"},
 };
 
 /// What somebody sends who has not joined.
 const std::vector<bad_frame> before_join{
     {say("x", "x"), "not_joined"},
+    {R"({"type":"older","before":5})", "not_joined"},
     {R"({"type":"join","name":"Ada"})", "bad_field"},
     {R"({"type":"join","room":"Lobby","name":"Ada"})", "bad_field"},
     {R"({"type":"join","room":"-x","name":"Ada"})", "bad_field"},
@@ -90,6 +96,36 @@ const std::vector<bad_frame> before_join{
     {R"({"type":"join","room":"lobby","name":"Ada","tail":10001})", "bad_field"},
     {R"({"type":"join","room":"lobby","name":"Ada","tail":"all"})", "bad_field"},
     {R"({"type":"join","room":"lobby","name":"Ada","tail":null})", "bad_field"},
+};
+
+/// Names that look like another one, or like none.
+const std::vector<std::string> unclear_names{
+    "Ada\u202e",          // right-to-left override
+    "\u200fAda",          // right-to-left mark
+    "\u2066Ada\u2069",   // isolates
+    "A\u200bda",          // zero-width space
+    "A\u200dda",          // zero-width joiner
+    "Ada\ufeff",          // zero-width no-break space
+    "Ada\ufe0f",          // variation selector
+    "A\u00adda",          // soft hyphen
+    "Ada\u3164",          // Hangul filler
+    "Ada\u00a0B",         // no-break space
+    "Ada  B",              // two blanks
+    " Ada",
+    "Ada ",
+    "Ada\u2028",          // line separator
+    "A\u0301\u0302\u0303da",  // three marks on one letter
+    "\u0e01\u0e47\u0e47\u0e47",  // the same in Thai
+    "\u0301Ada",          // a mark on nothing
+    "\u0085",             // a control character of two bytes
+    "\ue000",             // private use
+    "You",
+    "yOU",
+};
+
+const std::vector<std::string> clear_names{
+    "Ada", "Jos\u00e9", "Jose\u0301", "\u0627\u0644\u0639\u0631\u0628\u064a\u0629", "\u5c0f\u660e",
+    "\u0e19\u0e49\u0e33", "\U0001F600", "Ada of s1", "<i>Ada</i>", "Yours",
 };
 
 void check_answers(visitor& who, const std::vector<bad_frame>& table)
@@ -116,12 +152,39 @@ std::string answer_to(const chat::server_process& server, const std::string& req
     return line;
 }
 
-std::string upgrade(const std::string& origin)
+std::string upgrade(const std::string& origin, const std::string& host = "chat.example")
 {
-    return "GET /ws HTTP/1.1\r\nHost: chat.example\r\nOrigin: " + origin +
+    return "GET /ws HTTP/1.1\r\nHost: " + host + "\r\nOrigin: " + origin +
            "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
 }
+
+/// Lets another process have no more files.
+void limit_files(pid_t pid, rlim_t most)
+{
+    const rlimit limit{most, most};
+    if (::prlimit(pid, RLIMIT_NOFILE, &limit, nullptr) != 0)
+        throw_errno("prlimit");
+}
+
+/// Lets this process have more files, for as long as the object lives.
+class limit_of_files
+{
+public:
+    explicit limit_of_files(rlim_t least)
+    {
+        ::getrlimit(RLIMIT_NOFILE, &before_);
+        const rlimit more{std::max(least, before_.rlim_cur), before_.rlim_max};
+        if (::setrlimit(RLIMIT_NOFILE, &more) != 0)
+            throw_errno("setrlimit");
+    }
+    limit_of_files(const limit_of_files&) = delete;
+    limit_of_files& operator=(const limit_of_files&) = delete;
+    ~limit_of_files() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+private:
+    rlimit before_{};
+};
 
 }  // namespace
 
@@ -141,6 +204,68 @@ BOOST_AUTO_TEST_CASE(bad_frames_get_a_clear_answer_and_the_connection_stays)
     who.send(say("good", "still here"));
     BOOST_TEST(who.next("accepted").at("id").as_string() == "good");
     BOOST_TEST(who.next("message").at("text").as_string() == "still here");
+}
+
+BOOST_AUTO_TEST_CASE(names_that_could_look_like_another_one_are_refused)
+{
+    chat_fixture f({.servers = 1});
+    const auto join = [](const std::string& name) {
+        return R"({"type":"join","room":"lobby","name":")" + name + R"("})";
+    };
+    visitor who(f, 0);
+    for (const std::string& name : unclear_names)
+    {
+        BOOST_TEST_CONTEXT(name)
+        {
+            who.send(join(name));
+            const json::object told = who.next_of({"error", "welcome"});
+            BOOST_TEST_REQUIRE(told.at("type").as_string() == "error");
+            BOOST_TEST(told.at("code").as_string() == "bad_field");
+        }
+    }
+    for (const std::string& name : clear_names)
+    {
+        BOOST_TEST_CONTEXT(name)
+        {
+            visitor clear(f, 0);
+            clear.send(join(name));
+            BOOST_TEST(clear.next_of({"error", "welcome"}).at("type").as_string() == "welcome");
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(who_only_connects_does_not_keep_others_from_it)
+{
+    chat_fixture f({.servers = 1});
+    auto& ada = f.add("Ada", 0);
+    limit_files(f.on[0].pid(), 1024);
+    const limit_of_files more(4096);
+    std::vector<asio::ip::tcp::socket> idle;
+    for (int count = 0; count < 1200; ++count)
+    {
+        idle.emplace_back(f.context).connect(
+            {asio::ip::address_v4::loopback(), f.on[0].port()}
+        );
+    }
+
+    BOOST_TEST(f.on[0].get("/healthz") != "");
+    visitor(f, 0).join();
+    ada.say("still here");
+    BOOST_TEST(f.all_heard());
+    BOOST_TEST(ada.reconnections() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(members_are_not_told_internal_errors)
+{
+    chat_fixture f({.servers = 1});
+    visitor who(f, 0);
+    who.join();
+
+    f.on.store.command({"SET", "chat:{lobby}:inbox", "no stream"});
+    who.say("x");
+
+    const std::string text(who.next("error").at("text").as_string());
+    BOOST_TEST(text == "the message store does not answer");
 }
 
 BOOST_AUTO_TEST_CASE(a_tail_that_is_out_of_range_is_named)
@@ -223,7 +348,10 @@ BOOST_AUTO_TEST_CASE(who_never_joins_is_sent_away)
 
 BOOST_AUTO_TEST_CASE(http_requests_get_the_status_that_fits)
 {
-    chat_fixture f({.servers = 1, .more = {"--allow-origin", "https://friend.example"}});
+    chat_fixture f(
+        {.servers = 1,
+         .more = {"--allow-origin", "https://friend.example", "--allow-host", "chat.example"}}
+    );
     const auto& server = f.on[0];
     const auto status = [&server](const std::string& request) {
         return answer_to(server, request).substr(9, 3);
@@ -242,8 +370,24 @@ BOOST_AUTO_TEST_CASE(http_requests_get_the_status_that_fits)
     BOOST_TEST(status("GET /ws" + end) == "426");
     BOOST_TEST(status(upgrade("http://evil.example")) == "403");
     BOOST_TEST(status(upgrade("null")) == "403");
+    BOOST_TEST(status(upgrade("ftp://chat.example")) == "403");
+    BOOST_TEST(status(upgrade("chrome-extension://chat.example")) == "403");
+    BOOST_TEST(status(upgrade("chat.example")) == "403");
     BOOST_TEST(status(upgrade("http://chat.example")) == "101");
     BOOST_TEST(status(upgrade("https://friend.example")) == "101");
+
+    // A site that lets its own name lead here is not this server.
+    const auto host = [&](const std::string& name) {
+        return status("GET / HTTP/1.1\r\nHost: " + name + "\r\nConnection: close\r\n\r\n");
+    };
+    BOOST_TEST(host("evil.example") == "421");
+    BOOST_TEST(host("evil.example:" + std::to_string(server.port())) == "421");
+    BOOST_TEST(host("") == "421");
+    BOOST_TEST(host("127.0.0.1.evil.example") == "421");
+    BOOST_TEST(host("127.0.0.1:" + std::to_string(server.port())) == "200");
+    BOOST_TEST(host("localhost") == "200");
+    BOOST_TEST(host("[::1]:80") == "200");
+    BOOST_TEST(status(upgrade("http://evil.example", "evil.example")) == "421");
 
     // No HTTP, or more of it than anybody needs: the connection ends.
     BOOST_TEST(answer_to(server, "\x16\x03\x01 this is TLS\r\n\r\n") == "");
@@ -271,6 +415,9 @@ BOOST_AUTO_TEST_CASE(options_out_of_range_are_named_and_the_server_does_not_star
         {{"--history", "1"}, "--history"},
         {{"--allow-origin", "chat.example"}, "chat.example"},
         {{"--allow-origin", "http://chat.example/path"}, "/path"},
+        {{"--allow-host", "Chat Example"}, "Chat Example"},
+        {{"--peers", "http://a,b"}, "'b' must be http://"},
+        {{"--peers", "http://a;script-src"}, "'http://a;script-src' must be one address"},
         {{"--nodes", "http://a"}, "--nodes"},
         {{"--store", "rediss://a"}, "--store"},
         {{"--name", "two words"}, "two words"},
@@ -297,6 +444,22 @@ BOOST_AUTO_TEST_CASE(options_out_of_range_are_named_and_the_server_does_not_star
             BOOST_TEST(read_file(said).find(each.named) != std::string::npos);
         }
     }
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_of_files_that_is_too_low_for_the_members_is_named)
+{
+    const temp_folder folder;
+    const auto said = folder.path() / "said";
+    child_process server(
+        {REDLOCK_CHAT_SERVER,
+         {"chat_server", "--name", "s", "--listen", "127.0.0.1:0", "--nodes", "redis://127.0.0.1:1",
+          "--store", "redis://127.0.0.1:2", "--max-members", "100000"},
+         {},
+         said}
+    );
+
+    BOOST_TEST(eventually([&server] { return server.has_ended(); }));
+    BOOST_TEST(read_file(said).find("--max-members 100000 needs") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_password_in_a_bad_url_is_not_printed)

@@ -2,9 +2,12 @@
 
 #include "chat/fixture.hpp"
 
+#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <fstream>
@@ -277,6 +280,29 @@ BOOST_AUTO_TEST_CASE(an_emptied_store_is_noticed_although_its_numbers_have_caugh
         return ada.all().size() == 3 && ada.all().front().text == "anew";
     }));
     check_histories(f.members, 3);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_sits_out_says_how_long_at_most)
+{
+    chat_fixture f({.servers = 1, .ttl = ttl});
+    auto& ada = f.add("Ada", 0);
+
+    f.on.nodes[0].kill();
+    f.on.nodes[0].start();
+    const auto left = [&ada]() -> std::int64_t {
+        if (ada.status().empty())
+            return 0;
+        const auto told = boost::json::parse(ada.status());
+        const auto& node = told.at("nodes").at(0);
+        const bool sits_out = node.at("state").as_string() == "quarantined";
+        return sits_out ? node.at("votes_in").to_number<std::int64_t>() : 0;
+    };
+
+    BOOST_TEST(run_until(f.context, [&] { return left() > 0; }));
+    const std::int64_t first = left();
+    BOOST_TEST(first > 20'000);
+    BOOST_TEST(first < 31'000);
+    BOOST_TEST(run_until(f.context, [&] { return left() < first - 500; }));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

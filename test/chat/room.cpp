@@ -96,6 +96,63 @@ BOOST_AUTO_TEST_CASE(who_joins_gets_as_many_of_the_last_messages_as_it_asks_for)
     }
 }
 
+BOOST_AUTO_TEST_CASE(who_asks_for_older_messages_gets_a_page_of_them)
+{
+    chat_fixture f({.servers = 1});
+    auto& ada = f.add("Ada", 0);
+    for (int number = 0; number < 60; ++number)
+        ada.say(std::to_string(number));
+    BOOST_TEST(f.all_heard());
+    struct wish
+    {
+        std::int64_t before;
+        std::int64_t first;
+        std::size_t count;
+    };
+    visitor who(f, 0);
+    who.join(R"("tail":0)");
+
+    const std::vector<wish> table{{61, 41, 20}, {41, 21, 20}, {6, 1, 5}, {1, 0, 0}, {0, 0, 0}};
+    for (const wish& each : table)
+    {
+        BOOST_TEST_CONTEXT(each.before)
+        {
+            who.send(R"({"type":"older","before":)" + std::to_string(each.before) + "}");
+            const auto told = who.next("older");
+            const auto& messages = told.at("messages").as_array();
+            BOOST_TEST(told.at("before").as_int64() == each.before);
+            BOOST_TEST_REQUIRE(messages.size() == each.count);
+            for (std::size_t index = 0; index < each.count; ++index)
+            {
+                const auto seq = each.first + static_cast<std::int64_t>(index);
+                BOOST_TEST(messages[index].at("seq").as_int64() == seq);
+            }
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(members_are_told_where_the_other_servers_are)
+{
+    chat_fixture f({.servers = 3});
+    for (const auto& each : f.on)
+    {
+        const std::string found = each.get("/");
+        BOOST_TEST(!found.empty());
+    }
+    chat::connection link(f.context.get_executor());
+    const auto ask = [&]() -> asio::awaitable<std::string> {
+        co_await link.open(f.on[1].port());
+        co_return co_await link.receive(5s);
+    };
+
+    const std::string hello = run(f.context, asio::co_spawn(f.context, ask(), asio::deferred));
+
+    BOOST_TEST(
+        hello.find(R"("peers":[")" + f.on[0].url() + R"(",")" + f.on[2].url() + R"("])") !=
+        std::string::npos
+    );
+}
+
 BOOST_AUTO_TEST_CASE(what_is_said_twice_appears_once)
 {
     chat_fixture f({.servers = 2});

@@ -105,8 +105,9 @@ stage::stage(stage_options how)
         server_process& next = servers_.emplace_back();
         next.name_ = "s" + std::to_string(index + 1);
         next.node_urls_ = node_urls();
-        start(next);
     }
+    for (server_process& each : servers_)
+        start(each);
     for (const server_process& each : servers_)
     {
         if (!becomes_healthy(each))
@@ -149,10 +150,23 @@ void stage::start(server_process& which)
         "--stall-before-append",
         which.stall_file(),
     };
+    if (const std::vector<std::string> peers = peers_of(which); !peers.empty())
+        words.insert(words.end(), {"--peers", join(peers)});
     words.insert(words.end(), how_.more.begin(), how_.more.end());
     which.process_ = redlock::test::child_process(
         {REDLOCK_CHAT_SERVER, std::move(words), {}, which.folder_.path() / "log"}
     );
+}
+
+std::vector<std::string> stage::peers_of(const server_process& which) const
+{
+    std::vector<std::string> all;
+    for (const server_process& each : servers_)
+    {
+        if (&each != &which)
+            all.push_back(each.url());
+    }
+    return all;
 }
 
 std::string stage::node_urls() const

@@ -106,6 +106,7 @@ public:
 
 private:
     void initialize_nodes() const;
+    [[nodiscard]] std::vector<std::string> peers_of(const server_process& which) const;
 
     stage_options how_;
     std::deque<server_process> servers_;

@@ -340,6 +340,27 @@ test('on a phone the panel opens and closes, and nothing is cut off', async () =
     await page.getByRole('button', {name: 'Send'}).waitFor();
 });
 
+for (const [width, height] of [[320, 256], [568, 320], [844, 390]])
+    test(`at ${width} by ${height} messages, field and panel can be reached`, async () => {
+        const ada = await one({viewport: {width, height}});
+        const {page} = ada;
+        for (let i = 1; i <= 20; ++i)
+            await ada.say(`line ${i}`);
+        await ada.sees('line 20');
+        const toggle = page.getByRole('button', {name: 'Details'});
+        if (await toggle.isVisible())
+            await toggle.press('Enter');
+        const heights = await page.evaluate(() => Object.fromEntries(['log', 'composer', 'nodes']
+            .map((id) => [id, document.getElementById(id).getBoundingClientRect().height])));
+
+        assert.ok(heights.log >= 100, `the messages have ${heights.log} pixels`);
+        for (const part of [ada.messages.last(), ada.field, page.locator('#nodes tr').last()]) {
+            await part.scrollIntoViewIfNeeded();
+            await part.evaluate(inSight);
+        }
+        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+    });
+
 // Runs in the browser.
 function inSight(line) {
     return new Promise((resolve) => new IntersectionObserver(([{isIntersecting}]) =>

@@ -46,8 +46,8 @@ class Redis {
 
 /** One chat server. It comes back on the port that it had. */
 class Server {
-    constructor(stage, name) {
-        Object.assign(this, {stage, name, port: 0});
+    constructor(stage, name, port) {
+        Object.assign(this, {stage, name, port, url: `http://127.0.0.1:${port}`});
         this.stallFile = join(stage.folder, `stall-${name}`);
     }
 
@@ -55,9 +55,14 @@ class Server {
         this.child = start(program('REDLOCK_CHAT_SERVER'), [
             '--name', this.name, '--listen', `127.0.0.1:${this.port}`, '--ttl', ttl,
             '--nodes', this.stage.nodes.map(({url}) => url).join(), '--store', this.stage.store.url,
-            '--stall-before-append', this.stallFile,
+            '--stall-before-append', this.stallFile, ...this.#peers(), ...this.stage.more,
         ]);
-        [this.url, this.port] = (await printed(this.child, /http:\/\/[\d.]+:(\d+)/));
+        await printed(this.child, /listening on/);
+    }
+
+    #peers() {
+        const others = this.stage.servers.filter((server) => server !== this);
+        return this.stage.peers ? ['--peers', others.map(({url}) => url).join()] : [];
     }
 
     kill(signal) {
@@ -78,8 +83,9 @@ class Server {
 }
 
 export class Stage {
-    static async open() {
-        const stage = new Stage();
+    /** With `peers`, a page goes on at another server when its own one is lost. */
+    static async open({peers = false, more = []} = {}) {
+        const stage = new Stage({peers, more});
         await stage.#open().catch(async (error) => {
             await stage.close();
             throw error;
@@ -98,13 +104,23 @@ export class Stage {
         return counts.reduce((sum, count) => sum + count, 0);
     }
 
+    /** Starts the servers that a test has ended. */
+    async mend() {
+        await Promise.all(this.servers.map((server) => {
+            const {exitCode, signalCode} = server.child;
+            server.kill('SIGCONT');
+            return (exitCode ?? signalCode) === null ? null : server.start();
+        }));
+    }
+
     async close() {
         const all = [...this.servers, this.store, ...this.nodes];
         await Promise.all(all.map(({child}) => child && end(child, 'SIGKILL')));
         rmSync(this.folder, {recursive: true, force: true});
     }
 
-    constructor() {
+    constructor(options) {
+        Object.assign(this, options);
         this.folder = mkdtempSync(join(tmpdir(), 'redlock-browser-'));
         this.servers = [];
         this.nodes = [];
@@ -118,7 +134,8 @@ export class Stage {
         this.store = new Redis(this.folder, await freePort(), ['--appendonly', 'yes']);
         await Promise.all([...this.nodes, this.store].map((redis) => redis.start()));
         await run(program('REDLOCK_INITIALIZE'), [this.nodes.map(({url}) => url).join()]);
-        this.servers = ['s1', 's2', 's3'].map((name) => new Server(this, name));
+        for (const name of ['s1', 's2', 's3'])
+            this.servers.push(new Server(this, name, await freePort()));
         await Promise.all(this.servers.map((server) => server.start()));
     }
 }

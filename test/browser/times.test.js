@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
 
-import {eventually, pause} from './children.js';
+import {end, eventually, pause} from './children.js';
 import {Member, openBrowser} from './member.js';
 import {Stage, ttl} from './stage.js';
 
@@ -62,4 +62,31 @@ test('a room that was empty had no outage', async () => {
     await gap.getByText(/^0\.\d s/).waitFor();
     await second.page.locator('.gaps [data-kind="empty"]').waitFor({state: 'attached'});
     await second.page.getByText(/Coordinator is now s1.*Nobody was here for/).waitFor();
+});
+
+// The last one: the nodes sit out longer than anybody wants to wait.
+test('without a quorum the page says so, counts down, and what is said waits', async () => {
+    const ada = await Member.join(browser, stage.server('s1'), {name: 'Ada'});
+    const phone = await Member.join(browser, stage.server('s3'),
+        {name: 'Grace', viewport: {width: 390, height: 844}});
+    await ada.coordinator();
+    const lost = stage.nodes.slice(0, 3);
+    await Promise.all(lost.map(({child}) => end(child, 'SIGKILL')));
+
+    await ada.notice.getByText('No quorum: 2 of 5 lock nodes vote, 3 must.').waitFor();
+    await ada.notice.getByText(/in charge for \d s more/).waitFor();
+    await ada.notice.getByText('Nobody is in charge.').waitFor();
+    await ada.say('waits');
+    await ada.notice.getByText('1 message waiting.').waitFor();
+    await phone.page.locator('#left', {hasText: 'Nobody.'}).waitFor();
+    await phone.notice.getByText('No quorum').waitFor();
+
+    await Promise.all(lost.map((node) => node.start()));
+    await ada.notice.getByText(/A quorum may be back in \d+ s/).waitFor();
+    const row = ada.page.getByRole('row', {name: `${lost[0].port} in quarantine, `});
+    await row.waitFor();
+    const rest = async () => Number(/, (\d+) s/.exec(await row.textContent())[1]);
+    const first = await rest();
+    assert.ok(first <= 30, `${first} s`);
+    await eventually('it counts down', async () => await rest() < first);
 });

@@ -15,6 +15,7 @@ let visit = null;
 const panel = new Panel();
 const log = new Log({
     wrote: (id) => visit.outbox.wrote(id),
+    onOlder: () => visit.askForOlder(),
     onUnread: showUnread,
     onEdit: (id) => {
         setComposer(visit.takeBack(id));
@@ -43,6 +44,7 @@ function goInside(name, room) {
     hideDoor();
     showPlace(room);
     byId('inside').hidden = false;
+    setComposer(recall('draft') ?? '');
     focusComposer();
 }
 

@@ -1,6 +1,7 @@
 // The field in which messages are written. Enter sends, Shift and Enter begins a new line.
 
 import {byId, setText} from './dom.js';
+import {remember} from './memory.js';
 import {clean, length, limits} from './rules.js';
 
 const form = byId('composer');
@@ -23,11 +24,15 @@ export function openComposer(say) {
             form.requestSubmit();
         }
     });
-    field.addEventListener('input', check);
+    field.addEventListener('input', () => {
+        remember('draft', field.value);
+        check();
+    });
 }
 
 export function setComposer(text) {
     field.value = text;
+    remember('draft', text);
     check();
 }
 

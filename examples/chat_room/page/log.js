@@ -6,6 +6,8 @@ import {day, exactTime, plural, seconds, timeOfDay} from './words.js';
 
 // Longer histories would make the page slow; the oldest lines go first.
 export const mostLines = 1000;
+// With those that somebody asked for.
+const longestList = 5000;
 const sameBreath = 3 * 60 * 1000;
 const nearTheEnd = 48;
 // A message that waited longer for a coordinator says so.
@@ -19,14 +21,15 @@ const progress = {
 };
 
 export class Log {
-    constructor({wrote, onUnread, onEdit, onDiscard}) {
-        Object.assign(this, {wrote, onUnread, onEdit, onDiscard});
+    constructor({wrote, onOlder, onUnread, onEdit, onDiscard}) {
+        Object.assign(this, {wrote, onOlder, onUnread, onEdit, onDiscard});
         this.box = byId('log');
         this.list = byId('messages');
         this.pending = byId('pending');
         this.button = byId('unread');
         this.box.addEventListener('scroll', () => this.#scrolled());
         this.button.addEventListener('click', () => this.showNewest());
+        byId('older').addEventListener('click', () => this.onOlder());
         document.addEventListener('visibilitychange', () => this.#scrolled());
         new ResizeObserver(() => this.#follow()).observe(this.box);
         this.clear();
@@ -41,7 +44,10 @@ export class Log {
         this.day = null;
         this.following = true;
         this.top = 0;
+        this.most = mostLines;
+        this.first = 1;
         this.#setUnread(0);
+        this.#showOlder();
         this.say('Loading what was said before.');
     }
 
@@ -54,6 +60,40 @@ export class Log {
     /** Adds a message of the room. What is history is not read out; `more` of it follows. */
     add(message, {history = false, more = false} = {}) {
         this.#queue({message, quiet: history}, more ? 5000 : 16);
+    }
+
+    /** Says which is the first message that the room keeps: a button asks for those between. */
+    setFirst(seq) {
+        this.first = seq;
+        this.#showOlder();
+    }
+
+    /** The number of the first message that is shown, or undefined. */
+    get oldest() {
+        const line = this.list.querySelector('.message');
+        return line ? Number(line.dataset.seq) : undefined;
+    }
+
+    /** Puts older messages before the others, which keep their place. */
+    addOlder(messages) {
+        if (messages.length === 0)
+            return this.setFirst(this.oldest ?? 1);
+        const {last, day} = this;
+        Object.assign(this, {last: null, day: null});
+        const lines = messages.flatMap((message) => this.#linesOf({message}));
+        const below = this.box.scrollHeight - this.box.scrollTop;
+        const next = this.list.firstElementChild;
+        if (next?.matches('.day') && next.textContent === this.day)
+            next.remove();
+        Object.assign(this, {last, day});
+        this.most = Math.min(longestList, this.most + lines.length);
+        this.list.prepend(...lines);
+        this.box.scrollTop = this.box.scrollHeight - below;
+        this.#showOlder();
+    }
+
+    #showOlder() {
+        byId('older').hidden = !(this.oldest > this.first);
     }
 
     /** Adds a line that is nobody's message. */
@@ -97,9 +137,10 @@ export class Log {
         const away = !this.following || document.hidden;
         if (away && unseen > 0 && this.unread === 0)
             this.#markUnread();
-        this.list.append(...lines.slice(-mostLines).flatMap((line) => this.#linesOf(line)));
-        while (this.list.childElementCount > mostLines)
+        this.list.append(...lines.slice(-this.most).flatMap((line) => this.#linesOf(line)));
+        while (this.list.childElementCount > this.most)
             this.list.firstElementChild.remove();
+        this.#showOlder();
         if (away)
             this.#setUnread(this.unread + unseen);
         this.#drawPending();
@@ -137,7 +178,7 @@ export class Log {
             foot.append(' ', icon('appended'), unseen('in the room'));
         const kind = `message${own ? ' own' : ''}${goesOn ? ' goes-on' : ''}`;
         return element('li', {class: kind, 'data-seq': message.seq, 'data-id': message.id},
-            element('p', {class: own || goesOn ? 'author unseen' : 'author'},
+            element('p', {class: own || goesOn ? 'author unseen' : 'author', dir: 'auto'},
                 own ? 'You' : message.name),
             bubble(message.text, foot));
     }
@@ -212,5 +253,6 @@ export class Log {
 const unseen = (text) => element('span', {class: 'unseen'}, text);
 
 function bubble(text, foot) {
-    return element('div', {class: 'bubble'}, element('p', {class: 'said'}, text), foot);
+    return element('div', {class: 'bubble'},
+        element('p', {class: 'said', dir: 'auto'}, text), foot);
 }

@@ -2,34 +2,36 @@
 //
 // One message is under way at a time: the next one waits until this one is accepted. So neither a
 // refusal nor a broken connection changes the order, and sending again begins at the right one. The
-// tab's storage keeps it over a reload.
+// tab's storage keeps it over a reload, and the ids of what we said. Nothing that others see tells
+// them how our next id will look.
 
 import {recall, remember} from './memory.js';
 
 const hex = (bytes) => Array.from(crypto.getRandomValues(new Uint8Array(bytes)),
     (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-function author() {
-    const known = recall('author') ?? hex(8);
-    remember('author', known);
-    return known;
-}
+// As many as the page shows.
+const mostKnown = 1000;
 
 export class Outbox {
     constructor(room) {
         this.key = `outbox:${room}`;
-        this.author = author();
+        this.ownKey = `own:${room}`;
         this.entries = recall(this.key) ?? [];
+        this.own = new Set(recall(this.ownKey) ?? []);
         this.sendAgain();
     }
 
     /** Whether a message of the room is ours, also after a reload. */
     wrote(id) {
-        return id.startsWith(`${this.author}.`);
+        return this.own.has(id);
     }
 
     add(text) {
-        this.entries.push({id: `${this.author}.${hex(8)}`, text, state: 'waiting'});
+        const id = hex(16);
+        this.own = new Set([...this.own, id].slice(-mostKnown));
+        remember(this.ownKey, [...this.own]);
+        this.entries.push({id, text, state: 'waiting'});
         this.#save();
     }
 

@@ -155,10 +155,11 @@ function addRow(rows) {
     return row;
 }
 
-function showNode(row, {name, state, because, round_trip_us: us}, slowest) {
+function showNode(row, {name, state, because, round_trip_us: us, votes_in: left}, slowest) {
     const [title, stateCell, trip] = row.cells;
     setText(title, name);
-    setText(stateCell, stateWords[state] ?? state);
+    const rest = left === null ? '' : `, ${duration(left)}`;
+    setText(stateCell, `${stateWords[state] ?? state}${rest}`);
     stateCell.title = because;
     row.dataset.state = state;
     setText(trip.firstElementChild, state === 'ready' ? roundTrip(us) : '–');

@@ -3,14 +3,22 @@
 
 export const limits = {text: 2000, name: 32, room: 32};
 
+const unseen = new RegExp('[\\p{Cc}\\p{Cf}\\p{Co}\\p{Cs}\\p{Zl}\\p{Zp}'
+    + '\\p{Default_Ignorable_Code_Point}]|(?! )\\p{Zs}|  ', 'u');
+
 /** Characters as the server counts them: Unicode code points. */
 export const length = (text) => [...text].length;
 
 export function whyNotName(name) {
     if (!name.trim())
         return 'Choose a name.';
-    if (/\p{Cc}/u.test(name))
-        return 'A name has no control characters.';
+    // Otherwise one name could look like another.
+    if (unseen.test(name))
+        return 'A name has no invisible characters, and single blanks.';
+    if (/^\p{M}|\p{M}{3}/u.test(name))
+        return 'A name has at most two marks on a character.';
+    if (/^you$/i.test(name))
+        return 'Choose another name: the page calls you so.';
     if (length(name) > limits.name)
         return `A name has up to ${limits.name} characters, this one has ${length(name)}.`;
     return '';

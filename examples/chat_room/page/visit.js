@@ -6,20 +6,22 @@ import {mostLines} from './log.js';
 import {Outbox} from './outbox.js';
 import {limits} from './rules.js';
 import {shortestSilence} from './timeline.js';
-import {seconds} from './words.js';
+import {plural, seconds} from './words.js';
 
 // Before the same is tried again, after an error that says that this helps.
 const pause = 1000;
 const storeLost = 1012;
+const olderAtOnce = 100;
 
 export class Visit {
     #frames = {
-        hello: (frame) => Object.assign(limits, frame.limits),
+        hello: (frame) => this.#hello(frame),
         welcome: (frame) => this.#welcome(frame),
         message: (frame) => this.#message(frame),
         accepted: (frame) => this.#accepted(frame),
         coordinator: (frame) => this.#coordinator(frame),
         status: (frame) => this.#status(frame),
+        older: (frame) => this.#older(frame),
         error: (frame) => this.#error(frame),
     };
 
@@ -31,7 +33,7 @@ export class Visit {
         this.inside = this.joined = false;
         this.trouble = '';
         this.#forgetRoom();
-        this.connection = new Connection(socketAddress(), {
+        this.connection = new Connection(socketAddress(location.href), {
             onOpen: () => this.#join(),
             onFrame: (frame) => this.#frames[frame.type]?.(frame),
             onChange: (...change) => this.#connectionChanged(...change),
@@ -52,6 +54,12 @@ export class Visit {
         return text;
     }
 
+    /** Asks for what was said before the first message that is shown. */
+    askForOlder() {
+        this.older = olderAtOnce;
+        this.#askForOlder();
+    }
+
     tryNow() {
         this.connection.tryNow();
     }
@@ -63,6 +71,11 @@ export class Visit {
         clearTimeout(this.paused);
         hideNotice();
         showConnection('off', '');
+    }
+
+    #hello(frame) {
+        Object.assign(limits, frame.limits);
+        this.connection.alsoTry(frame.peers.map(socketAddress));
     }
 
     #join() {
@@ -86,6 +99,10 @@ export class Visit {
             this.inside = true;
             this.onInside();
         }
+        if (this.server && this.server !== frame.server)
+            this.log.note(`Connected to ${frame.server} now, ${this.server} did not answer`);
+        this.server = frame.server;
+        this.log.setFirst(frame.first);
         if (this.last + 1 < frame.first)
             this.log.note(`What was said before #${frame.first} is no longer kept`, true);
         this.#noteCoordinator(frame.coordinators.at(-1));
@@ -109,6 +126,21 @@ export class Visit {
         }
     }
 
+    // A page of them comes at a time.
+    #older({before, messages}) {
+        if (before !== this.log.oldest)
+            return;
+        this.log.addOlder(messages);
+        this.older -= messages.length;
+        if (messages.length > 0 && this.older > 0)
+            this.#askForOlder();
+    }
+
+    #askForOlder() {
+        if (this.log.oldest > this.log.first)
+            this.connection.send({type: 'older', before: this.log.oldest});
+    }
+
     #accepted({id}) {
         this.outbox.mark(id, 'accepted');
         this.#showPending();
@@ -123,6 +155,9 @@ export class Visit {
     #status(frame) {
         const back = frame.store === 'up' && this.store === 'down';
         this.store = frame.store;
+        this.nodes = votesOf(frame.nodes);
+        this.lease = frame.lease && {...frame.lease, server: frame.coordinator.server};
+        this.waiting = frame.waiting?.messages ?? 0;
         showMembers(frame.members);
         this.panel.show(frame);
         this.#showTrouble();
@@ -212,6 +247,7 @@ export class Visit {
 
     #lost(code) {
         this.joined = false;
+        this.nodes = null;
         this.trouble = this.inside ? 'Disconnected.' : 'The server does not answer.';
         this.outbox.sendAgain();
         this.panel.forget();
@@ -237,8 +273,27 @@ export class Visit {
                 kind: 'warn',
                 text: 'The message store is down. What you write is kept and sent later.',
             });
+        else if (this.nodes && !this.nodes.isQuorum)
+            showNotice({kind: 'bad', ...this.#noQuorum()});
         else
             hideNotice();
+    }
+
+    // The text stays the same from second to second, for it is read out.
+    #noQuorum() {
+        const {ready, all, quorum, soonest} = this.nodes;
+        const left = this.lease ? Math.ceil(this.lease.remaining / 1000) : 0;
+        const more = [
+            left > 0 ? `${this.lease.server} is in charge for ${left} s more.`
+                : 'Nobody is in charge.',
+            this.waiting > 0 ? `${plural(this.waiting, 'message')} waiting.` : '',
+            soonest === null ? '' : `A quorum may be back in ${Math.ceil(soonest / 1000)} s.`,
+        ];
+        return {
+            text: `No quorum: ${ready} of ${all} lock nodes vote, ${quorum} must. `
+                + 'What you write is accepted and waits.',
+            more: more.filter(Boolean).join(' '),
+        };
     }
 
     #showPending() {
@@ -257,9 +312,20 @@ function gapWords(gap) {
         : `, after ${seconds(without)} without one`;
 }
 
-function socketAddress() {
-    const address = new URL('ws', location.href);
-    address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
-    address.hash = '';
-    return address;
+/** How many nodes vote, and when enough of those in quarantine will, in milliseconds or null. */
+function votesOf(nodes) {
+    const ready = nodes.filter(({state}) => state === 'ready').length;
+    const quorum = Math.floor(nodes.length / 2) + 1;
+    const later = nodes.map(({votes_in: left}) => left).filter((left) => left !== null)
+        .sort((a, b) => a - b);
+    return {
+        ready, quorum, all: nodes.length, isQuorum: ready >= quorum,
+        soonest: later[quorum - ready - 1] ?? null,
+    };
+}
+
+function socketAddress(site) {
+    const address = new URL('/ws', site);
+    address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:';
+    return address.href;
 }

@@ -94,7 +94,8 @@ asio::awaitable<void> coordinator::be_in_charge(redlock::lease& held)
 {
     // The first access shows the token: from now on the room refuses our predecessors.
     extensions_ = 0;
-    co_await with_.data.enter(tenure_of(held));
+    number_ = co_await with_.data.enter(tenure_of(held));
+    accessed_ = std::chrono::steady_clock::now();
     with_.counts.terms.Increment();
     set_in_charge(true);
 
@@ -117,18 +118,17 @@ asio::awaitable<void> coordinator::work(redlock::lease& held)
 {
     co_await empty_inbox(held);  // What came while the room had no coordinator.
     redlock::time_point told = held.valid_until();
-    auto told_at = std::chrono::steady_clock::now();
     for (;;)
     {
         if (co_await inbox_.wait(notice_interval))
             co_await empty_inbox(held);
         const bool extended = held.valid_until() != told;
-        if (!extended && std::chrono::steady_clock::now() < told_at + pulse)
+        if (!extended && std::chrono::steady_clock::now() < accessed_ + pulse)
             continue;
         told = held.valid_until();
-        told_at = std::chrono::steady_clock::now();
         extensions_ += extended;
         co_await with_.data.renew(tenure_of(held));
+        accessed_ = std::chrono::steady_clock::now();
     }
 }
 
@@ -138,6 +138,9 @@ asio::awaitable<void> coordinator::empty_inbox(redlock::lease& held)
     append_result moved;
     do
     {
+        // For the demo. Elsewhere no room has a copy.
+        unfenced_copy copy = co_await with_.data.look(with_.how.copy_of(room_));
+
         // Spares the store a useless call. It is the store that must refuse: however short the way
         // from here to there is, this process may be stopped on it.
         if (held.expired())
@@ -145,13 +148,14 @@ asio::awaitable<void> coordinator::empty_inbox(redlock::lease& held)
         stall_if_told();
         try
         {
-            moved = co_await with_.data.append(room_, held.fence());
+            moved = co_await with_.data.append(tenure_of(held), std::move(copy));
         }
         catch (const stale_coordinator&)
         {
             with_.counts.refused.Increment();
             throw;
         }
+        accessed_ = std::chrono::steady_clock::now();
         with_.counts.appended.Increment(static_cast<double>(moved.appended));
         with_.counts.repeated.Increment(static_cast<double>(moved.repeated));
     } while (moved.more);
@@ -186,6 +190,10 @@ store::tenure coordinator::tenure_of(const redlock::lease& held) const
         .ttl = with_.how.ttl,
         .remaining = held.remaining(),
         .extensions = extensions_,
+        .number = number_,
+        .silent = std::chrono::duration_cast<redlock::milliseconds>(
+            std::chrono::steady_clock::now() - accessed_
+        ),
     };
 }
 

@@ -12,6 +12,7 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -63,6 +64,8 @@ private:
     event stop_;
     asio::cancellation_signal cancel_;  ///< Of the lock and the work under it.
     std::uint64_t extensions_ = 0;
+    std::uint64_t number_ = 0;  ///< In the room.
+    std::chrono::steady_clock::time_point accessed_;
     bool in_charge_ = false;
     bool stopped_ = false;
 };

@@ -99,6 +99,8 @@ std::string content_policy(const options& how)
         "object-src 'none'; connect-src 'self'";
     for (const std::string& peer : how.peers)
         policy += " ws" + peer.substr(4);  // ws or wss, as it is http or https.
+    if (!how.controls.empty())
+        policy += " " + how.controls;
     return policy;
 }
 

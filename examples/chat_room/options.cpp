@@ -69,6 +69,25 @@ void check_host(const std::string& host)
         reject(host, "must be a host name in small letters, without a port");
 }
 
+void check_copied(const std::string& room)
+{
+    const bool plain = std::ranges::all_of(room, [](char c) { return c >= 'a' && c <= 'z'; });
+    if (room.empty() || room.size() > 16 || !plain)
+        reject(room, "must be 1 to 16 small letters");
+}
+
+/// The controls of the demo stop and kill processes: nobody else must reach them.
+void check_controls(const std::string& url)
+{
+    options scratch;
+    constexpr std::string_view begin = "ws://";
+    if (!url.starts_with(begin))
+        reject(url, "must be ws://127.0.0.1:PORT");
+    read_listen(scratch, std::string_view(url).substr(begin.size()));
+    if (scratch.address != "127.0.0.1")
+        reject(url, "must be ws://127.0.0.1:PORT");
+}
+
 /// Makes a check that throws into one as CLI11 wants it. What is thrown names the value.
 template <class Check>
 CLI::Validator checked(Check check)
@@ -168,6 +187,19 @@ void add_limits(CLI::App& app, options& to, texts& read)
         ->type_name("FILE");
 }
 
+void add_demo(CLI::App& app, options& to)
+{
+    app.add_option(
+           "--unfenced", to.unfenced,
+           "for the demo: this room has a copy, ROOM-without-fence, whose writes nobody checks"
+    )
+        ->check(checked(check_copied))
+        ->type_name("ROOM");
+    app.add_option("--controls", to.controls, "for the demo: where the page finds its controls")
+        ->check(checked(check_controls))
+        ->type_name("ws://127.0.0.1:PORT");
+}
+
 }  // namespace
 
 parsed_options parse_options(int argc, char** argv)
@@ -178,6 +210,7 @@ parsed_options parse_options(int argc, char** argv)
     app.name("chat_server");
     add_addresses(app, result, read);
     add_limits(app, result, read);
+    add_demo(app, result);
     try
     {
         app.parse(argc, argv);
@@ -186,6 +219,8 @@ parsed_options parse_options(int argc, char** argv)
         if (result.store.tls)
             throw CLI::ValidationError("--store", "TLS to the store is not built in");
         read_listen(result, read.listen);
+        if (!result.controls.empty() && result.address != "127.0.0.1")
+            throw CLI::ValidationError("--controls", "needs a --listen on 127.0.0.1");
     }
     catch (const CLI::ParseError& error)
     {

@@ -34,6 +34,20 @@ struct options
     std::size_t max_members = 1000;
     std::size_t history = 10'000;                ///< Messages that the log of a room keeps.
     std::filesystem::path stall_before_append;   ///< For tests. Empty: never.
+    std::string unfenced;                        ///< For the demo: a room with a copy, or empty.
+    std::string controls;                        ///< Of the demo: a WebSocket, or empty.
+
+    /// The copy without a fence of a room, empty if it has none.
+    [[nodiscard]] std::string copy_of(const std::string& room) const
+    {
+        return !room.empty() && room == unfenced ? room + "-without-fence" : "";
+    }
+
+    /// Whether a room is such a copy.
+    [[nodiscard]] bool is_copy(const std::string& room) const
+    {
+        return !unfenced.empty() && room == copy_of(unfenced);
+    }
 };
 
 /** Reads the command line.

@@ -178,6 +178,7 @@ json::object to_json(const term& from)
     return {
         {"server", from.server},
         {"fence", from.fence.value()},
+        {"number", from.number},
         {"since", from.since},
         {"until", optional_time(from.until)},
         {"heard", optional_time(from.heard)},
@@ -196,7 +197,22 @@ json::object to_json(const message& what)
         {"text", what.what.text},
         {"at", what.at},
         {"fence", what.fence.value()},
+        {"term", what.term},
+        {"server", what.server},
         {"waited", what.waited},
+    };
+}
+
+json::object to_json(const refused_write& what)
+{
+    return {
+        {"type", "refusal"},
+        {"server", what.server},
+        {"fence", what.fence.value()},
+        {"number", what.term},
+        {"seen", {{"fence", what.seen.value()}, {"number", what.seen_term}}},
+        {"slept", what.slept},
+        {"at", what.at},
     };
 }
 
@@ -275,6 +291,7 @@ frame make_frame(const hello& what)
         {"server", what.server},
         {"ttl", what.ttl},
         {"peers", json::value_from(what.peers)},
+        {"controls", what.controls.empty() ? json::value(nullptr) : json::value(what.controls)},
         {"limits",
          {{"text", limits::text},
           {"name", limits::name},
@@ -325,12 +342,16 @@ frame make_welcome(
     const std::string& server,
     const join_request& joined,
     const room_status& status,
-    const std::vector<term>& terms
+    const std::vector<term>& terms,
+    const std::vector<refused_write>& refusals
 )
 {
     json::array coordinators;
     for (const term& each : terms)
         coordinators.push_back(to_json(each));
+    json::array refused;
+    for (const refused_write& each : refusals)
+        refused.push_back(to_json(each));
     return to_frame({
         {"type", "welcome"},
         {"server", server},
@@ -341,7 +362,13 @@ frame make_welcome(
         {"first", status.first},
         {"began", status.began},
         {"coordinators", std::move(coordinators)},
+        {"refusals", std::move(refused)},
     });
+}
+
+frame make_refusal(const refused_write& what)
+{
+    return to_frame(to_json(what));
 }
 
 frame make_coordinator(const term& what, const term* previous)
@@ -385,6 +412,7 @@ frame make_status(
         object["coordinator"] = {
             {"server", status->server},
             {"fence", status->fence.value()},
+            {"number", status->number},
             {"since", status->since},
         };
         object["lease"] = {

@@ -87,6 +87,7 @@ struct hello
     std::int64_t ttl;
     talking_rate rate;
     std::vector<std::string> peers;  ///< Where the other servers are.
+    std::string controls;            ///< Of the demo, empty elsewhere.
 };
 
 /// A coordinator of a room, as a timeline shows it.
@@ -94,6 +95,7 @@ struct term
 {
     std::string server;
     redlock::fencing_token fence;
+    std::uint64_t number = 0;  ///< In the room, from 1.
     store_time since = 0;
     std::optional<store_time> until;    ///< Empty: its lease lives, as far as anybody knows.
     bool left = false;                  ///< Whether it handed over by itself.
@@ -110,8 +112,11 @@ struct term
     const std::string& server,
     const join_request& joined,
     const room_status& status,
-    const std::vector<term>& terms
+    const std::vector<term>& terms,
+    const std::vector<refused_write>& refusals
 );
+
+[[nodiscard]] frame make_refusal(const refused_write& what);
 
 /// A lock node, as members are told of it.
 struct told_node

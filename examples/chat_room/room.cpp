@@ -1,7 +1,9 @@
 #include "chat_room/room.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <iostream>
+#include <string_view>
 #include <utility>
 
 namespace chat {
@@ -13,6 +15,21 @@ constexpr std::size_t max_recent = 256;
 
 /// Coordinators that are kept for a timeline.
 constexpr std::size_t max_terms = 64;
+constexpr std::size_t max_refusals = 16;
+
+/// Whether an entry in a stream is behind another one. An id is two numbers, as 8002-1.
+bool is_behind(std::string_view id, std::string_view other)
+{
+    const auto numbers = [](std::string_view text) {
+        std::pair<std::uint64_t, std::uint64_t> both;
+        const std::size_t dash = std::min(text.find('-'), text.size());
+        std::from_chars(text.data(), text.data() + dash, both.first);
+        if (dash < text.size())
+            std::from_chars(text.data() + dash + 1, text.data() + text.size(), both.second);
+        return both;
+    };
+    return numbers(id) > numbers(other);
+}
 
 }  // namespace
 
@@ -120,11 +137,29 @@ void room::add_message(const message& what)
         recent_.pop_front();
 }
 
+void room::add_refusal(const refused_write& what)
+{
+    refusals_.push_back(what);
+    if (refusals_.size() > max_refusals)
+        refusals_.erase(refusals_.begin());
+    const frame told = make_refusal(what);
+    for (member* const each : members_)
+        each->on_event(told);
+}
+
 void room::add_coordinator(const coordinator_entry& what)
 {
+    if (!is_behind(what.id, last_coordinator_))
+        return;  // Read twice.
+    if (what.refused)
+    {
+        last_coordinator_ = what.id;
+        add_refusal(*what.refused);
+        return;
+    }
     const bool known = find_term(what.fence) != nullptr;
     if (known != what.server.empty())
-        return;  // Read twice, or the list has forgotten its beginning.
+        return;  // The list has forgotten its beginning.
     last_coordinator_ = what.id;
     if (what.server.empty())
     {
@@ -143,6 +178,7 @@ void room::add_coordinator(const coordinator_entry& what)
         terms_.push_back({
             .server = what.server,
             .fence = what.fence,
+            .number = what.number,
             .since = what.since,
             .until = std::nullopt,
             .empty = what.empty,

@@ -70,6 +70,9 @@ public:
     /// The recent coordinators, oldest first.
     [[nodiscard]] const std::vector<term>& terms() const noexcept { return terms_; }
 
+    /// The recent writes that the room has refused, oldest first.
+    [[nodiscard]] const std::vector<refused_write>& refusals() const noexcept { return refusals_; }
+
     /// Up to where the room has read its streams.
     [[nodiscard]] position reached() const;
 
@@ -101,6 +104,7 @@ public:
 private:
     void add_message(const message& what);
     void add_coordinator(const coordinator_entry& what);
+    void add_refusal(const refused_write& what);
     void measure(const coordinator_entry& what) const;
     [[nodiscard]] term* find_term(redlock::fencing_token fence);
 
@@ -112,6 +116,7 @@ private:
     std::uint64_t last_;
     std::deque<frame> recent_;  ///< The last of them is that of `last_`.
     std::vector<term> terms_;
+    std::vector<refused_write> refusals_;
     std::string last_coordinator_ = "0";  ///< Id of the last entry in the list of coordinators.
     std::string last_inbox_ = "0";
     delivery_times deliveries_;

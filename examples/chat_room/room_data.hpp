@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace chat {
 
@@ -27,7 +28,40 @@ struct message
     said what;
     store_time at = 0;
     redlock::fencing_token fence;  ///< Of the coordinator that appended it.
+    std::uint64_t term = 0;        ///< The number of that coordinator in the room, from 1.
+    std::string server{};          ///< Of that coordinator.
     std::int64_t waited = 0;       ///< Milliseconds in the inbox.
+};
+
+/// A message in the inbox of a room.
+struct inbox_entry
+{
+    std::string entry;  ///< Its id there.
+    said what;
+};
+
+/** What a coordinator has read to write it into the copy of a room that has no fence.
+
+    For the demo, `--unfenced`. The copy gets what the room gets, and has the same coordinator. That
+    one does with the copy what many programs do under a lock: it looks, and then it writes. Nobody
+    checks its token. If it stands still between the two, its successor writes the same.
+*/
+struct unfenced_copy
+{
+    std::string room{};  ///< Empty: there is no copy.
+    std::vector<inbox_entry> seen{};
+};
+
+/// A write that a room has refused, because it has seen a higher token.
+struct refused_write
+{
+    std::string server;
+    redlock::fencing_token fence;
+    std::uint64_t term = 0;   ///< The number of the coordinator that tried to write.
+    redlock::fencing_token seen;
+    std::uint64_t seen_term = 0;  ///< The number of the one that the room had seen.
+    std::int64_t slept = 0;   ///< Milliseconds since its access before.
+    store_time at = 0;
 };
 
 /// From when until when.
@@ -37,17 +71,19 @@ struct span
     store_time to = 0;
 };
 
-/// One entry in the list of a room's coordinators: one began, or handed over by itself.
+/// One entry in the list of a room's coordinators: one began, handed over, or was refused.
 struct coordinator_entry
 {
     std::string id;  ///< Of the entry.
     redlock::fencing_token fence;
     std::string server;                ///< Empty: the coordinator left.
+    std::uint64_t number = 0;          ///< In the room, from 1.
     store_time since = 0;              ///< When it began.
     std::optional<store_time> ended;   ///< When it left, or when its predecessor's lease ended.
     redlock::fencing_token before;     ///< Its predecessor.
     std::optional<store_time> heard;   ///< The predecessor's last sign of life.
     std::optional<span> empty;         ///< When nobody was in the room, between the two.
+    std::optional<refused_write> refused;
 };
 
 /// What the store knows of a room at one moment.
@@ -62,6 +98,7 @@ struct room_status
 
     std::string server;  ///< Of the last coordinator, empty if there was none.
     redlock::fencing_token fence;
+    std::uint64_t number = 0;  ///< Of that coordinator in the room, from 1.
     store_time since = 0;
     store_time until = 0;  ///< As long as it is later than `now`, the coordinator is in charge.
     std::int64_t ttl = 0;

@@ -231,8 +231,12 @@ std::shared_ptr<chat::room> rooms::open(
         with_, executor_, name, status, coordinators, [this] { look_again(); }
     );
     rooms_[name] = {room};
-    ++running_;
-    asio::co_spawn(executor_, room->run(), [this, room](const std::exception_ptr&) { --running_; });
+    if (!with_.how.is_copy(name))  // A copy is the business of the room's coordinator.
+    {
+        ++running_;
+        const auto done = [this, room](const std::exception_ptr&) { --running_; };
+        asio::co_spawn(executor_, room->run(), done);
+    }
     first_room_.set();
     look_again();
     return room;

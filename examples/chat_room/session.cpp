@@ -54,7 +54,7 @@ session::session(surroundings with, rooms& all, asio::any_io_executor executor)
       join_by_(steady_clock::now() + limits::patience)
 {
     answers_.push_back(make_frame(hello{
-        with.how.name, with.how.ttl.count(), with.how.rate, with.how.peers}));
+        with.how.name, with.how.ttl.count(), with.how.rate, with.how.peers, with.how.controls}));
 }
 
 session::~session()
@@ -111,7 +111,9 @@ asio::awaitable<void> session::handle(join_request what)
         name_ = what.name;
         delivered_ = begin_of(what, joined.status);
         past_ = joined.status.last;
-        answers_.push_back(make_welcome(with_.how.name, what, joined.status, room_->terms()));
+        answers_.push_back(make_welcome(
+            with_.how.name, what, joined.status, room_->terms(), room_->refusals()
+        ));
     }
     catch (const refusal& refused)
     {
@@ -135,7 +137,9 @@ asio::awaitable<void> session::handle(say_request what)
     {
         const auto begun = steady_clock::now();
         said message{what.id, name_, std::move(what.text)};
-        co_await with_.data.say(room_->name(), std::move(message));
+        co_await with_.data.say(
+            room_->name(), with_.how.copy_of(room_->name()), std::move(message)
+        );
         room_->on_said(what.id, begun);
         with_.counts.accepted.Increment();
         answers_.push_back(make_accepted(what.id));

@@ -14,6 +14,7 @@
 #include <boost/redis/connection.hpp>
 
 #include <charconv>
+#include <chrono>
 #include <iostream>
 #include <map>
 #include <string_view>
@@ -128,7 +129,25 @@ message read_message(const value& entry)
         {at("id"), at("name"), at("text")},
         number(found.at("at")),
         token(found.at("fence")),
+        number<std::uint64_t>(found.at("term")),
+        at("server"),
         number(found.at("waited")),
+    };
+}
+
+refused_write read_refusal(const fields& found, fencing_token seen)
+{
+    const auto count = [&found](std::string_view name) {
+        return number<std::uint64_t>(found.at(name));
+    };
+    return {
+        .server = std::string(found.at("server")),
+        .fence = token(found.at("refused")),
+        .term = count("number"),
+        .seen = seen,
+        .seen_term = count("seen"),
+        .slept = number(found.at("slept")),
+        .at = number(found.at("at")),
     };
 }
 
@@ -138,10 +157,16 @@ coordinator_entry read_coordinator(const value& entry)
     coordinator_entry result;
     result.id = id_of(entry);
     result.fence = token(id_of(entry));
+    if (found.contains("refused"))
+    {
+        result.refused = read_refusal(found, result.fence);
+        return result;
+    }
     if (const auto server = found.find("server"); server != found.end())
     {
         result.server = server->second;
         result.since = number(found.at("since"));
+        result.number = number<std::uint64_t>(found.at("number"));
     }
     if (const auto ended = found.find("ended"); ended != found.end())
         result.ended = number(ended->second);
@@ -174,6 +199,7 @@ room_status read_status(const value& reply)
     result.extensions = count(12);
     result.began = number(at(13));
     result.heard = number(at(14));
+    result.number = count(15);
     return result;
 }
 
@@ -239,6 +265,26 @@ void push_script(
     to.push_range("EVAL", words);
 }
 
+void push_unfenced(
+    redis::request& to,
+    const store::tenure& by,
+    const unfenced_copy& what,
+    std::size_t kept
+)
+{
+    std::vector<std::string> arguments{
+        std::to_string(by.fence.value()), std::to_string(by.number), by.server,
+        std::to_string(kept)};
+    for (const auto& [entry, message] : what.seen)
+        arguments.insert(arguments.end(), {entry, message.id, message.name, message.text});
+    push_script(
+        to, scripts::write_unfenced_script.text,
+        {key(what.room), key(what.room, ":inbox"), key(what.room, ":log"),
+         key(what.room, ":ids")},
+        arguments
+    );
+}
+
 /// A connection that is opened again whenever it ends.
 class link
 {
@@ -290,18 +336,34 @@ public:
             )
         );
         const auto& ec = std::get<0>(outcome);
-        if (response.has_error())
-            throw_error(response.error().diagnostic);
-        if (ec)
+        try
         {
+            if (response.has_error())
+                throw_error(response.error().diagnostic);
+            if (ec)
+                throw store_failure("no answer from the store: " + ec.message());
+        }
+        catch (const store_failure& failure)
+        {
+            complain(failure.what());
             give_up_when_silent(ec);
-            throw store_failure("no answer from the store: " + ec.message());
+            throw;
         }
         failures_ = 0;
         co_return read_values(response.value());
     }
 
 private:
+    /// Members are not told what exactly went wrong. Once in a while the log is.
+    void complain(const char* why)
+    {
+        const auto now = std::chrono::steady_clock::now();
+        if (now < complained_ + 1s)
+            return;
+        complained_ = now;
+        std::cerr << "store: " << why << std::endl;
+    }
+
     /// Two timeouts in a row: the first may be our own, if this process stood still.
     void give_up_when_silent(const boost::system::error_code& ec)
     {
@@ -312,6 +374,7 @@ private:
     redis::connection redis_;
     asio::steady_timer pause_;
     redis::config config_;
+    std::chrono::steady_clock::time_point complained_;
     int failures_ = 0;
     bool stopped_ = false;
 };
@@ -331,12 +394,9 @@ struct store::connections
     {
     }
 
-    void set_up(bool now, std::string_view why)
+    void set_up(bool now)
     {
-        if (std::exchange(up, now) == now)
-            return;
-        std::cerr << "store: " << why << std::endl;
-        if (on_change)
+        if (std::exchange(up, now) != now && on_change)
             on_change();
     }
 
@@ -384,13 +444,19 @@ bool store::is_up() const noexcept
     return connections_->up;
 }
 
-asio::awaitable<void> store::say(std::string room, said what)
+asio::awaitable<void> store::say(std::string room, std::string copy, said what)
 {
     redis::request request = make_request();
-    push_script(
-        request, scripts::say_script.text, {key(room, ":inbox")},
-        {what.id, what.name, what.text, std::to_string(limits::inbox)}
-    );
+    // The copy first: the room's coordinator looks at both as soon as the room has it.
+    for (const std::string& each : {copy, room})
+    {
+        if (each.empty())
+            continue;
+        push_script(
+            request, scripts::say_script.text, {key(each, ":inbox")},
+            {what.id, what.name, what.text, std::to_string(limits::inbox)}
+        );
+    }
     co_await connections_->commands.ask(std::move(request));
 }
 
@@ -439,19 +505,19 @@ asio::awaitable<std::vector<room_status>> store::status(
     {
         replies = co_await connections_->commands.ask(std::move(request));
     }
-    catch (const std::exception& failure)
+    catch (...)
     {
-        connections_->set_up(false, failure.what());
+        connections_->set_up(false);
         throw;
     }
-    connections_->set_up(true, "up");
+    connections_->set_up(true);
     std::vector<room_status> result;
     for (std::size_t index = 1; index < replies.size(); ++index)
         result.push_back(read_status(replies[index]));
     co_return result;
 }
 
-asio::awaitable<void> store::enter(tenure by)
+asio::awaitable<std::uint64_t> store::enter(tenure by)
 {
     redis::request request = make_request();
     push_script(
@@ -459,7 +525,8 @@ asio::awaitable<void> store::enter(tenure by)
         {std::to_string(by.fence.value()), by.server, std::to_string(by.ttl.count()),
          std::to_string(by.remaining.count())}
     );
-    co_await connections_->commands.ask(std::move(request));
+    const auto replies = co_await connections_->commands.ask(std::move(request));
+    co_return number<std::uint64_t>(replies.at(0).text);
 }
 
 asio::awaitable<void> store::renew(tenure by)
@@ -483,18 +550,42 @@ asio::awaitable<void> store::leave(tenure by)
     co_await connections_->commands.ask(std::move(request));
 }
 
-asio::awaitable<append_result> store::append(std::string room, redlock::fencing_token fence)
+asio::awaitable<append_result> store::append(tenure by, unfenced_copy also)
 {
     redis::request request = make_request();
+    if (!also.seen.empty())
+        push_unfenced(request, by, also, kept_);
     push_script(
         request, fenced(scripts::append_script),
-        {key(room), key(room, ":inbox"), key(room, ":log"), key(room, ":ids")},
-        {std::to_string(fence.value()), std::to_string(batch_size), std::to_string(kept_)}
+        {key(by.room), key(by.room, ":inbox"), key(by.room, ":log"), key(by.room, ":ids"),
+         key(by.room, ":coordinators")},
+        {std::to_string(by.fence.value()), std::to_string(batch_size), std::to_string(kept_),
+         by.server, std::to_string(by.number), std::to_string(by.silent.count())}
     );
     const auto replies = co_await connections_->commands.ask(std::move(request));
-    const auto& counts = replies.at(0).parts;
+    const auto& counts = replies.back().parts;
     const auto count = [&counts](std::size_t at) { return number<std::size_t>(counts[at].text); };
     co_return append_result{count(0), count(1), count(2) == batch_size};
+}
+
+asio::awaitable<unfenced_copy> store::look(std::string copy)
+{
+    unfenced_copy result;
+    if (copy.empty())
+        co_return result;
+    redis::request request = make_request();
+    push_script(
+        request, scripts::peek_script.text, {key(copy, ":inbox"), key(copy, ":ids")},
+        {std::to_string(batch_size)}
+    );
+    const auto replies = co_await connections_->commands.ask(std::move(request));
+    result.room = std::move(copy);
+    for (const value& each : replies.at(0).parts)
+    {
+        const auto at = [&each](std::size_t index) { return each.parts.at(index).text; };
+        result.seen.push_back({at(0), {at(1), at(2), at(3)}});
+    }
+    co_return result;
 }
 
 asio::awaitable<std::vector<news>> store::follow(std::vector<position> from)

@@ -94,8 +94,9 @@ public:
     /// Whether the server answered when it was last asked.
     [[nodiscard]] bool is_up() const noexcept;
 
-    /// Puts a message into the inbox of a room. Throws `inbox_full`.
-    asio::awaitable<void> say(std::string room, said what);
+    /// Puts a message into the inbox of a room, and of its copy if that is not empty. Throws
+    /// `inbox_full`.
+    asio::awaitable<void> say(std::string room, std::string copy, said what);
 
     /// Messages that are read from a log at once: 160 kB if they are as long as they may be. While
     /// the reply is taken apart, this server does nothing else.
@@ -130,14 +131,21 @@ public:
         redlock::milliseconds ttl{};
         redlock::milliseconds remaining{};
         std::uint64_t extensions = 0;
+        std::uint64_t number = 0;         ///< What `enter` has returned.
+        redlock::milliseconds silent{};  ///< Since its last access.
     };
 
-    asio::awaitable<void> enter(tenure by);
+    /// @return The number of the coordinator in the room, from 1.
+    asio::awaitable<std::uint64_t> enter(tenure by);
     asio::awaitable<void> renew(tenure by);
     asio::awaitable<void> leave(tenure by);
 
-    /// Moves messages from the inbox to the log, as many as go at once.
-    asio::awaitable<append_result> append(std::string room, redlock::fencing_token fence);
+    /// Moves messages from the inbox to the log, as many as go at once, and writes what `look` has
+    /// seen.
+    asio::awaitable<append_result> append(tenure by, unfenced_copy also = {});
+
+    /// Reads what the inbox of a copy has and its log has not. @param copy Empty: nothing is read.
+    asio::awaitable<unfenced_copy> look(std::string copy);
 
     /// Waits for news of rooms, for a moment. On a connection of its own, too.
     asio::awaitable<std::vector<news>> follow(std::vector<position> from);

@@ -209,6 +209,12 @@ redis_servers::redis_servers(std::size_t count, const redis_server_options& opti
         servers_.emplace_back(options);
 }
 
+redis_servers::redis_servers(const std::vector<redis_server_options>& options)
+{
+    for (const redis_server_options& each : options)
+        servers_.emplace_back(each);
+}
+
 std::vector<std::string> redis_servers::urls() const
 {
     std::vector<std::string> all;

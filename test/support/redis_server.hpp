@@ -100,6 +100,9 @@ public:
     /// Undoes `pause()`.
     void resume() { process_.resume(); }
 
+    /// Whether the process has ended, killed or by itself.
+    [[nodiscard]] bool has_ended() { return process_.has_ended(); }
+
     [[nodiscard]] std::uint16_t port() const noexcept { return port_.number(); }
 
     /// Returns `redis://127.0.0.1:PORT`, or `rediss://…` with TLS.
@@ -134,11 +137,14 @@ private:
     child_process process_;
 };
 
-/// Several servers with the same options.
+/// Several servers.
 class redis_servers
 {
 public:
     explicit redis_servers(std::size_t count, const redis_server_options& options = {});
+
+    /// One server for each of the options.
+    explicit redis_servers(const std::vector<redis_server_options>& options);
 
     [[nodiscard]] std::size_t size() const noexcept { return servers_.size(); }
     [[nodiscard]] redis_server& operator[](std::size_t index) { return servers_.at(index); }

@@ -190,6 +190,13 @@ void scripted_member::take(const std::string& frame)
     else if (type == "coordinator")
     {
         take_coordinator(told);
+        if (on_event)
+            on_event(told);
+    }
+    else if (type == "refusal")
+    {
+        if (on_event)
+            on_event(told);
     }
     else if (type == "status")
     {

@@ -95,6 +95,9 @@ public:
     /// Called for each status that is told, with its JSON.
     std::function<void(const std::string&)> on_status;
 
+    /// Called for each new coordinator, each that hands over, and each write that was refused.
+    std::function<void(const boost::json::object&)> on_event;
+
 private:
     struct kept
     {

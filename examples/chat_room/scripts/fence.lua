@@ -19,3 +19,10 @@ local function fenced(room, token)
     redis.call('HSET', room, 'fence', token, 'heard', now())
 end
 
+-- Adds an entry to the list of coordinators that is not the beginning of one. Its id is behind that
+-- of the present one, and before that of the next one.
+local function note(room, coordinators, ...)
+    local id = redis.call('HGET', room, 'fence') .. '-' .. redis.call('HINCRBY', room, 'notes', 1)
+    redis.call('XADD', coordinators, 'MAXLEN', 64, id, ...)
+end
+

@@ -8,6 +8,5 @@ if refusal then
 end
 local ended = now()
 redis.call('HSET', KEYS[1], 'until', ended)
--- After the entry of its beginning, before that of the next one.
-redis.call('XADD', KEYS[2], 'MAXLEN', 64, ARGV[1] .. '-1', 'ended', ended)
+note(KEYS[1], KEYS[2], 'left', ARGV[1], 'ended', ended)
 return redis.status_reply('OK')

@@ -41,8 +41,8 @@ local waiting = redis.call('XLEN', KEYS[4])
 local waits = now - tonumber(first_of(KEYS[4]) or now)
 redis.call('HSETNX', KEYS[1], 'began', now)
 local room = redis.call('HMGET', KEYS[1], 'seq', 'refused', 'server', 'fence', 'since', 'until',
-    'ttl', 'extensions', 'began', 'heard')
-for index = 1, 10 do
+    'ttl', 'extensions', 'began', 'heard', 'terms')
+for index = 1, 11 do
     room[index] = room[index] or ''
 end
 return {tostring(now), tostring(members), first_of(KEYS[3]) or '1', tostring(waiting),

@@ -34,6 +34,13 @@ std::string join(const std::vector<std::string>& words)
     return all;
 }
 
+std::vector<redlock::test::redis_server_options> five_nodes(std::vector<std::string> of_the_last)
+{
+    std::vector<redlock::test::redis_server_options> all(5);
+    all.back().environment = std::move(of_the_last);
+    return all;
+}
+
 /// The number after a name at the beginning of a line, 0 if there is no such line.
 double number_after(const std::string& text, const std::string& name)
 {
@@ -97,8 +104,15 @@ std::size_t server_process::memory() const
 }
 
 stage::stage(stage_options how)
-    : nodes(5), store({.storage = redlock::test::redis_storage::every_write}), how_(std::move(how))
+    : nodes(five_nodes(how.environment)),
+      store({.storage = redlock::test::redis_storage::every_write}),
+      how_(std::move(how))
 {
+    if (how_.to_nodes == stage_options::road::through_proxy)
+    {
+        for (const redlock::test::redis_server& each : nodes)
+            roads.emplace_back(each.port(), redlock::test::tcp_proxy::recording::off);
+    }
     initialize_nodes();
     for (std::size_t index = 0; index < how_.servers; ++index)
     {
@@ -171,7 +185,12 @@ std::vector<std::string> stage::peers_of(const server_process& which) const
 
 std::string stage::node_urls() const
 {
-    return join(nodes.urls());
+    if (roads.empty())
+        return join(nodes.urls());
+    std::vector<std::string> urls;
+    for (const redlock::test::tcp_proxy& each : roads)
+        urls.push_back(each.url());
+    return join(urls);
 }
 
 void stage::initialize_nodes() const

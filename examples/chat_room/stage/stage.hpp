@@ -14,6 +14,7 @@
 #include "support/child_process.hpp"
 #include "support/posix.hpp"
 #include "support/redis_server.hpp"
+#include "support/tcp_proxy.hpp"
 
 namespace chat {
 
@@ -23,6 +24,17 @@ struct stage_options
     std::size_t servers = 3;
     std::chrono::milliseconds ttl{3000};
     std::vector<std::string> more{};  ///< Other options, for all of them.
+
+    /// Whether there is a proxy before each lock node, to cut it off.
+    enum class road : std::uint8_t
+    {
+        direct,
+        through_proxy,
+    };
+    road to_nodes = road::direct;
+
+    /// Variables in the environment of the last lock node.
+    std::vector<std::string> environment{};
 };
 
 /// A chat server that was started as a process.
@@ -82,6 +94,7 @@ public:
 
     redlock::test::redis_servers nodes;
     redlock::test::redis_server store;
+    std::deque<redlock::test::tcp_proxy> roads;  ///< To the nodes. Empty: there are no proxies.
 
     [[nodiscard]] std::size_t size() const noexcept { return servers_.size(); }
     [[nodiscard]] server_process& operator[](std::size_t index) { return servers_.at(index); }

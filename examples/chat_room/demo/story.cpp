@@ -25,6 +25,13 @@ constexpr auto patience = 20s;
 /// What the lock promises: the old lease ends, and somebody notices.
 constexpr auto longest_takeover = story_ttl + 1s;
 
+/// Ends an act: how long it took, what it has shown, and what there would have been otherwise.
+void lesson(steady_clock::time_point began, const std::string& shown, const std::string& otherwise)
+{
+    fact(true, "After " + in_ms(steady_clock::now() - began) + ": " + shown);
+    fact(true, "Otherwise: " + otherwise);
+}
+
 /// Looks again and again, until something is so. @return Whether it is.
 asio::awaitable<bool> until(std::function<bool()> condition)
 {
@@ -91,6 +98,7 @@ asio::awaitable<void> everybody_joins(company& in)
 {
     headline(1, "Ada and Bob meet in a chat room, on two of three servers");
 
+    const auto began = steady_clock::now();
     for (const server_process& each : in.on)
         fact(true, "server " + each.name() + " serves " + each.url());
     in.ada.start();
@@ -103,6 +111,10 @@ asio::awaitable<void> everybody_joins(company& in)
     fact(true, first.server + " coordinates it, with token " + std::to_string(first.fence));
     in.talk(25);
     co_await until_all_heard(in);
+    lesson(
+        began, "one server of three numbers the messages, so all see one order",
+        "each server would have an order of its own"
+    );
 }
 
 asio::awaitable<void> coordinator_killed(company& in)
@@ -127,6 +139,10 @@ asio::awaitable<void> coordinator_killed(company& in)
     co_await until_all_heard(in);
     in.on.start(in.on.find(first.server));
     fact(becomes_healthy(in.on.find(first.server)), first.server + " is started again");
+    lesson(
+        killed_at, "a lease ends by itself, and messages wait in the inbox until then",
+        "a lock without an end would have stopped the room for good"
+    );
 }
 
 asio::awaitable<void> coordinator_stopped_before_append(company& in)
@@ -157,6 +173,10 @@ asio::awaitable<void> coordinator_stopped_before_append(company& in)
     const bool once = co_await until(refused);
     fact(once, first.server + " goes on and appends: refused, for its token is too low");
     co_await until_all_heard(in);
+    lesson(
+        stopped_at, "the store refuses who acts late, whatever that one believes",
+        "messages would be there twice; see the room without the fence in --serve"
+    );
 }
 
 asio::awaitable<void> nodes_lost(company& in)
@@ -178,12 +198,17 @@ asio::awaitable<void> nodes_lost(company& in)
     in.on.nodes[0].start();
     in.on.nodes[1].start();
     fact(true, "the two are started again, and sit out the time that a lock may live");
+    lesson(
+        lost_at, "a quorum is enough, and a node that has forgotten leases does not vote",
+        "with a single node the room would have stopped with it"
+    );
 }
 
 asio::awaitable<void> all_is_there(company& in)
 {
     headline(5, "What Ada and Bob have on their screens");
 
+    const auto began = steady_clock::now();
     std::set<std::string> ids;
     bool equal = in.ada.all().size() == in.said && in.bob.all().size() == in.said;
     for (std::size_t index = 0; equal && index < in.said; ++index)
@@ -196,6 +221,10 @@ asio::awaitable<void> all_is_there(company& in)
     fact(equal && ids.size() == in.said, "both: all " + count + " messages, each once");
     fact(equal, "in the same order, with the numbers 1 to " + count);
     fact(refused_writes(in) == "1", "one stale write was tried, and refused");
+    lesson(
+        began, "the lock chose who acts, and the fence kept late ones out",
+        "the lock alone would have let the stale write through"
+    );
     co_return;
 }
 

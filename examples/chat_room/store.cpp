@@ -123,15 +123,19 @@ const std::string& id_of(const value& entry)
 message read_message(const value& entry)
 {
     const fields found = read_fields(entry);
-    const auto at = [&found](std::string_view name) { return std::string(found.at(name)); };
+    // An entry of an earlier version lacks the later fields.
+    const auto at = [&found](std::string_view name) {
+        const auto field = found.find(name);
+        return field == found.end() ? std::string() : std::string(field->second);
+    };
     return {
         number<std::uint64_t>(id_of(entry)),  // Up to the '-'.
         {at("id"), at("name"), at("text")},
-        number(found.at("at")),
-        token(found.at("fence")),
-        number<std::uint64_t>(found.at("term")),
+        number(at("at")),
+        token(at("fence")),
+        number<std::uint64_t>(at("term")),
         at("server"),
-        number(found.at("waited")),
+        number(at("waited")),
     };
 }
 
@@ -166,7 +170,8 @@ coordinator_entry read_coordinator(const value& entry)
     {
         result.server = server->second;
         result.since = number(found.at("since"));
-        result.number = number<std::uint64_t>(found.at("number"));
+        if (const auto count = found.find("number"); count != found.end())
+            result.number = number<std::uint64_t>(count->second);
     }
     if (const auto ended = found.find("ended"); ended != found.end())
         result.ended = number(ended->second);

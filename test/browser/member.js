@@ -79,6 +79,12 @@ export class Member {
         return this.page.locator('.note', {hasText: 'Coordinator is now'}).allTextContents();
     }
 
+    /** The token of the coordinator that the log told of last. */
+    async lastFence() {
+        const note = this.page.locator('.note[data-fence]').last();
+        return Number(await note.getAttribute('data-fence'));
+    }
+
     /** Waits until the connection is as told: open, lost. */
     async connected(state = 'open', timeout = 20_000) {
         await this.page.locator(`#connection[data-state="${state}"]`).waitFor({timeout});

@@ -284,8 +284,10 @@ test('the panel shows the coordinator, its lease and every node', async () => {
     assert.equal(await grace.coordinator(), name);
     await ada.page.getByText('5 of 5 ready, 3 are a quorum').waitFor();
     const token = await ada.page.locator('#token').textContent();
-    assert.match(token, /^token \d+$/);
+    assert.match(token, /^token #\d+$/);
     assert.equal(await grace.page.locator('#token').textContent(), token);
+    await ada.page.locator('#token').click();
+    await ada.page.locator('#token', {hasText: /^token \d{10,}$/}).waitFor();
 
     const left = () => ada.page.getByRole('meter').getAttribute('aria-valuenow').then(Number);
     const seen = new Set();

@@ -48,7 +48,7 @@ async function disturb(what, coordinator, witness, action) {
         async () => (await witness.takeOvers()).length > before, 3 * mostTakeOver);
     const seen = Date.now() - began;
     const line = (await witness.takeOvers()).at(-1);
-    const took = Math.round(Number(line.match(/token (\d+)/)[1]) / 1000 - began);
+    const took = Math.round(await witness.lastFence() / 1000 - began);
     console.log(`${what} ${coordinator.name}, replaced after ${took} ms, seen after ${seen} ms: `
         + line);
     assert.ok(took <= mostTakeOver, `take-over within ${mostTakeOver} ms, it was ${took} ms`);

@@ -1,5 +1,7 @@
 // What a chat does with redlock, told and checked step by step. Read story.hpp next.
 
+#include "chat_room/demo/controls.hpp"
+#include "chat_room/demo/show.hpp"
 #include "chat_room/demo/story.hpp"
 #include "demo/narrator.hpp"
 #include "demo/performance.hpp"
@@ -11,11 +13,9 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdint>
 #include <exception>
 #include <iostream>
 #include <string_view>
-#include <utility>
 
 namespace {
 
@@ -29,30 +29,9 @@ constexpr std::string_view usage =
     "what two members of a room go through, and stops everything. Exits with 1 if anything does\n"
     "not turn out as told.\n"
     "\n"
-    "  --serve   does not stop at the end: serves the page until Ctrl-C\n";
+    "  --serve   tells no story: serves the page until Ctrl-C, with buttons to break things\n";
 
-/// What happens after the story.
-enum class ending : std::uint8_t
-{
-    stop,
-    serve,
-};
-
-asio::awaitable<void> serve(chat::company& in)
-{
-    std::cout << "\nOpen several of these, in one or more browsers. Ctrl-C ends everything.\n";
-    for (const chat::server_process& each : in.on)
-        std::cout << "  " << each.url() << "/#lobby\n";
-    std::cout << std::flush;
-    asio::steady_timer timer(co_await asio::this_coro::executor);
-    for (;;)
-    {
-        timer.expires_after(1h);
-        co_await timer.async_wait(asio::use_awaitable);
-    }
-}
-
-asio::awaitable<void> tell_story(chat::company& in, ending after)
+asio::awaitable<void> tell_story(chat::company& in)
 {
     const auto start = std::chrono::steady_clock::now();
     co_await chat::everybody_joins(in);
@@ -64,23 +43,52 @@ asio::awaitable<void> tell_story(chat::company& in, ending after)
 
     const auto taken = std::chrono::steady_clock::now() - start;
     std::cout << "\nEverything turned out as told, in " << demo::in_ms(taken) << '.' << std::endl;
-    if (after == ending::serve)
-        co_await serve(in);
 }
 
 /// All processes end with `company`.
-int run_story(ending after)
+int run_story()
 {
     demo::performance show;
     chat::company in(show.get_executor());
-    const int caught = show.run(tell_story(in, after), [&in]() {
+    const int caught = show.run(tell_story(in), [&in]() {
         in.ada.stop();
         in.bob.stop();
     });
     if (caught == 0)
         return 0;
     std::cerr << "\nchat_demo: ended by a signal, all processes are stopped" << std::endl;
-    return after == ending::serve && caught == SIGINT ? 0 : 128 + caught;
+    return 128 + caught;
+}
+
+asio::awaitable<void> serve(chat::show& of, const chat::controls& by)
+{
+    std::cout << "Open one of these, or several in windows of their own. Ctrl-C ends everything.\n"
+                 "Who has such an address can kill these processes: keep it to yourself.\n";
+    for (const chat::server_process& each : of.on)
+        std::cout << "  " << each.url() << "/#lobby!" << by.secret() << '\n';
+    std::cout << std::flush;
+    asio::steady_timer timer(co_await asio::this_coro::executor);
+    for (;;)
+    {
+        timer.expires_after(1h);
+        co_await timer.async_wait(asio::use_awaitable);
+    }
+}
+
+/// All processes end with `show`.
+int run_show()
+{
+    demo::performance stage;
+    chat::controls by(stage.get_executor());
+    chat::show of(stage.get_executor(), by.url());
+    of.start();
+    by.start(of);
+    const int caught = stage.run(serve(of, by), [&]() {
+        by.stop();
+        of.stop();
+    });
+    std::cerr << "\nchat_demo: ended by a signal, all processes are stopped" << std::endl;
+    return caught == SIGINT ? 0 : 128 + caught;
 }
 
 }  // namespace
@@ -100,7 +108,7 @@ int main(int argc, char** argv)
     }
     try
     {
-        return run_story(option == "--serve" ? ending::serve : ending::stop);
+        return option == "--serve" ? run_show() : run_story();
     }
     catch (const std::exception& error)
     {

@@ -2,8 +2,11 @@
 
 import {showPlace, showUnread} from './bar.js';
 import {focusComposer, openComposer, setComposer} from './composer.js';
+import {Controls} from './controls.js';
+import {Copy} from './copy.js';
 import {byId} from './dom.js';
 import {focusDoor, hideDoor, openDoor, showDoor} from './door.js';
+import {Guide} from './guide.js';
 import {Log} from './log.js';
 import {recall, remember} from './memory.js';
 import {Panel} from './panel.js';
@@ -11,6 +14,9 @@ import {whyNotName, whyNotRoom} from './rules.js';
 import {Visit} from './visit.js';
 
 let visit = null;
+let controls = null;
+let guide = null;
+let copy = null;
 
 const panel = new Panel();
 const log = new Log({
@@ -31,6 +37,7 @@ function join(name, room) {
     showDoor({name, room, state: 'Joining.', busy: true});
     visit = new Visit(name, room, {
         log, panel,
+        onHello: (hello) => openControls(hello.controls),
         onInside: () => goInside(name, room),
         onWaiting: (state) => showDoor({state, bad: true, busy: true}),
         onRefused: (why) => goOutside({state: `Not let in: ${why}.`, bad: true}),
@@ -48,7 +55,26 @@ function goInside(name, room) {
     focusComposer();
 }
 
+// Only a show has controls, and only its printed address has the secret.
+function openControls(address) {
+    const secret = recall('secret');
+    if (!address || !secret || controls)
+        return;
+    controls = new Controls(`${address}/${secret}`, {
+        onReady: () => {
+            guide = new Guide(controls);
+        },
+        onChange: (busy) => guide.changed(busy),
+        onCopy: (room) => {
+            copy?.leave();
+            copy = room && new Copy(room, visit.name, visit.connection.urls);
+        },
+    });
+}
+
 function goOutside(door) {
+    if (controls?.hasCopy)
+        controls.toggleCopy();
     visit?.leave();
     visit = null;
     panel.clear();
@@ -61,10 +87,15 @@ function goOutside(door) {
     focusDoor();
 }
 
-// The address may name a room: /#lobby.
+// The address may name a room: /#lobby. That of a show also has its secret: /#lobby!0123.
 function remembered() {
     const {name = '', room = 'lobby'} = recall('visit') ?? {};
-    return {name, room: location.hash.slice(1) || room};
+    const [named, secret] = location.hash.slice(1).split('!');
+    if (secret) {
+        remember('secret', secret);
+        history.replaceState(null, '', `#${named}`);
+    }
+    return {name, room: named || room};
 }
 
 openDoor(join);

@@ -37,7 +37,7 @@ export function showServer(node, name) {
 
 const hues = 6;
 
-function hueOf(name) {
+export function hueOf(name) {
     const [digits] = /\d+$/.exec(name) ?? [];
     const sum = digits ? Number(digits) + hues - 1
         : [...name].reduce((total, letter) => total + letter.codePointAt(0), 0);

@@ -1,7 +1,7 @@
 // The list of messages: what the room has, in its order, and below it what we said and the room has
 // not shown yet.
 
-import {byId, element, icon, setText} from './dom.js';
+import {byId, element, hueOf, icon, setText} from './dom.js';
 import {day, exactTime, plural, seconds, timeOfDay} from './words.js';
 
 // Longer histories would make the page slow; the oldest lines go first.
@@ -96,9 +96,9 @@ export class Log {
         byId('older').hidden = !(this.oldest > this.first);
     }
 
-    /** Adds a line that is nobody's message. */
-    note(text, quiet = false) {
-        this.#queue({note: text, quiet}, 16);
+    /** Adds a line that is nobody's message, with attributes of its own. */
+    note(text, {quiet = false, ...more} = {}) {
+        this.#queue({note: text, more, quiet}, 16);
     }
 
     /** Shows what we said and the room has not. It waits for lines that are about to be added, so
@@ -146,10 +146,10 @@ export class Log {
         this.#drawPending();
     }
 
-    #linesOf({message, note}) {
+    #linesOf({message, note, more}) {
         if (note) {
             this.last = null;
-            return [element('li', {class: 'note'}, element('span', {}, note))];
+            return [element('li', {class: 'note', ...more}, element('span', {}, note))];
         }
         const lines = [];
         if (day(message.at) !== this.day) {
@@ -166,7 +166,7 @@ export class Log {
             && message.at - this.last.at < sameBreath;
         this.last = {name: message.name, own, at: message.at};
         const seq = element('span', {class: 'seq', title: 'Sequence number in the room'},
-            `#${message.seq}`);
+            String(message.seq));
         const time = element('time', {
             datetime: new Date(message.at).toISOString(), title: exactTime(message.at),
         }, timeOfDay(message.at));
@@ -177,10 +177,12 @@ export class Log {
         if (own)
             foot.append(' ', icon('appended'), unseen('in the room'));
         const kind = `message${own ? ' own' : ''}${goesOn ? ' goes-on' : ''}`;
-        return element('li', {class: kind, 'data-seq': message.seq, 'data-id': message.id},
+        const line = element('li', {class: kind, 'data-seq': message.seq, 'data-id': message.id},
             element('p', {class: own || goesOn ? 'author unseen' : 'author', dir: 'auto'},
                 own ? 'You' : message.name),
             bubble(message.text, foot));
+        coordinatorOf(line, message.server, message.term);
+        return line;
     }
 
     #pendingLine({id, text, state, reason}) {
@@ -248,6 +250,12 @@ export class Log {
         setText(this.button.firstElementChild, plural(count, 'new message'));
         this.onUnread(count);
     }
+}
+
+/** Gives a message the colour of the coordinator that numbered it. */
+export function coordinatorOf(line, server, term) {
+    line.dataset.hue = hueOf(server);
+    line.title = `Numbered by ${server}, token #${term}`;
 }
 
 const unseen = (text) => element('span', {class: 'unseen'}, text);

@@ -6,6 +6,8 @@ import {duration, known, plural, roundTrip, seconds} from './words.js';
 
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 const jump = 180;
+// The server tells its status every 500 ms.
+const longestNews = 1500;
 const stateWords = {
     ready: 'ready', connecting: 'connecting', down: 'down', rejected: 'rejected',
     quarantined: 'in quarantine',
@@ -20,6 +22,10 @@ export class Panel {
             const open = toggle.getAttribute('aria-expanded') !== 'true';
             toggle.setAttribute('aria-expanded', String(open));
             byId('panel').toggleAttribute('data-open', open);
+        });
+        byId('token').addEventListener('click', () => {
+            this.full = !this.full;
+            this.#showCoordinator();
         });
         setInterval(() => this.#tick(), 250);
         this.clear();
@@ -74,10 +80,13 @@ export class Panel {
     #showCoordinator() {
         const coordinator = this.status?.coordinator;
         const known = this.status?.store === 'up';
-        byId('charge').dataset.state = !coordinator ? 'none' : this.#silence() ? 'silent' : 'held';
+        byId('charge').dataset.state = !coordinator ? 'none'
+            : this.#silence() || this.#noNews() ? 'silent' : 'held';
         byId('panel').toggleAttribute('data-stale', !this.status);
         showServer(byId('coordinator'), coordinator?.server ?? (known ? 'nobody' : 'unknown'));
-        setText(byId('token'), coordinator ? `token ${coordinator.fence}` : '');
+        byId('token').hidden = !coordinator;
+        setText(byId('token'), !coordinator ? ''
+            : `token ${this.full ? coordinator.fence : `#${coordinator.number}`}`);
     }
 
     // The bar falls by itself, and jumps up when an extension is known.
@@ -112,6 +121,7 @@ export class Panel {
     // Between two reports, numbers and bars go on by our own clock.
     #tick() {
         const now = performance.now() + (this.offset ?? 0);
+        this.#showCoordinator();
         if (this.status?.store === 'up')
             this.timeline.draw(now);
         const {coordinator, lease} = this.status ?? {};
@@ -134,11 +144,19 @@ export class Panel {
         return silent > shortestSilence ? silent + performance.now() - this.heard : 0;
     }
 
+    /** How long our own server has told nothing, 0 if that means nothing. */
+    #noNews() {
+        const silent = this.status ? performance.now() - this.heard : 0;
+        return silent > longestNews ? silent : 0;
+    }
+
     #leaseWords(lease, left) {
         if (!this.status)
             return 'Not connected. The rest is as it was.';
         if (this.status.store === 'down')
             return 'Not known while the message store is down.';
+        if (this.#noNews())
+            return `No news from our server for ${seconds(this.#noNews())}.`;
         const silence = this.#silence();
         if (silence)
             return `Silent for ${seconds(silence)}. Its lease runs for ${seconds(left)} more.`;

@@ -22,6 +22,7 @@ export class Timeline {
 
     clear() {
         this.terms = [];
+        this.refusals = [];
         this.lanes = new Map();
         this.gaps = element('div', {class: 'gaps'});
         this.box.replaceChildren(this.gaps, axis());
@@ -43,6 +44,12 @@ export class Timeline {
             Object.assign(before, previous);
         this.#put(term);
         this.#showList();
+    }
+
+    /** A late write that the room has refused. */
+    addRefusal({at}) {
+        if (!this.refusals.includes(at))
+            this.refusals = [...this.refusals, at].slice(-20);
     }
 
     /** Says whose lease lives at `now`, null: nobody's, and when that coordinator was heard last.
@@ -85,13 +92,15 @@ export class Timeline {
         for (const [server, lane] of this.lanes)
             sync(lane, shown.filter((term) => term.server === server), (bar, term) => {
                 const {fence, since, until} = term;
-                bar.title = `token ${fence}`;
+                bar.title = `token #${term.number}, in full ${fence}`;
                 bar.toggleAttribute('data-open', until === null);
                 place(bar, since, until ?? now);
                 const alive = (silenceOf(term, now)?.from ?? until ?? now) - since;
                 bar.style.setProperty('--alive', alive / ((until ?? now) - since || 1));
             });
-        sync(this.gaps, this.#gapsSince(start, now), (bar, {kind, from, to}) => {
+        const refused = this.refusals.filter((at) => at > start)
+            .map((at) => ({key: `refused ${at}`, kind: 'refused', from: at, to: at}));
+        sync(this.gaps, [...this.#gapsSince(start, now), ...refused], (bar, {kind, from, to}) => {
             bar.dataset.kind = kind;
             place(bar, from, to);
         });
@@ -137,12 +146,12 @@ export class Timeline {
 
     #showList() {
         const newest = this.terms.slice(-listed).reverse();
-        this.list.replaceChildren(...newest.map(({server, fence, since}) => {
+        this.list.replaceChildren(...newest.map(({server, fence, number, since}) => {
             const name = element('span', {class: 'server'});
             showServer(name, server);
-            const texts = [String(fence), exactTime(since), gapWords(this.gapBefore(fence))];
+            const texts = [`#${number}`, exactTime(since), gapWords(this.gapBefore(fence))];
             return element('tr', {}, element('td', {}, name),
-                ...texts.map((text) => element('td', {}, text)));
+                ...texts.map((text) => element('td', {title: `token ${fence}`}, text)));
         }));
     }
 }

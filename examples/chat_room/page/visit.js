@@ -22,13 +22,14 @@ export class Visit {
         coordinator: (frame) => this.#coordinator(frame),
         status: (frame) => this.#status(frame),
         older: (frame) => this.#older(frame),
+        refusal: (frame) => this.#refusal(frame),
         error: (frame) => this.#error(frame),
     };
 
     /** Calls `onInside` once, when the room takes us in, `onRefused` with a reason if it never
         will, and until then `onWaiting` with what is in the way. */
-    constructor(name, room, {log, panel, onInside, onWaiting, onRefused}) {
-        Object.assign(this, {name, room, log, panel, onInside, onWaiting, onRefused});
+    constructor(name, room, {log, panel, onHello, onInside, onWaiting, onRefused}) {
+        Object.assign(this, {name, room, log, panel, onHello, onInside, onWaiting, onRefused});
         this.outbox = new Outbox(room);
         this.inside = this.joined = false;
         this.trouble = '';
@@ -76,6 +77,7 @@ export class Visit {
     #hello(frame) {
         Object.assign(limits, frame.limits);
         this.connection.alsoTry(frame.peers.map(socketAddress));
+        this.onHello(frame);
     }
 
     #join() {
@@ -95,6 +97,9 @@ export class Visit {
         this.history = frame.last;
         this.panel.setTime(frame.now);
         this.panel.timeline.set(frame.coordinators);
+        this.came ??= frame.now;
+        for (const refusal of frame.refusals)
+            this.#refusal(refusal);
         if (!this.inside) {
             this.inside = true;
             this.onInside();
@@ -104,7 +109,8 @@ export class Visit {
         this.server = frame.server;
         this.log.setFirst(frame.first);
         if (this.last + 1 < frame.first)
-            this.log.note(`What was said before #${frame.first} is no longer kept`, true);
+            this.log.note(`What was said before #${frame.first} is no longer kept`,
+                {quiet: true});
         this.#noteCoordinator(frame.coordinators.at(-1));
         if (frame.last === 0)
             this.log.say('Nothing has been said here yet. Write the first message.');
@@ -150,6 +156,16 @@ export class Visit {
     #coordinator(frame) {
         this.panel.showTerm(frame);
         this.#noteCoordinator(frame);
+    }
+
+    // Those from before we came are in the timeline only.
+    #refusal({server, number, seen, slept, at}) {
+        this.panel.timeline.addRefusal({at});
+        if (at < this.came || at <= this.refused)
+            return;
+        this.refused = at;
+        this.log.note(`${server} woke after ${seconds(slept)} and tried to write with token `
+            + `#${number}; the room has seen #${seen.number}: refused`, {'data-kind': 'refusal'});
     }
 
     #status(frame) {
@@ -216,11 +232,13 @@ export class Visit {
         if (first && this.history > 0 && !term.previous)
             return;  // We came later: for us nothing has changed.
         const gap = this.panel.timeline.gapBefore(term.fence);
-        this.log.note(`Coordinator is now ${term.server}, token ${term.fence}${gapWords(gap)}`);
+        this.log.note(`Coordinator is now ${term.server}, token #${term.number}${gapWords(gap)}`,
+            {'data-fence': term.fence});
     }
 
     #forgetRoom() {
         this.last = 0;
+        this.refused = 0;
         this.history = 0;
         this.fence = null;
         this.log.clear();

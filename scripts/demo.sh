@@ -18,7 +18,7 @@ takes minutes; later runs start at once.
 
   --locks   only the first act
   --chat    only the second act
-  --serve   only the second act, and leaves the chat running until Ctrl-C
+  --serve   the chat for your browser, with buttons to break things, until Ctrl-C
 HELP
 }
 

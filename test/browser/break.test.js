@@ -26,9 +26,9 @@ after(async () => {
 });
 
 /** Opens an address as it was printed. */
-async function visit(address, name, look = {}) {
+async function visit(address, name) {
     const context = await browser.newContext(
-        {viewport: {width: 1280, height: 800}, locale: 'en-GB', ...look});
+        {viewport: {width: 1280, height: 800}, locale: 'en-GB'});
     const page = await context.newPage();
     page.setDefaultTimeout(20_000);
     const member = new Member(page, name, 'lobby');
@@ -42,8 +42,12 @@ const action = ({page}, name) => page.getByRole('button', {name, exact: true});
 const free = (member) => action(member, 'Kill the coordinator').and(
     member.page.locator(':enabled')).waitFor({timeout: 30_000});
 
-async function hasContrast(member, state) {
-    assert.deepEqual(await member.page.evaluate(contrastsBelow, 4.5), [], state);
+/** Checks every text on the page, light and dark. */
+async function hasContrast({page}, state) {
+    for (const colorScheme of ['light', 'dark']) {
+        await page.emulateMedia({colorScheme});
+        assert.deepEqual(await page.evaluate(contrastsBelow, 4.5), [], `${state}, ${colorScheme}`);
+    }
 }
 
 test('without the secret a page has no controls, and nobody else gets in', async () => {
@@ -67,6 +71,9 @@ test('without the secret a page has no controls, and nobody else gets in', async
         headers: {Origin: 'http://evil.example'},
     });
     assert.equal(foreign.status, 403);
+    await member.page.goto(new URL('/project.html', address).href);
+    await member.page.getByRole('heading', {name: 'Redlock for C++'}).waitFor();
+    await hasContrast(member, 'about the project');
     await member.close();
 });
 
@@ -76,6 +83,7 @@ test('the first minute leads from one step to the next', async () => {
     await ada.coordinator();
     await ada.page.getByRole('button', {name: 'Freeze', exact: true}).click();
     await ada.page.locator('#charge[data-state="silent"]').waitFor();
+    await hasContrast(ada, 'a silent coordinator');
     await ada.page.getByText('2. Kill it.').waitFor();
     await ada.page.getByText('another server took over.').waitFor();
     await ada.page.locator('#lines').getByText(/s\d stands still \(SIGSTOP\)/).waitFor();
@@ -87,8 +95,8 @@ test('the first minute leads from one step to the next', async () => {
 });
 
 test('a late write is refused before all eyes, and doubles a line without the fence', async () => {
-    const ada = await visit(addresses[0], 'Guest', {colorScheme: 'light'});
-    const grace = await visit(addresses[1], 'Grace', {colorScheme: 'dark'});
+    const ada = await visit(addresses[0], 'Guest');
+    const grace = await visit(addresses[1], 'Grace');
     const both = [ada, grace];
     for (const {page} of both) {
         await page.getByRole('button', {name: 'Without the fence'}).click();

@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_SUITE(test_silent_rooms, *boost::unit_test::precondition(needs("
 BOOST_AUTO_TEST_CASE(a_lock_node_has_little_to_do_for_rooms_in_which_nobody_talks)
 {
     constexpr int rooms = 120;
-    constexpr auto measured = 3s;
+    constexpr auto measured = 2s;
     chat_fixture f({.servers = 3});
     for (int room = 0; room < rooms; ++room)
     {

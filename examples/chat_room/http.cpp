@@ -255,8 +255,8 @@ asio::awaitable<void> http_server::talk(tcp::socket accepted, connections::itera
             co_return;
         }
         page_answer answer = upgrade && ours
-            ? page_answer{403, plain_text, "another site may not use this\n"}
-            : answer_to(asked, with_);
+                                 ? page_answer{403, plain_text, "another site may not use this\n"}
+                                 : answer_to(asked, with_);
         open = asked.keep_alive();
         co_await write_response(stream, make_response(asked, std::move(answer), with_.how));
     }

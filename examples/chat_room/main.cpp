@@ -46,9 +46,7 @@ redlock::client_config lock_config(const options& how, metrics& counts)
     config.nodes = how.nodes;
     config.node_timeout = how.node_timeout;
     config.observer = std::make_shared<acquisition_times>(counts.acquisition);
-    config.log = [](redlock::log_level, std::string_view line) {
-        std::cerr << line << std::endl;
-    };
+    config.log = [](redlock::log_level, std::string_view line) { std::cerr << line << std::endl; };
     return config;
 }
 

@@ -19,7 +19,8 @@ prometheus::Gauge& gauge(prometheus::Registry& to, const char* name, const char*
 prometheus::Histogram& seconds(prometheus::Registry& to, const char* name, const char* help)
 {
     const prometheus::Histogram::BucketBoundaries bounds{
-        0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10};
+        0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10
+    };
     return prometheus::BuildHistogram().Name(name).Help(help).Register(to).Add({}, bounds);
 }
 

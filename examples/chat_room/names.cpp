@@ -23,7 +23,7 @@ bool is_seen(std::uint32_t c)
     const bool other = major == category::other && exact != category::unassigned;
     const bool blank = major == category::separator && c != ' ';
     return !other && !blank && !ucd::is_default_ignorable_code_point(c) &&
-        !ucd::is_noncharacter_code_point(c);
+           !ucd::is_noncharacter_code_point(c);
 }
 
 }  // namespace

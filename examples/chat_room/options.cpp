@@ -180,7 +180,8 @@ void add_limits(CLI::App& app, options& to, texts& read)
         ->check(CLI::Range(100, 1'000'000))
         ->capture_default_str();
     app.add_option(
-           "--stall-before-append", to.stall_before_append,
+           "--stall-before-append",
+           to.stall_before_append,
            "for tests: once this file exists, delete it and stop (SIGSTOP) between the check of "
            "the lease and the next append"
     )
@@ -190,7 +191,8 @@ void add_limits(CLI::App& app, options& to, texts& read)
 void add_demo(CLI::App& app, options& to)
 {
     app.add_option(
-           "--unfenced", to.unfenced,
+           "--unfenced",
+           to.unfenced,
            "for the demo: this room has a copy, ROOM-without-fence, whose writes nobody checks"
     )
         ->check(checked(check_copied))

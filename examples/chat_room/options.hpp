@@ -32,10 +32,10 @@ struct options
     talking_rate rate{50, 100};
     std::size_t max_rooms = 200;
     std::size_t max_members = 1000;
-    std::size_t history = 10'000;                ///< Messages that the log of a room keeps.
-    std::filesystem::path stall_before_append;   ///< For tests. Empty: never.
-    std::string unfenced;                        ///< For the demo: a room with a copy, or empty.
-    std::string controls;                        ///< Of the demo: a WebSocket, or empty.
+    std::size_t history = 10'000;               ///< Messages that the log of a room keeps.
+    std::filesystem::path stall_before_append;  ///< For tests. Empty: never.
+    std::string unfenced;                       ///< For the demo: a room with a copy, or empty.
+    std::string controls;                       ///< Of the demo: a WebSocket, or empty.
 
     /// The copy without a fence of a room, empty if it has none.
     [[nodiscard]] std::string copy_of(const std::string& room) const

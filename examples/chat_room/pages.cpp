@@ -31,10 +31,10 @@ constexpr std::array content_types{
 /// Empty: not a kind of file that a page has.
 std::string content_type(const std::filesystem::path& file)
 {
-    const auto found = std::ranges::find(
-        content_types, file.extension().string(),
-        [](const auto& pair) { return std::string(pair.first); }
-    );
+    const auto found =
+        std::ranges::find(content_types, file.extension().string(), [](const auto& pair) {
+            return std::string(pair.first);
+        });
     return found == content_types.end() ? "" : found->second;
 }
 

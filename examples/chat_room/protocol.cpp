@@ -49,9 +49,8 @@ bool is_lower_or_digit(char c)
 
 bool is_room_name(std::string_view text)
 {
-    return !text.empty() && text.front() != '-' && std::ranges::all_of(text, [](char c) {
-        return is_lower_or_digit(c) || c == '-';
-    });
+    return !text.empty() && text.front() != '-' &&
+           std::ranges::all_of(text, [](char c) { return is_lower_or_digit(c) || c == '-'; });
 }
 
 bool is_text(std::string_view text)
@@ -80,8 +79,11 @@ struct rule
 
 constexpr rule room_rule{"room", limits::room, is_room_name, "letters a to z, digits and '-'"};
 constexpr rule name_rule{
-    "name", limits::name, is_person_name,
-    "visible characters with single blanks between words, and not 'You'"};
+    "name",
+    limits::name,
+    is_person_name,
+    "visible characters with single blanks between words, and not 'You'"
+};
 constexpr rule text_rule{"text", limits::text, is_text, "printable characters and line feeds"};
 constexpr rule id_rule{"id", limits::id, is_id, "letters, digits and '-_.:'"};
 

@@ -105,10 +105,7 @@ void room::on_lost()
     stop();
 }
 
-void room::on_status(
-    const std::optional<room_status>& status,
-    const std::vector<told_node>& nodes
-)
+void room::on_status(const std::optional<room_status>& status, const std::vector<told_node>& nodes)
 {
     const frame told = make_status(with_.how.name, status, nodes);
     for (member* const each : members_)

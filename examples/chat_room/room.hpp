@@ -85,10 +85,7 @@ public:
     }
 
     /// @param status Empty while the store is down.
-    void on_status(
-        const std::optional<room_status>& status,
-        const std::vector<told_node>& nodes
-    );
+    void on_status(const std::optional<room_status>& status, const std::vector<told_node>& nodes);
 
     /// Whether the store has lost what this room has seen.
     /// @param seen What `last()` was when the store was asked.

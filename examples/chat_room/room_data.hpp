@@ -57,10 +57,10 @@ struct refused_write
 {
     std::string server;
     redlock::fencing_token fence;
-    std::uint64_t term = 0;   ///< The number of the coordinator that tried to write.
+    std::uint64_t term = 0;  ///< The number of the coordinator that tried to write.
     redlock::fencing_token seen;
     std::uint64_t seen_term = 0;  ///< The number of the one that the room had seen.
-    std::int64_t slept = 0;   ///< Milliseconds since its access before.
+    std::int64_t slept = 0;       ///< Milliseconds since its access before.
     store_time at = 0;
 };
 
@@ -76,13 +76,13 @@ struct coordinator_entry
 {
     std::string id;  ///< Of the entry.
     redlock::fencing_token fence;
-    std::string server;                ///< Empty: the coordinator left.
-    std::uint64_t number = 0;          ///< In the room, from 1.
-    store_time since = 0;              ///< When it began.
-    std::optional<store_time> ended;   ///< When it left, or when its predecessor's lease ended.
-    redlock::fencing_token before;     ///< Its predecessor.
-    std::optional<store_time> heard;   ///< The predecessor's last sign of life.
-    std::optional<span> empty;         ///< When nobody was in the room, between the two.
+    std::string server;               ///< Empty: the coordinator left.
+    std::uint64_t number = 0;         ///< In the room, from 1.
+    store_time since = 0;             ///< When it began.
+    std::optional<store_time> ended;  ///< When it left, or when its predecessor's lease ended.
+    redlock::fencing_token before;    ///< Its predecessor.
+    std::optional<store_time> heard;  ///< The predecessor's last sign of life.
+    std::optional<span> empty;        ///< When nobody was in the room, between the two.
     std::optional<refused_write> refused;
 };
 
@@ -105,8 +105,8 @@ struct room_status
     std::uint64_t extensions = 0;
     store_time heard = 0;  ///< The last sign of life of a coordinator.
 
-    std::uint64_t waiting = 0;   ///< Messages in the inbox.
-    std::int64_t waits = 0;      ///< Milliseconds that the first of them has waited.
+    std::uint64_t waiting = 0;  ///< Messages in the inbox.
+    std::int64_t waits = 0;     ///< Milliseconds that the first of them has waited.
 };
 
 }  // namespace chat

@@ -30,9 +30,12 @@ const auto longest_quarantine = redlock::client_config().ttl_max + 100ms;
 rooms::rooms(surroundings with, asio::any_io_executor executor)
     : with_(with),
       executor_(executor),
-      past_(executor, [data = &with.data](const std::string& room, std::uint64_t after) {
-          return data->read(room, after);
-      }),
+      past_(
+          executor,
+          [data = &with.data](const std::string& room, std::uint64_t after) {
+              return data->read(room, after);
+          }
+      ),
       status_due_(executor),
       first_room_(executor)
 {
@@ -227,9 +230,10 @@ std::shared_ptr<chat::room> rooms::open(
     const std::vector<coordinator_entry>& coordinators
 )
 {
-    const auto room = std::make_shared<chat::room>(
-        with_, executor_, name, status, coordinators, [this] { look_again(); }
-    );
+    const auto room =
+        std::make_shared<chat::room>(with_, executor_, name, status, coordinators, [this] {
+            look_again();
+        });
     rooms_[name] = {room};
     if (!with_.how.is_copy(name))  // A copy is the business of the room's coordinator.
     {

@@ -53,8 +53,9 @@ session::session(surroundings with, rooms& all, asio::any_io_executor executor)
       drained_(executor),
       join_by_(steady_clock::now() + limits::patience)
 {
-    answers_.push_back(make_frame(hello{
-        with.how.name, with.how.ttl.count(), with.how.rate, with.how.peers, with.how.controls}));
+    answers_.push_back(make_frame(
+        hello{with.how.name, with.how.ttl.count(), with.how.rate, with.how.peers, with.how.controls}
+    ));
 }
 
 session::~session()
@@ -111,9 +112,9 @@ asio::awaitable<void> session::handle(join_request what)
         name_ = what.name;
         delivered_ = begin_of(what, joined.status);
         past_ = joined.status.last;
-        answers_.push_back(make_welcome(
-            with_.how.name, what, joined.status, room_->terms(), room_->refusals()
-        ));
+        answers_.push_back(
+            make_welcome(with_.how.name, what, joined.status, room_->terms(), room_->refusals())
+        );
     }
     catch (const refusal& refused)
     {

@@ -278,14 +278,14 @@ void push_unfenced(
 )
 {
     std::vector<std::string> arguments{
-        std::to_string(by.fence.value()), std::to_string(by.number), by.server,
-        std::to_string(kept)};
+        std::to_string(by.fence.value()), std::to_string(by.number), by.server, std::to_string(kept)
+    };
     for (const auto& [entry, message] : what.seen)
         arguments.insert(arguments.end(), {entry, message.id, message.name, message.text});
     push_script(
-        to, scripts::write_unfenced_script.text,
-        {key(what.room), key(what.room, ":inbox"), key(what.room, ":log"),
-         key(what.room, ":ids")},
+        to,
+        scripts::write_unfenced_script.text,
+        {key(what.room), key(what.room, ":inbox"), key(what.room, ":log"), key(what.room, ":ids")},
         arguments
     );
 }
@@ -332,7 +332,8 @@ public:
     {
         redis::generic_response response;
         auto outcome = co_await redis_.async_exec(
-            request, response,
+            request,
+            response,
             asio::cancel_after(
                 limit,
                 asio::bind_cancellation_slot(
@@ -413,11 +414,7 @@ struct store::connections
     bool up = false;
 };
 
-store::store(
-    asio::any_io_executor executor,
-    const redlock::node_config& where,
-    std::size_t kept
-)
+store::store(asio::any_io_executor executor, const redlock::node_config& where, std::size_t kept)
     : connections_(std::make_shared<connections>(executor, where)), kept_(kept)
 {
 }
@@ -458,7 +455,9 @@ asio::awaitable<void> store::say(std::string room, std::string copy, said what)
         if (each.empty())
             continue;
         push_script(
-            request, scripts::say_script.text, {key(each, ":inbox")},
+            request,
+            scripts::say_script.text,
+            {key(each, ":inbox")},
             {what.id, what.name, what.text, std::to_string(limits::inbox)}
         );
     }
@@ -499,8 +498,11 @@ asio::awaitable<std::vector<room_status>> store::status(
     for (const presence& each : rooms)
     {
         push_script(
-            request, scripts::status_script.text,
-            {key(each.room), key(each.room, ":members"), key(each.room, ":log"),
+            request,
+            scripts::status_script.text,
+            {key(each.room),
+             key(each.room, ":members"),
+             key(each.room, ":log"),
              key(each.room, ":inbox")},
             {server, std::to_string(each.members), time}
         );
@@ -526,8 +528,12 @@ asio::awaitable<std::uint64_t> store::enter(tenure by)
 {
     redis::request request = make_request();
     push_script(
-        request, fenced(scripts::enter_script), {key(by.room), key(by.room, ":coordinators")},
-        {std::to_string(by.fence.value()), by.server, std::to_string(by.ttl.count()),
+        request,
+        fenced(scripts::enter_script),
+        {key(by.room), key(by.room, ":coordinators")},
+        {std::to_string(by.fence.value()),
+         by.server,
+         std::to_string(by.ttl.count()),
          std::to_string(by.remaining.count())}
     );
     const auto replies = co_await connections_->commands.ask(std::move(request));
@@ -538,8 +544,11 @@ asio::awaitable<void> store::renew(tenure by)
 {
     redis::request request = make_request();
     push_script(
-        request, fenced(scripts::renew_script), {key(by.room)},
-        {std::to_string(by.fence.value()), std::to_string(by.remaining.count()),
+        request,
+        fenced(scripts::renew_script),
+        {key(by.room)},
+        {std::to_string(by.fence.value()),
+         std::to_string(by.remaining.count()),
          std::to_string(by.extensions)}
     );
     co_await connections_->commands.ask(std::move(request));
@@ -549,7 +558,9 @@ asio::awaitable<void> store::leave(tenure by)
 {
     redis::request request = make_request();
     push_script(
-        request, fenced(scripts::leave_script), {key(by.room), key(by.room, ":coordinators")},
+        request,
+        fenced(scripts::leave_script),
+        {key(by.room), key(by.room, ":coordinators")},
         {std::to_string(by.fence.value())}
     );
     co_await connections_->commands.ask(std::move(request));
@@ -561,11 +572,19 @@ asio::awaitable<append_result> store::append(tenure by, unfenced_copy also)
     if (!also.seen.empty())
         push_unfenced(request, by, also, kept_);
     push_script(
-        request, fenced(scripts::append_script),
-        {key(by.room), key(by.room, ":inbox"), key(by.room, ":log"), key(by.room, ":ids"),
+        request,
+        fenced(scripts::append_script),
+        {key(by.room),
+         key(by.room, ":inbox"),
+         key(by.room, ":log"),
+         key(by.room, ":ids"),
          key(by.room, ":coordinators")},
-        {std::to_string(by.fence.value()), std::to_string(batch_size), std::to_string(kept_),
-         by.server, std::to_string(by.number), std::to_string(by.silent.count())}
+        {std::to_string(by.fence.value()),
+         std::to_string(batch_size),
+         std::to_string(kept_),
+         by.server,
+         std::to_string(by.number),
+         std::to_string(by.silent.count())}
     );
     const auto replies = co_await connections_->commands.ask(std::move(request));
     const auto& counts = replies.back().parts;
@@ -580,7 +599,9 @@ asio::awaitable<unfenced_copy> store::look(std::string copy)
         co_return result;
     redis::request request = make_request();
     push_script(
-        request, scripts::peek_script.text, {key(copy, ":inbox"), key(copy, ":ids")},
+        request,
+        scripts::peek_script.text,
+        {key(copy, ":inbox"), key(copy, ":ids")},
         {std::to_string(batch_size)}
     );
     const auto replies = co_await connections_->commands.ask(std::move(request));
@@ -609,8 +630,12 @@ asio::awaitable<std::vector<news>> store::follow(std::vector<position> from)
             add(key(each.room, ":inbox"), each.inbox);
     }
     std::vector<std::string> words{
-        "COUNT", "200", "BLOCK",
-        std::to_string(std::chrono::milliseconds(follow_time).count()), "STREAMS"};
+        "COUNT",
+        "200",
+        "BLOCK",
+        std::to_string(std::chrono::milliseconds(follow_time).count()),
+        "STREAMS"
+    };
     words.insert(words.end(), keys.begin(), keys.end());
     words.insert(words.end(), ids.begin(), ids.end());
 

@@ -55,9 +55,9 @@ struct append_result
 struct position
 {
     std::string room;
-    std::uint64_t seq = 0;               ///< Of the log.
-    std::string coordinators;            ///< An id in the list of coordinators.
-    std::string inbox{};                 ///< An id in the inbox. Empty: not ours to look after.
+    std::uint64_t seq = 0;     ///< Of the log.
+    std::string coordinators;  ///< An id in the list of coordinators.
+    std::string inbox{};       ///< An id in the inbox. Empty: not ours to look after.
 };
 
 /// What came after a position.
@@ -66,7 +66,7 @@ struct news
     std::string room;
     std::vector<message> messages{};
     std::vector<coordinator_entry> coordinators{};
-    std::string last_inbox{};        ///< The new position in the inbox, empty: as before.
+    std::string last_inbox{};  ///< The new position in the inbox, empty: as before.
 };
 
 /** The rooms, as they are kept in a Redis that is no lock node.
@@ -131,7 +131,7 @@ public:
         redlock::milliseconds ttl{};
         redlock::milliseconds remaining{};
         std::uint64_t extensions = 0;
-        std::uint64_t number = 0;         ///< What `enter` has returned.
+        std::uint64_t number = 0;        ///< What `enter` has returned.
         redlock::milliseconds silent{};  ///< Since its last access.
     };
 

@@ -1,8 +1,5 @@
 // What a server answers to input that is not as docs/chat-room.md says.
 
-#include "chat/fixture.hpp"
-#include "chat/visitor.hpp"
-
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
@@ -20,6 +17,8 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "chat/fixture.hpp"
+#include "chat/visitor.hpp"
 #include "support/child_process.hpp"
 #include "support/client_runner.hpp"
 #include "support/eventually.hpp"
@@ -100,32 +99,40 @@ const std::vector<bad_frame> before_join{
 
 /// Names that look like another one, or like none.
 const std::vector<std::string> unclear_names{
-    "Ada\u202e",          // right-to-left override
-    "\u200fAda",          // right-to-left mark
-    "\u2066Ada\u2069",   // isolates
-    "A\u200bda",          // zero-width space
-    "A\u200dda",          // zero-width joiner
-    "Ada\ufeff",          // zero-width no-break space
-    "Ada\ufe0f",          // variation selector
-    "A\u00adda",          // soft hyphen
-    "Ada\u3164",          // Hangul filler
-    "Ada\u00a0B",         // no-break space
-    "Ada  B",              // two blanks
+    "Ada\u202e",        // right-to-left override
+    "\u200fAda",        // right-to-left mark
+    "\u2066Ada\u2069",  // isolates
+    "A\u200bda",        // zero-width space
+    "A\u200dda",        // zero-width joiner
+    "Ada\ufeff",        // zero-width no-break space
+    "Ada\ufe0f",        // variation selector
+    "A\u00adda",        // soft hyphen
+    "Ada\u3164",        // Hangul filler
+    "Ada\u00a0B",       // no-break space
+    "Ada  B",           // two blanks
     " Ada",
     "Ada ",
-    "Ada\u2028",          // line separator
-    "A\u0301\u0302\u0303da",  // three marks on one letter
+    "Ada\u2028",                 // line separator
+    "A\u0301\u0302\u0303da",     // three marks on one letter
     "\u0e01\u0e47\u0e47\u0e47",  // the same in Thai
-    "\u0301Ada",          // a mark on nothing
-    "\u0085",             // a control character of two bytes
-    "\ue000",             // private use
+    "\u0301Ada",                 // a mark on nothing
+    "\u0085",                    // a control character of two bytes
+    "\ue000",                    // private use
     "You",
     "yOU",
 };
 
 const std::vector<std::string> clear_names{
-    "Ada", "Jos\u00e9", "Jose\u0301", "\u0627\u0644\u0639\u0631\u0628\u064a\u0629", "\u5c0f\u660e",
-    "\u0e19\u0e49\u0e33", "\U0001F600", "Ada of s1", "<i>Ada</i>", "Yours",
+    "Ada",
+    "Jos\u00e9",
+    "Jose\u0301",
+    "\u0627\u0644\u0639\u0631\u0628\u064a\u0629",
+    "\u5c0f\u660e",
+    "\u0e19\u0e49\u0e33",
+    "\U0001F600",
+    "Ada of s1",
+    "<i>Ada</i>",
+    "Yours",
 };
 
 void check_answers(visitor& who, const std::vector<bad_frame>& table)
@@ -243,9 +250,7 @@ BOOST_AUTO_TEST_CASE(who_only_connects_does_not_keep_others_from_it)
     std::vector<asio::ip::tcp::socket> idle;
     for (int count = 0; count < 1200; ++count)
     {
-        idle.emplace_back(f.context).connect(
-            {asio::ip::address_v4::loopback(), f.on[0].port()}
-        );
+        idle.emplace_back(f.context).connect({asio::ip::address_v4::loopback(), f.on[0].port()});
     }
 
     BOOST_TEST(f.on[0].get("/healthz") != "");
@@ -397,8 +402,9 @@ BOOST_AUTO_TEST_CASE(http_requests_get_the_status_that_fits)
 
 BOOST_AUTO_TEST_CASE(options_out_of_range_are_named_and_the_server_does_not_start)
 {
-    const std::vector<std::string> good{"--name", "s", "--nodes", "redis://127.0.0.1:1",
-                                        "--store", "redis://127.0.0.1:2"};
+    const std::vector<std::string> good{
+        "--name", "s", "--nodes", "redis://127.0.0.1:1", "--store", "redis://127.0.0.1:2"
+    };
     struct bad_option
     {
         std::vector<std::string> words;
@@ -455,8 +461,17 @@ BOOST_AUTO_TEST_CASE(a_limit_of_files_that_is_too_low_for_the_members_is_named)
     const auto said = folder.path() / "said";
     child_process server(
         {REDLOCK_CHAT_SERVER,
-         {"chat_server", "--name", "s", "--listen", "127.0.0.1:0", "--nodes", "redis://127.0.0.1:1",
-          "--store", "redis://127.0.0.1:2", "--max-members", "100000"},
+         {"chat_server",
+          "--name",
+          "s",
+          "--listen",
+          "127.0.0.1:0",
+          "--nodes",
+          "redis://127.0.0.1:1",
+          "--store",
+          "redis://127.0.0.1:2",
+          "--max-members",
+          "100000"},
          {},
          said}
     );
@@ -471,7 +486,12 @@ BOOST_AUTO_TEST_CASE(a_password_in_a_bad_url_is_not_printed)
     const auto said = folder.path() / "said";
     child_process server(
         {REDLOCK_CHAT_SERVER,
-         {"chat_server", "--name", "s", "--nodes", "redis://user:secret@:x", "--store",
+         {"chat_server",
+          "--name",
+          "s",
+          "--nodes",
+          "redis://user:secret@:x",
+          "--store",
           "redis://user:secret@a:x"},
          {},
          said}

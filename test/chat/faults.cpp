@@ -1,7 +1,5 @@
 // Coordinators that die, pause and are cut off, and a store that goes away, docs/chat-room.md.
 
-#include "chat/fixture.hpp"
-
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 #include <boost/test/unit_test.hpp>
@@ -13,6 +11,7 @@
 #include <fstream>
 #include <string>
 
+#include "chat/fixture.hpp"
 #include "support/client_runner.hpp"
 #include "support/eventually.hpp"
 #include "support/needs.hpp"
@@ -177,9 +176,7 @@ BOOST_AUTO_TEST_CASE(an_append_that_comes_after_a_takeover_is_refused_and_counte
     first.resume();
 
     BOOST_TEST(eventually([&] { return f.refused() == 1; }));
-    BOOST_TEST(eventually([&] {
-        return first.measure("chat_stale_writes_refused_total") == 1;
-    }));
+    BOOST_TEST(eventually([&] { return first.measure("chat_stale_writes_refused_total") == 1; }));
     other.say("after");
     BOOST_TEST(f.all_heard());
     check_histories(f.members, 3);
@@ -270,8 +267,21 @@ BOOST_AUTO_TEST_CASE(an_emptied_store_is_noticed_although_its_numbers_have_caugh
     f.on.store.start();
     for (const std::string seq : {"1", "2", "3"})
     {
-        f.on.store.command({"XADD", "chat:{lobby}:log", seq + "-0", "id", seq, "name", "Bob",
-                            "text", "anew", "at", "1", "fence", "1"});
+        f.on.store.command(
+            {"XADD",
+             "chat:{lobby}:log",
+             seq + "-0",
+             "id",
+             seq,
+             "name",
+             "Bob",
+             "text",
+             "anew",
+             "at",
+             "1",
+             "fence",
+             "1"}
+        );
     }
     f.on.store.command({"HSET", "chat:{lobby}", "seq", "3"});
     f.on[0].resume();

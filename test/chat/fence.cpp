@@ -1,7 +1,5 @@
 // Writes that come too late: what members are told of them, and a room that takes them.
 
-#include "chat/fixture.hpp"
-
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 #include <boost/test/unit_test.hpp>
@@ -13,6 +11,7 @@
 #include <set>
 #include <string>
 
+#include "chat/fixture.hpp"
 #include "support/client_runner.hpp"
 #include "support/needs.hpp"
 

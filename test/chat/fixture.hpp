@@ -51,7 +51,6 @@ public:
     chat::stage on;
     boost::asio::io_context context;
     std::deque<chat::scripted_member> members;
-
 };
 
 /// Checks that each member heard the same, every message once, with numbers from 1 without gaps.

@@ -47,16 +47,16 @@ public:
     }
 
     asio::io_context context;
-    chat::history all{
-        context.get_executor(),
-        [this](std::string, std::uint64_t after) { return read(after); }};
+    chat::history all{context.get_executor(), [this](std::string, std::uint64_t after) {
+                          return read(after);
+                      }};
 
     std::size_t failures = 0;       ///< Reads that are to fail, from now on.
     std::size_t empty = 0;          ///< Reads that are to find nothing, after that.
     std::function<void()> on_read;  ///< Called while a page is being read.
     std::size_t reads = 0;
     std::size_t most_at_once = 0;
-    std::string served;             ///< Names of readers, in the order of their pages.
+    std::string served;  ///< Names of readers, in the order of their pages.
 
 private:
     asio::awaitable<std::vector<chat::message>> read(std::uint64_t after)

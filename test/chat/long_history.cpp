@@ -1,6 +1,5 @@
 // A room with a long history, and those who talk in another one, docs/chat-room.md.
 
-#include "chat/fixture.hpp"
 #include "chat_room/client/catch_up.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -12,6 +11,7 @@
 #include <exception>
 #include <string>
 
+#include "chat/fixture.hpp"
 #include "support/client_runner.hpp"
 #include "support/needs.hpp"
 

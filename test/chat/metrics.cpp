@@ -1,7 +1,5 @@
 // What /metrics tells of the times of a room, docs/chat-room.md.
 
-#include "chat/fixture.hpp"
-
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/test/unit_test.hpp>
@@ -10,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "chat/fixture.hpp"
 #include "support/client_runner.hpp"
 #include "support/http_client.hpp"
 #include "support/needs.hpp"

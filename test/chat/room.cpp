@@ -1,8 +1,5 @@
 // Members, servers and a store without faults, docs/chat-room.md.
 
-#include "chat/fixture.hpp"
-#include "chat/visitor.hpp"
-
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/json/value.hpp>
@@ -15,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "chat/fixture.hpp"
+#include "chat/visitor.hpp"
 #include "support/client_runner.hpp"
 #include "support/needs.hpp"
 

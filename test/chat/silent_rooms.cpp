@@ -1,13 +1,12 @@
 // What rooms cost in which nobody says anything, docs/chat-room.md.
 
-#include "chat/fixture.hpp"
-
 #include <boost/test/unit_test.hpp>
 
 #include <charconv>
 #include <chrono>
 #include <string>
 
+#include "chat/fixture.hpp"
 #include "support/client_runner.hpp"
 #include "support/needs.hpp"
 

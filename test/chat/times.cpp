@@ -1,8 +1,5 @@
 // What members are told of time: silence, nobody in charge, nobody there, and messages that wait.
 
-#include "chat/fixture.hpp"
-#include "chat/visitor.hpp"
-
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 #include <boost/test/unit_test.hpp>
@@ -12,6 +9,8 @@
 #include <cstdint>
 #include <string>
 
+#include "chat/fixture.hpp"
+#include "chat/visitor.hpp"
 #include "support/eventually.hpp"
 #include "support/needs.hpp"
 

@@ -35,8 +35,8 @@ constexpr unsigned store_lost = 1012;
 /// Ids are unique among all programs and members.
 std::string make_id()
 {
-    static const unsigned long long program = std::random_device()() * 4'294'967'296ULL +
-                                              std::random_device()();
+    static const unsigned long long program =
+        std::random_device()() * 4'294'967'296ULL + std::random_device()();
     static std::uint64_t last = 0;
     return std::to_string(program) + "-" + std::to_string(++last);
 }
@@ -74,9 +74,9 @@ void scripted_member::start()
     asio::co_spawn(
         executor_,
         run(),
-        asio::bind_cancellation_slot(cancel_.slot(), [this](const std::exception_ptr&) {
-            running_ = false;
-        })
+        asio::bind_cancellation_slot(
+            cancel_.slot(), [this](const std::exception_ptr&) { running_ = false; }
+        )
     );
 }
 
@@ -123,7 +123,11 @@ asio::awaitable<void> scripted_member::live(connection& with)
 {
     const std::uint64_t last = heard_.empty() ? 0 : heard_.back().seq;
     const json::object join{
-        {"type", "join"}, {"room", room_}, {"name", name_}, {"after", last}, {"began", began_},
+        {"type", "join"},
+        {"room", room_},
+        {"name", name_},
+        {"after", last},
+        {"began", began_},
     };
     co_await with.send(json::serialize(join));
     for (kept& each : kept_)
@@ -169,8 +173,11 @@ void scripted_member::take(const std::string& frame)
     if (type == "message")
     {
         heard_.push_back(
-            {number_of(told, "seq"), text_of(told, "id"), text_of(told, "name"),
-             text_of(told, "text"), number_of(told, "fence")}
+            {number_of(told, "seq"),
+             text_of(told, "id"),
+             text_of(told, "name"),
+             text_of(told, "text"),
+             number_of(told, "fence")}
         );
         std::erase_if(kept_, [this](const kept& each) { return each.id == heard_.back().id; });
         if (on_message)

@@ -80,9 +80,9 @@ json::object to_json(const std::string& name, pid_t pid, bool ended, bool stoppe
         {"name", name},
         {"pid", pid},
         {"state",
-         ended         ? "ended"
-             : stopped ? "stands still"
-                       : "runs"},
+         ended     ? "ended"
+         : stopped ? "stands still"
+                   : "runs"},
     };
 }
 
@@ -354,7 +354,7 @@ void show::on_event(const json::object& told)
     fence_ = number_of(told, "fence");
     coordinator_ = text_of(told, "server");
     std::string text = coordinator_ + " is in charge now, with token #" +
-        std::to_string(number_of(told, "number"));
+                       std::to_string(number_of(told, "number"));
     if (told.at("previous").is_object() && !told.at("previous").at("heard").is_null())
     {
         const std::uint64_t heard = number_of(told.at("previous"), "heard");
@@ -367,8 +367,9 @@ void show::on_event(const json::object& told)
 void show::tell(std::string_view kind, const std::string& text)
 {
     const auto now = std::chrono::system_clock::now().time_since_epoch() / 1ms;
-    lines_.push_back(json::serialize(json::object{
-        {"type", "line"}, {"at", now}, {"kind", kind}, {"text", text}}));
+    lines_.push_back(
+        json::serialize(json::object{{"type", "line"}, {"at", now}, {"kind", kind}, {"text", text}})
+    );
     if (lines_.size() > most_lines)
         lines_.pop_front();
     if (on_news)

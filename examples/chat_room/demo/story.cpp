@@ -103,16 +103,15 @@ asio::awaitable<void> everybody_joins(company& in)
         fact(true, "server " + each.name() + " serves " + each.url());
     in.ada.start();
     in.bob.start();
-    const std::function<bool()> joined = [&in] {
-        return in.ada.is_joined() && in.bob.is_joined();
-    };
+    const std::function<bool()> joined = [&in] { return in.ada.is_joined() && in.bob.is_joined(); };
     fact(co_await until(joined), "Ada has joined on s1, Bob on s2");
     const known_coordinator first = co_await find_coordinator(in.ada);
     fact(true, first.server + " coordinates it, with token " + std::to_string(first.fence));
     in.talk(25);
     co_await until_all_heard(in);
     lesson(
-        began, "one server of three numbers the messages, so all see one order",
+        began,
+        "one server of three numbers the messages, so all see one order",
         "each server would have an order of its own"
     );
 }
@@ -140,7 +139,8 @@ asio::awaitable<void> coordinator_killed(company& in)
     in.on.start(in.on.find(first.server));
     fact(becomes_healthy(in.on.find(first.server)), first.server + " is started again");
     lesson(
-        killed_at, "a lease ends by itself, and messages wait in the inbox until then",
+        killed_at,
+        "a lease ends by itself, and messages wait in the inbox until then",
         "a lock without an end would have stopped the room for good"
     );
 }
@@ -174,7 +174,8 @@ asio::awaitable<void> coordinator_stopped_before_append(company& in)
     fact(once, first.server + " goes on and appends: refused, for its token is too low");
     co_await until_all_heard(in);
     lesson(
-        stopped_at, "the store refuses who acts late, whatever that one believes",
+        stopped_at,
+        "the store refuses who acts late, whatever that one believes",
         "messages would be there twice; see the room without the fence in --serve"
     );
 }
@@ -199,7 +200,8 @@ asio::awaitable<void> nodes_lost(company& in)
     in.on.nodes[1].start();
     fact(true, "the two are started again, and sit out the time that a lock may live");
     lesson(
-        lost_at, "a quorum is enough, and a node that has forgotten leases does not vote",
+        lost_at,
+        "a quorum is enough, and a node that has forgotten leases does not vote",
         "with a single node the room would have stopped with it"
     );
 }
@@ -222,7 +224,8 @@ asio::awaitable<void> all_is_there(company& in)
     fact(equal, "in the same order, with the numbers 1 to " + count);
     fact(refused_writes(in) == "1", "one stale write was tried, and refused");
     lesson(
-        began, "the lock chose who acts, and the fence kept late ones out",
+        began,
+        "the lock chose who acts, and the fence kept late ones out",
         "the lock alone would have let the stale write through"
     );
     co_return;

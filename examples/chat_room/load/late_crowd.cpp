@@ -148,7 +148,8 @@ public:
         for (std::size_t index = 0; index < how.joiners; ++index)
         {
             boost::asio::co_spawn(
-                context_, catch_up(on[index % on.size()].port(), crowded, how.history),
+                context_,
+                catch_up(on[index % on.size()].port(), crowded, how.history),
                 [this](const std::exception_ptr& failure, std::size_t count) {
                     note(failure, count);
                 }

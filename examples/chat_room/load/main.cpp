@@ -5,12 +5,11 @@
 #include "chat_room/load/late_crowd.hpp"
 #include "chat_room/stage/stage.hpp"
 
+#include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -57,7 +56,9 @@ public:
         for (std::size_t index = 0; index < how.members; ++index)
         {
             auto& added = members_.emplace_back(
-                context_.get_executor(), on.ports(index % on.size()), room(index),
+                context_.get_executor(),
+                on.ports(index % on.size()),
+                room(index),
                 "member " + std::to_string(index)
             );
             added.on_message = [this](const chat::heard& what) { took_.add(what.text); };

@@ -54,7 +54,7 @@ metrics::metrics()
       take_over(seconds(
           registry_,
           "chat_take_over_seconds",
-          "From the end of a coordinator's lease until this server was in its place"
+          "From a coordinator's last sign of life until this server was in its place"
       )),
       delivery(seconds(
           registry_,

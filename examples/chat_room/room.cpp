@@ -117,7 +117,10 @@ void room::measure(const coordinator_entry& what) const
 {
     if (what.server != with_.how.name || !what.ended)
         return;
-    const store_time ms = what.since - std::max(*what.ended, opened_);
+    // As for the page: from its predecessor's last sign of life, or since somebody is here.
+    const store_time silent = std::min(*what.ended, what.heard.value_or(*what.ended));
+    const store_time somebody = std::max(opened_, what.empty ? what.empty->to : opened_);
+    const store_time ms = what.since - std::max(silent, somebody);
     with_.counts.take_over.Observe(static_cast<double>(ms) / 1000);
 }
 

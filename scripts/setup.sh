@@ -181,7 +181,8 @@ has_chromium() {
     has_program chromium || has_program chromium-browser || has_program google-chrome
 }
 
-# Puts the driver of the browser beside the tests that use it. Without it they are skipped.
+# Puts the driver of the browser, and what checks pages, beside the tests that use them. Without
+# them these are skipped.
 fetch_playwright() {
     local folder=$root/test/browser
     local installed=$folder/node_modules/.package-lock.json
@@ -190,7 +191,7 @@ fetch_playwright() {
         say "no npm, going on without the tests in a browser"
         return 0
     fi
-    say "installing playwright-core into test/browser/node_modules"
+    say "installing playwright-core and axe-core into test/browser/node_modules"
     (cd "$folder" && quietly npm ci --ignore-scripts --no-audit --no-fund) ||
         say "no playwright-core to be had, going on without the tests in a browser"
 }

@@ -399,10 +399,27 @@ std::optional<std::int64_t> clocked_number(const std::string& line)
     return number;
 }
 
+/// Versions of Redis write scores with more digits or fewer.
+std::optional<double> score(const std::string& line)
+{
+    double read = 0;
+    const char* const end = line.data() + line.size();
+    const auto [at, code] = std::from_chars(line.data(), end, read);
+    return code == std::errc() && at == end ? std::optional(read) : std::nullopt;
+}
+
+/// The library looks at the first word of an error, and Valkey has others behind it.
+std::string error_code_of(const std::string& line)
+{
+    return line.starts_with('-') ? line.substr(0, line.find(' ')) : std::string();
+}
+
 /// Whether two lines are the same; numbers may differ by what a clock has moved meanwhile.
 bool same_line(const std::string& one, const std::string& other)
 {
-    if (one == other)
+    if (one == other || (!error_code_of(one).empty() && error_code_of(one) == error_code_of(other)))
+        return true;
+    if (score(one) && score(one) == score(other))
         return true;
     const auto a = clocked_number(one);
     const auto b = clocked_number(other);

@@ -39,11 +39,6 @@ redlock::client_config make_waiting_config(std::span<const std::uint16_t> ports,
     return config;
 }
 
-const char* to_string(redlock::mode mode) noexcept
-{
-    return mode == redlock::mode::plain ? "plain" : "guarded";
-}
-
 namespace {
 
 /// The state that the tasks of one measurement share.

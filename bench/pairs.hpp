@@ -23,8 +23,6 @@ namespace bench {
     redlock::mode mode
 );
 
-[[nodiscard]] const char* to_string(redlock::mode mode) noexcept;
-
 /// Tells fresh servers that they may vote in guarded mode.
 void initialize_nodes(std::span<const std::uint16_t> ports);
 

@@ -4,7 +4,7 @@ set -euo pipefail
 export REDLOCK_BOOST=newest  # Boost.Redis and Boost.MySQL of the examples need it.
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
-build=$root/build/demo
+build=$root/build/release
 pictures=${1:-$root/docs/images}
 
 if [[ ${1:-} == --help ]]; then

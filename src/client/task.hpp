@@ -106,7 +106,6 @@ public:
     {
         if (handle_.promise().failure)
             std::rethrow_exception(handle_.promise().failure);
-        // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it has ended, and not by throwing.
         return std::move(*handle_.promise().value);
     }
 

@@ -6,6 +6,7 @@
 #include <redlock/time.hpp>
 
 #include "chat_room/room_data.hpp"
+#include "chat_room/store_errors.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -14,34 +15,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace chat {
 
 namespace asio = boost::asio;
-
-/// The store did not do what it was asked, as far as we know.
-class store_failure : public std::runtime_error
-{
-public:
-    using std::runtime_error::runtime_error;
-};
-
-/// The room has seen a higher fencing token: somebody else is its coordinator.
-class stale_coordinator : public std::runtime_error
-{
-public:
-    using std::runtime_error::runtime_error;
-};
-
-/// The room has had no coordinator for long, and takes no more messages.
-class inbox_full : public std::runtime_error
-{
-public:
-    using std::runtime_error::runtime_error;
-};
 
 /// What became of the messages that were in an inbox.
 struct append_result

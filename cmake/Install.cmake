@@ -3,6 +3,8 @@
 
 option(REDLOCK_INSTALL "Install the library" ${PROJECT_IS_TOP_LEVEL})
 if(NOT REDLOCK_INSTALL)
+    # Built for those who link with it, and for nobody else.
+    set_target_properties(redlock_testing PROPERTIES EXCLUDE_FROM_ALL ON)
     return()
 endif()
 

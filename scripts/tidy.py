@@ -208,6 +208,15 @@ def check_by(script):
         yield where, int(number) if number.isdigit() else 1, message.strip() or finding
 
 
+def check_mutants(files):
+    """A patch that fits no more is a bug that nobody plants any more: see scripts/mutants.sh."""
+    del files
+    for path in sorted((ROOT / "test/mutants").glob("*.patch")):
+        command = ["git", "apply", "--check", str(path)]
+        if subprocess.run(command, cwd=ROOT, stderr=subprocess.DEVNULL).returncode:
+            yield path.relative_to(ROOT), 1, "the patch does not apply any more"
+
+
 def check_snippets(files):
     del files
     yield from check_by("docs_snippets.py")
@@ -231,6 +240,7 @@ ALL_FILES = [
     check_errors,
     check_lock_files,
     check_packaging,
+    check_mutants,
     check_snippets,
     check_pictures,
 ]

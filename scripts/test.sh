@@ -12,7 +12,7 @@ Installs what is missing (Debian), builds redlock with warnings as errors and ru
   --asan           with the address and undefined behaviour sanitizers, in build/asan
   --tsan           with the thread sanitizer, in build/tsan
   --label NAME     only tests with this label: unit, thread, integration, chat, examples,
-                   chaos, sim, browser, fuzz, model, standalone, package, tidy, site
+                   chaos, sim, browser, fuzz, model, standalone, package, tidy, site, bench
   --without NAME   no tests with this label
   --compiler CXX   with this compiler, in a build directory of its own
 EOF

@@ -49,10 +49,17 @@ void rethrow(std::exception_ptr failure)
         std::rethrow_exception(failure);
 }
 
+/// Shows what the client waits for, such as a node that is down.
+void print_trouble(redlock::log_level level, std::string_view line)
+{
+    if (level != redlock::log_level::info)
+        std::cerr << line << '\n';
+}
+
 void run(std::string_view nodes)
 {
     asio::io_context context{1};
-    redlock::client locks(context, {.nodes = redlock::parse_nodes(nodes)});
+    redlock::client locks(context, {.nodes = redlock::parse_nodes(nodes), .log = print_trouble});
     locks.async_run(asio::detached);
     asio::co_spawn(context, keep_counting(locks, "north"), rethrow);
     asio::co_spawn(context, keep_counting(locks, "south"), rethrow);

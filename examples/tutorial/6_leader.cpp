@@ -51,10 +51,17 @@ asio::awaitable<void> stand_for_election(redlock::client& locks)
 }
 // end snippet
 
+/// Shows what the client waits for, such as a node that is down.
+void print_trouble(redlock::log_level level, std::string_view line)
+{
+    if (level != redlock::log_level::info)
+        std::cerr << line << '\n';
+}
+
 void run(std::string_view nodes)
 {
     asio::io_context context{1};
-    redlock::client locks(context, {.nodes = redlock::parse_nodes(nodes)});
+    redlock::client locks(context, {.nodes = redlock::parse_nodes(nodes), .log = print_trouble});
     locks.async_run(asio::detached);
     asio::co_spawn(context, stand_for_election(locks), [](std::exception_ptr failure) {
         if (failure)

@@ -22,7 +22,7 @@ class narrator final : public redlock::observer
 {
     void on_waiting(const redlock::waiting_event& event) noexcept override
     {
-        std::cout << "observer: " << event.resource << " is not free, waiting\n";
+        std::cout << "observer: waiting for " << event.resource << '\n';
     }
 
     void on_acquired(const redlock::acquired_event& event) noexcept override

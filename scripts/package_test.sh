@@ -50,7 +50,8 @@ installed() {
     mkdir /root/packages
     tar -x -C /root/packages
     quietly apt-get update
-    shown apt-get install --yes --quiet=2 /root/packages/*.deb g++ cmake pkg-config >/dev/null
+    cd /root
+    shown apt-get install --yes --quiet=2 ./packages/*.deb g++ cmake pkg-config >/dev/null
     find_boost_of_user
 
     shown cmake -S "$user" -B /root/build "${boost[@]/#/-DREDLOCK_BOOST_INCLUDE_DIR=}"

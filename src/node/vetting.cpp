@@ -199,9 +199,10 @@ void vetting::subscribe(admission what)
 std::string vetting::mismatch(const texts& told) const
 {
     // The run id behind the last semicolon tells nobody anything.
+    const auto settings = [](const std::string& text) { return text.substr(0, text.rfind(';')); };
     const std::string found = told.all.empty() ? "marked '" : told.all.front();
-    return "the node is " + found.substr(0, found.rfind(';')) + "', this client has '" +
-           group_.guarded->fingerprint +
+    return "the node is " + settings(found) + "', this client has '" +
+           settings(group_.guarded->fingerprint) +
            "'; give all clients of the database the same settings, or stop them and delete "
            "the key '" +
            group_.guarded->marker_key + "'";

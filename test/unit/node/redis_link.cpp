@@ -423,7 +423,8 @@ BOOST_AUTO_TEST_CASE(a_foreign_marker_refuses_the_node)
     send(blob("marked 'redlock 1;nodes=5;run\r\nid"));
 
     BOOST_TEST(end().refused.why == reason::config_mismatch);
-    BOOST_TEST(contains(end().refused.text, "redlock 1;nodes=5"));
+    BOOST_TEST(contains(end().refused.text, "redlock 1;nodes=5'"));
+    BOOST_TEST(contains(end().refused.text, ";clock_window=500'"));
     BOOST_TEST(!contains(end().refused.text, "run"));
 }
 

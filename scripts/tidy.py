@@ -74,6 +74,20 @@ def check_lines(path, text):
             yield path, number, f"{len(content)} columns, the limit is {MAX_COLUMNS}"
 
 
+def check_tables(path, text):
+    """A row that was wrapped like text: what follows is shown as text, bars and all."""
+    if path.suffix != ".md":
+        return
+    prose = re.sub(r"^( *)```.*?^\1```", blank, text, flags=re.M | re.S)
+    rows = [(content.startswith("|"), content) for content in prose.split("\n")]
+    for number, (is_row, content) in enumerate(rows[1:], 2):
+        was_row, before = rows[number - 2]
+        if is_row and not content.endswith("|"):
+            yield path, number, "a row of a table ends with a bar"
+        if is_row != was_row and content and before:
+            yield path, number, "an empty line parts a table from text"
+
+
 def check_function_length(path, text):
     """Measures outermost bodies, from brace to brace.
 
@@ -229,6 +243,7 @@ def check_pictures(files):
 
 EACH_FILE = [
     check_lines,
+    check_tables,
     check_function_length,
     check_header_guard,
     check_examples_libraries,

@@ -75,17 +75,18 @@ def check_lines(path, text):
 
 
 def check_tables(path, text):
-    """A row that was wrapped like text: what follows is shown as text, bars and all."""
+    """A table that is torn or wrapped like text: the rest of it is shown as text, bars and all."""
     if path.suffix != ".md":
         return
-    prose = re.sub(r"^( *)```.*?^\1```", blank, text, flags=re.M | re.S)
-    rows = [(content.startswith("|"), content) for content in prose.split("\n")]
-    for number, (is_row, content) in enumerate(rows[1:], 2):
-        was_row, before = rows[number - 2]
+    prose = re.sub(r"^( *)```.*?^\1```", blank, text, flags=re.M | re.S).split("\n")
+    for number, (before, content, after) in enumerate(zip(prose, prose[1:], prose[2:] + [""]), 2):
+        is_row, was_row = content.startswith("|"), before.startswith("|")
         if is_row and not content.endswith("|"):
             yield path, number, "a row of a table ends with a bar"
         if is_row != was_row and content and before:
             yield path, number, "an empty line parts a table from text"
+        if is_row and not was_row and not re.fullmatch(r"[-:| ]+", after):
+            yield path, number, "a table begins with a head and a line of dashes"
 
 
 def check_function_length(path, text):

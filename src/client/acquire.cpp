@@ -179,7 +179,7 @@ lease make_lease(const acquisition& of, const vote_round& asked, const judgement
     return made;
 }
 
-/// Where a round that some denied has left the acquisition in their queues.
+/// Where a round has left the acquisition in the queues of the nodes.
 void note_places(acquisition& of, const vote_round& asked)
 {
     of.in_queue = true;
@@ -221,7 +221,8 @@ task<error_code> ask_once(acquisition& acquiring)
     if (!granted)
         client.release(*asked, options.ttl, acquiring.arrival);
     acquiring.position.reset();
-    if (acquiring.arrival && asked->tally().denied() > 0)
+    // An answer that is still to come may be a denial, and the release has kept a place.
+    if (acquiring.arrival && (!granted || asked->tally().denied() > 0))
         note_places(acquiring, *asked);
 
     // A client whose clock or whose idea of the last token was wrong knows better now. That is no
@@ -229,6 +230,9 @@ task<error_code> ask_once(acquisition& acquiring)
     // just now raises the fence as well.
     acquiring.corrected =
         !granted && client.correct_stamp(*asked, acquiring.above) && !acquiring.corrected;
+    // By a clock that is behind it would have come before everybody else.
+    if (acquiring.corrected && asked->count_of(reason::clock) > 0)
+        acquiring.arrival.reset();
 
     holder_round_ptr holders;
     if (!interrupted && !acquiring.corrected && !asked->guarded() &&
@@ -405,6 +409,9 @@ task<error_code> sleep_until(acquisition& waiting, core::instant now, time_point
     {
         if (const error_code interrupted = co_await client.sleep_until(sleep, watched))
             co_return interrupted;
+        // A client that closes wakes who sleeps. This one has slept enough.
+        if (!client.running())
+            co_return asio::error::operation_aborted;
         waiting.watching = !waiting.in_line.woken();
         if (waiting.watching)
             client.watch_key(waiting.last);

@@ -138,7 +138,9 @@ release_round_ptr client_impl::release(
 release_round_ptr client_impl::release(const hold& ended)
 {
     vote_round& granted_by = ended.granted_by();
-    const bool has_place = granted_by.arrival() && granted_by.tally().denied() > 0;
+    // A node that is still to answer may deny.
+    const bool has_place =
+        granted_by.arrival() && (granted_by.tally().denied() > 0 || granted_by.unanswered() > 0);
     std::optional<std::uint64_t> leaves;
     if (ended.waited() || has_place)
         leaves = 0;

@@ -291,4 +291,103 @@ BOOST_AUTO_TEST_CASE(a_client_without_queues_takes_no_place)
     BOOST_TEST(!waiting->done());
 }
 
+BOOST_AUTO_TEST_CASE(who_is_cancelled_before_the_nodes_have_denied_leaves_every_queue)
+{
+    queue_fixture fixture;
+    fixture.hold_elsewhere("orders:42", 9s, 0, 5);
+    fixture.each_node([](fake_node& node) { node.on(verb::acquire).runs_after(5ms); });
+    const auto waiting = launch(fixture.locks().async_acquire("orders:42", patient));
+    fixture.run_until_idle();
+
+    waiting->cancel();
+    fixture.advance(200ms);
+
+    BOOST_TEST(waiting->done());
+    BOOST_TEST(fixture.places() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(who_is_cancelled_at_once_leaves_every_queue)
+{
+    queue_fixture fixture;
+    const auto waiting = launch(fixture.locks().async_acquire("orders:42", patient));
+
+    waiting->cancel();
+    fixture.advance(200ms);
+
+    BOOST_TEST(waiting->done());
+    BOOST_TEST(fixture.places() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(who_gives_up_before_the_nodes_have_denied_leaves_every_queue)
+{
+    queue_fixture fixture;
+    fixture.hold_elsewhere("orders:42", 9s, 0, 5);
+    fixture.each_node([](fake_node& node) { node.on(verb::acquire).runs_after(60ms); });
+    acquire_options options = patient;
+    options.wait = 20ms;
+    const auto waiting = launch(fixture.locks().async_acquire("orders:42", options));
+
+    fixture.advance(1s);
+
+    BOOST_TEST(waiting->done());
+    BOOST_TEST(fixture.places() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_is_given_back_before_a_slow_node_denies_leaves_no_place)
+{
+    queue_fixture fixture;
+    fixture.hold_elsewhere("orders:42", 9s, 3, 5);
+    fixture.each_node(3, 5, [](fake_node& node) { node.on(verb::acquire).runs_after(5ms); });
+    const auto waiting = launch(fixture.locks().async_acquire("orders:42", patient));
+    fixture.run_until_idle();
+    BOOST_TEST_REQUIRE(waiting->done());
+
+    waiting->value() = {};
+    fixture.advance(200ms);
+
+    BOOST_TEST(fixture.places() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_closes_at_any_step_ends_its_waiters_at_once)
+{
+    for (std::size_t steps = 0; steps < 50; ++steps)
+    {
+        BOOST_TEST_CONTEXT("after " << steps << " steps")
+        {
+            queue_fixture fixture;
+            lease other = fixture.acquire("other", {.ttl = 10s});
+            const auto told = launch(other.async_wait_lost());  // The client waits for its end.
+            fixture.hold_elsewhere("orders:42", 9s, 0, 5);
+            const auto waiting = launch(fixture.locks().async_acquire("orders:42", patient));
+            for (std::size_t step = 0; step < steps; ++step)
+                fixture.step(fixture.time().elapsed() + 1s);
+
+            const auto closed = launch(fixture.locks().async_close());
+            fixture.run_until_idle();
+
+            BOOST_TEST(waiting->done());
+            const std::size_t asked = fixture.rounds();
+            fixture.advance(1s);
+            BOOST_TEST(fixture.rounds() == asked);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_clock_that_is_behind_takes_nobody_past_a_reservation)
+{
+    queue_fixture fixture;
+    const auto now = static_cast<std::uint64_t>(beginning_of_time.count());
+    fixture.each_node([&](fake_node& node) {
+        node.queues().reserved["orders:42"] = {{now, "beef"}, fixture.time().elapsed() + 50ms};
+    });
+    fixture.time().set_wall_offset(-1h);
+
+    const auto waiting = launch(fixture.locks().async_acquire("orders:42", patient));
+    fixture.run_until_idle();
+    BOOST_TEST(!waiting->done());
+    fixture.advance(1s);
+
+    BOOST_TEST(waiting->done());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -99,7 +99,8 @@ class Renderer:
         body = self.markdown.renderer.render(tokens, self.markdown.options, {})
         body = re.sub(r'<h([2-4]) id="([^"]*)">(.*?)</h\1>\n', self.with_anchor, body)
         body = body.replace("<p><img", '<p class="picture"><img')
-        body = body.replace("<li>[ ] ", '<li class="task"><input type="checkbox" aria-label="Done"> ')
+        box = '<input type="checkbox" aria-label="Done">'
+        body = body.replace("<li>[ ]", f'<li class="task">{box}')
         return body, title, sections, mode and mode[1]
 
     @staticmethod

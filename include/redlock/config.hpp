@@ -138,7 +138,7 @@ struct waiting_config
 /// How much a log line matters.
 enum class log_level : std::uint8_t
 {
-    info,     ///< A node became ready.
+    info,     ///< A node became ready, or somebody acquires although the client has ended.
     warning,  ///< A node was lost, could not be reached, or is in quarantine.
     error,    ///< A node refuses the client, or a call is invalid. It does not pass by itself.
 };

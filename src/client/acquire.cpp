@@ -127,9 +127,9 @@ bool is_valid(const acquisition& wanted)
 }
 
 /// Says why nothing was sent, in the report and in the log.
-void explain(const acquisition& wanted, std::string problem)
+void explain(const acquisition& wanted, std::string problem, log_level level = log_level::error)
 {
-    wanted.client->log_problem("acquire", wanted.resource, problem);
+    wanted.client->log_problem(level, "acquire", wanted.resource, problem);
     if (wanted.options.report)
         wanted.options.report->problem = std::move(problem);
 }
@@ -487,7 +487,7 @@ task<result<lease>> run_acquisition(
     {
         ec = co_await client.until_running(give_up);
         if (ec == error::not_running)
-            explain(acquiring, client.why_not_running());
+            explain(acquiring, client.why_not_running(), client.level_of_not_running());
     }
     if (!ec)
     {

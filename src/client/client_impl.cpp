@@ -124,6 +124,7 @@ std::string client_impl::why_not_running() const
 }
 
 void client_impl::log_problem(
+    log_level level,
     std::string_view operation,
     std::string_view resource,
     std::string_view problem
@@ -133,7 +134,7 @@ void client_impl::log_problem(
         return;
     std::string line(operation);
     line.append(" of '").append(resource).append("': ").append(problem);
-    config_.log(log_level::error, core::on_one_line(std::move(line)));
+    config_.log(level, core::on_one_line(std::move(line)));
 }
 
 /// Who gives up waiting for ready nodes learns no more than that from the error.

@@ -115,8 +115,15 @@ public:
     /// In words, for an operation that found it so.
     [[nodiscard]] std::string why_not_running() const;
 
+    /// A program that has ended its client knows that.
+    [[nodiscard]] log_level level_of_not_running() const noexcept
+    {
+        return at_home() && state_ != state::idle ? log_level::info : log_level::error;
+    }
+
     /// Tells the log why an operation ends at once: somebody has to change the program.
     void log_problem(
+        log_level level,
         std::string_view operation,
         std::string_view resource,
         std::string_view problem

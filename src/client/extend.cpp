@@ -67,7 +67,9 @@ task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl)
     client_impl& client = *held->client();
     if (!core::valid_ttl(ttl, client.config().node_timeout, client.highest_ttl()))
     {
-        client.log_problem("extend", held->resource(), problem_of_ttl(client.config(), ttl));
+        client.log_problem(
+            log_level::error, "extend", held->resource(), problem_of_ttl(client.config(), ttl)
+        );
         co_return error::invalid_argument;
     }
     if (!client.running())

@@ -198,6 +198,7 @@ BOOST_FIXTURE_TEST_CASE(service_gives_back_what_it_holds_when_it_is_told_to_end,
         service.signal(number);
         BOOST_TEST((service.exit_status() == 0));
         BOOST_TEST(has_shown_lines(service.output(), "4-service", "service"));
+        BOOST_TEST_INFO("it printed: " << service.output());
         BOOST_TEST(service.output().ends_with("closing\nclosed\n"));
         BOOST_TEST(is_free("north"));
         BOOST_TEST(is_free("south"));

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Plants the bugs of test/mutants one by one, and tells which test notices each. See --help.
+# Plants the bugs of test/mutants.toml one by one, and tells which test notices each. See --help.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
@@ -8,13 +8,13 @@ usage() {
 usage: scripts/mutants.sh [--mutant NAME]... [--list] [--table] [--jobs N] [--schedules N]
                           [--copy DIR]
 
-Applies each patch of test/mutants to a copy of the tree, builds the unit tests and runs them until
-the first one fails; the suite that a patch names comes first. A mutant that passes them goes to
-what its patch names besides: schedules of the simulator, or a suite of the integration tests. One
-that passes all of it survives. It is an error if a mutant survives, does not apply or does not
-compile. The tree itself is not touched.
+Plants each bug of test/mutants.toml in a copy of the tree, builds the unit tests and runs them
+until the first one fails; the suite that the table names comes first. A mutant that passes them
+goes to what the table names besides: schedules of the simulator, or a suite of the integration
+tests. One that passes all of it survives. It is an error if a mutant survives, cannot be planted or
+does not compile. The tree itself is not touched.
 
-  --mutant NAME    only this one: test/mutants/NAME.patch
+  --mutant NAME    only this one
   --list           only tell which ones there are
   --table          run all and print the table of docs/testing.md
   --jobs N         compilations at a time, as many as there are processors by default
@@ -25,7 +25,6 @@ USAGE
 
 work=$root/build/mutants
 copy=$work/tree
-patches=$root/test/mutants
 mutants=()
 action=run
 jobs=$(build_jobs)
@@ -51,28 +50,28 @@ while (($#)); do
 done
 build=$copy/build/test
 
-rule_of() { sed -n 1p "$patches/$1.patch"; }
-killer_of() { sed -n 's/^Killed by: //p' "$patches/$1.patch"; }
-files_of() { sed -n 's,^+++ b/,,p' "$patches/$1.patch"; }
-
-check_header() {
-    [[ -e $patches/$1.patch ]] || fail "there is no mutant '$1', see --list"
-    [[ $(rule_of "$1") =~ ^[A-Z].*\.$ ]] || fail "$1: the first line must tell the rule"
-    [[ $(killer_of "$1") =~ ^(unit|sim|(unit|integration)\ test_[a-z0-9_]+)$ ]] ||
-        fail "$1: wants a line 'Killed by: ' with unit [SUITE], sim or integration SUITE"
+declare -A rules killers
+all=()
+read_table() {
+    local name file killer rule
+    while IFS=$'\t' read -r name file killer rule; do
+        rules[$name]=$rule
+        killers[$name]=$killer
+        all+=("$name")
+    done < <("$root/scripts/mutants.py" list | sort --field-separator=$'\t' --key=2,2 --stable)
+    ((${#all[@]})) || fail "there is no table"
 }
 
-# Sorted by file: what one mutant has changed is compiled only once more, for the next.
-all_mutants() {
-    local each
-    for each in "$patches"/*.patch; do
-        each=$(basename "$each" .patch)
-        printf '%s %s\n' "$(files_of "$each" | head -n 1)" "$each"
-    done | sort | cut -d ' ' -f 2
-}
+rule_of() { echo "${rules[$1]}"; }
+killer_of() { echo "${killers[$1]}"; }
 
-# A patch is about the copy, and not about a repository that the copy happens to be in.
-apply() { GIT_CEILING_DIRECTORIES=$(dirname "$copy") git -C "$copy" apply "$@"; }
+# The files that a mutant has changed in the copy are as before again.
+restore() {
+    local file
+    while IFS= read -r file; do
+        cp "$root/$file" "$copy/$file"
+    done <"$work/changed"
+}
 
 # Brings the copy up to date. Only what differs is written, so that only that is compiled: also what
 # a run that was cut short has left behind.
@@ -184,17 +183,17 @@ tell() {
 try() {
     local name=$1 programs
     mapfile -t programs < <(programs_of "$name")
-    if ! apply "$patches/$name.patch"; then
-        tell "$name" "does not apply"
+    if ! "$root/scripts/mutants.py" plant "$name" "$copy" >"$work/changed"; then
+        tell "$name" "cannot be planted"
     elif compile "${programs[@]}"; then
-        apply -R "$patches/$name.patch"
+        restore
         while (($(jobs -pr | wc -l) >= jobs)); do
             wait -n
         done
         take_programs "$name"
         kill_mutant "$name" &
     else
-        apply -R "$patches/$name.patch"
+        restore
         tell "$name" "does not compile"
         cp "$work/build.log" "$work/$name.log"
     fi
@@ -229,9 +228,11 @@ print_results() {
     done
 }
 
-((${#mutants[@]})) || mapfile -t mutants < <(all_mutants)
+read_table
+# Sorted by file: what one mutant has changed is compiled only once more, for the next.
+((${#mutants[@]})) || mutants=("${all[@]}")
 for mutant in "${mutants[@]}"; do
-    check_header "$mutant"
+    [[ -n ${rules[$mutant]:-} ]] || fail "there is no mutant '$mutant', see --list"
 done
 if [[ $action == list ]]; then
     for mutant in "${mutants[@]}"; do

@@ -14,9 +14,8 @@ schedules. Ends with an error if one of them broke a rule, and tells its seed.
   --schedules N     how many, 100000 by default; 1 with --trace
   --seed S          the first seed, 1 by default; the others follow
   --profile NAME    what may go wrong, `respecting` by default; docs/testing.md has the list
-  --mutant NAME     of the library with test/mutants/NAME.patch applied, or a patch file: a copy of
-                    the tree in build/mutant is changed and built. Ends with an error if no
-                    rule was broken
+  --mutant NAME     of the library with this bug of test/mutants.toml: a copy of the tree in
+                    build/mutant is changed and built. Ends with an error if no rule was broken
   --trace           tells what happens
   --jobs N          processes side by side, as many as there are processors by default
   --differential N  instead: compares the simulated server with a real one, N sequences of commands
@@ -99,14 +98,10 @@ cd "$root"
 from=$root
 build=$root/build/sim
 if [[ -n $mutant ]]; then
-    [[ -f $mutant ]] || mutant=$root/test/mutants/$mutant.patch
-    [[ -f $mutant ]] || fail "there is no patch '$mutant'"
-    mutant=$(realpath "$mutant")
     from=$root/build/mutant/tree
     build=$root/build/mutant/build
     copy_tree "$from"
-    patch --directory "$from" --strip 1 --quiet --no-backup-if-mismatch <"$mutant" ||
-        fail "the patch '$mutant' does not fit any more"
+    scripts/mutants.py plant "$mutant" "$from" >/dev/null
 fi
 
 if [[ -n $sequences ]]; then
@@ -120,7 +115,7 @@ build_program "$from" "$build" redlock_sim
 if [[ -z $mutant ]]; then
     run_schedules "$build/test/sim/redlock_sim"
 elif run_schedules "$build/test/sim/redlock_sim"; then
-    fail "$(basename "$mutant" .patch) has survived $schedules schedules"
+    fail "$mutant has survived $schedules schedules"
 else
-    say "$(basename "$mutant" .patch) is killed"
+    say "$mutant is killed"
 fi

@@ -175,6 +175,7 @@ struct limit_node : connection
     std::vector<ticket> releases;      // The same.
     std::size_t list_left{0};          // Answers to come.
     std::size_t refusal_left{0};       // Numbers to come of one of them.
+    std::string run_id;                // In guarded mode.
     bool awaits_room{false};           // The socket was full, and epoll tells when it is not.
 };
 
@@ -205,6 +206,8 @@ public:
                 continue;
             node.call(make_command({"SCRIPT", "LOAD", guarded_->acquire.text}));
             node.call(make_command({"SCRIPT", "LOAD", guarded_->release.text}));
+            const std::string info = node.call(make_command({"INFO", "server"}));
+            node.run_id = info.substr(info.find("run_id:") + 7, 40);
         }
 
         tasks_.reserve(concurrency);
@@ -416,12 +419,14 @@ private:
         if (asked.empty())
             return;
         const bool acquires = asked.front().step % 2 == 0;
-        command_ = "*" + std::to_string(3 + asked.size() * (acquires ? 4 : 3)) + "\r\n";
+        command_ = "*" + std::to_string(3 + acquires + asked.size() * (acquires ? 4 : 3)) + "\r\n";
         append_argument(command_, "EVALSHA");
         append_argument(command_, sha);
         append_argument(command_, std::to_string(asked.size()));
         for (const ticket& each : asked)
             append_argument(command_, tasks_[each.task].key);
+        if (acquires)
+            append_argument(command_, to.run_id);
         for (ticket& each : asked)
         {
             append_argument(command_, tasks_[each.task].id);

@@ -32,7 +32,7 @@ enum class reason : std::uint8_t
     unexpected_reply,  ///< The answer does not fit the command.
     fence,             ///< The node has recorded a token not lower than ours.
     clock,             ///< Our time stamp is too far from the node's clock.
-    unmarked,          ///< The node lost its data since its admission, and is checked again.
+    unmarked,          ///< The node lost or replaced its data since its admission; checked again.
     quarantined,       ///< The node may have forgotten locks, and does not vote for a while.
     config_mismatch,   ///< The node is marked for clients with other settings; the text says which.
     same_server,       ///< The node is the same server as another entry of the list.

@@ -37,6 +37,7 @@ incarnations::finding incarnations::meet(
         if (!known.run_id.empty())
             known.former.push_back(known.run_id);
         known.run_id = run_id;
+        known.was_admitted = false;
     }
     known.last_heard = now;
     return finding::fine;

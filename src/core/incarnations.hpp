@@ -44,6 +44,15 @@ public:
     /// The server behind an entry was last heard of at `when`.
     void heard(std::size_t node, time_point when) noexcept { nodes_[node].last_heard = when; }
 
+    /// The server behind an entry, as it was met last, has been admitted.
+    void admitted(std::size_t node) noexcept { nodes_[node].was_admitted = true; }
+
+    /// Whether it has been, on this connection or one before.
+    [[nodiscard]] bool was_admitted(std::size_t node) const noexcept
+    {
+        return nodes_[node].was_admitted;
+    }
+
     /// The entry that leads to the server already, if `meet` found the same one.
     [[nodiscard]] std::optional<std::size_t> other_entry(
         std::size_t node,
@@ -55,6 +64,7 @@ private:
     {
         std::string run_id;
         time_point last_heard;
+        bool was_admitted = false;
         std::vector<std::string> former;
     };
 

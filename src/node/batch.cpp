@@ -22,16 +22,20 @@ void batch::add(question_ptr asked)
     added_.at(static_cast<std::size_t>(asked->what())).push_back(std::move(asked));
 }
 
-void batch::add_whole(question_ptr asked, const command_encoder& encoder)
+void batch::add_whole(question_ptr asked, const command_encoder& encoder, std::string_view run_id)
 {
-    append({&asked, 1}, encoder.encode_whole(asked));
+    append({&asked, 1}, encoder.encode_whole(asked), run_id);
 }
 
-void batch::append(std::span<question_ptr> asked, const encoded_questions& encoded)
+void batch::append(
+    std::span<question_ptr> asked,
+    const encoded_questions& encoded,
+    std::string_view run_id
+)
 {
     make_room(commands_, encoded.commands.size());
     make_room(asked_, asked.size());
-    request_.append(encoded.request);
+    request_.append(encoded.request, run_id);
     std::ranges::copy(encoded.commands, std::back_inserter(commands_));
     std::ranges::move(asked, std::back_inserter(asked_));
 }

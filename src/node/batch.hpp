@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,16 +26,20 @@ public:
     void add(question_ptr asked);
 
     /// Adds a question by itself, with the text of its script.
-    void add_whole(question_ptr asked, const command_encoder& encoder);
+    void add_whole(question_ptr asked, const command_encoder& encoder, std::string_view run_id);
 
-    /** Makes commands of the questions of this turn.
+    /** Makes commands of the questions of this turn, for the server with this run id.
 
         Calls `drop(question)` for each one that nobody wants any more.
 
         @return What to write, if nothing more is added. Valid until `clear()`.
     */
     template <class Drop>
-    [[nodiscard]] const request& put_together(command_encoder& encoder, Drop drop)
+    [[nodiscard]] const request& put_together(
+        command_encoder& encoder,
+        std::string_view run_id,
+        Drop drop
+    )
     {
         // Releases go before acquisitions: what is given back in a turn is free for who asks in it.
         // No release may come before its own acquisition: what was given up is not asked for.
@@ -51,7 +56,7 @@ public:
                 return unwanted;
             });
             if (!asked.empty())
-                append(asked, encoder.encode(asked));
+                append(asked, encoder.encode(asked), run_id);
             asked.clear();
         }
         return request_;
@@ -91,7 +96,11 @@ private:
     using question_list = std::vector<question_ptr>;
 
     /// Adds commands and the questions that they put, or none of them, should memory be short.
-    void append(std::span<question_ptr> asked, const encoded_questions& encoded);
+    void append(
+        std::span<question_ptr> asked,
+        const encoded_questions& encoded,
+        std::string_view run_id
+    );
 
     request request_;
     std::vector<command> commands_;

@@ -79,6 +79,11 @@ bool command_encoder::needs_script(verb what) const noexcept
            (what == verb::acquire && guarded_);
 }
 
+bool command_encoder::needs_marker(verb what) const noexcept
+{
+    return guarded_ && (what == verb::acquire || what == verb::extend);
+}
+
 void command_encoder::push_arguments(request& to, const question& asked) const
 {
     const verb what = asked.what();
@@ -134,12 +139,15 @@ void command_encoder::push_script(
 
     request& commands = to.request;
     const bool whole = form == script_form::text;
-    commands.begin(3 + (1 + argument_count(what)) * asked.size());
+    const bool has_run_id = needs_marker(what);
+    commands.begin(3 + has_run_id + (1 + argument_count(what)) * asked.size());
     commands.add(whole ? eval : evalsha);
     commands.add(whole ? script.text : script.sha);
     commands.add(asked.size());
     for (const auto& each : asked)
         commands.add(each->key());
+    if (has_run_id)
+        commands.add_gap();
     for (const auto& each : asked)
         push_arguments(commands, *each);
     to.commands.push_back({asked.size(), form});

@@ -55,7 +55,8 @@ struct encoded_questions
     script shares it, up to `max_list` questions, because entering a script costs a server as much
     as one of them.
 
-    Questions are put to one node after the other, so the last ones are all that needs keeping.
+    Questions are put to one node after the other, so the last ones are all that needs keeping. The
+    bytes are the same for all nodes, but for the run id of the server: there they have a gap.
 */
 class command_encoder
 {
@@ -78,6 +79,9 @@ private:
 
     /// Whether what is done with a key takes a script.
     [[nodiscard]] bool needs_script(verb what) const noexcept;
+
+    /// Whether that script compares the marker of the node. It takes the run id of the server then.
+    [[nodiscard]] bool needs_marker(verb what) const noexcept;
     [[nodiscard]] bool has_place(verb what) const noexcept;
 
     /// The arguments of a question to its script, next to the key.

@@ -40,7 +40,7 @@ const request* outbox::prepare()
         return nullptr;
     // Also if it is not written yet: the order of verbs is right within a turn only.
     const request& made =
-        open_->put_together(*encoder_, [this](question& unwanted) { withdraw(unwanted); });
+        open_->put_together(*encoder_, run_id_, [this](question& each) { withdraw(each); });
     return open_->empty() || written_ == max_written ? nullptr : &made;
 }
 
@@ -58,7 +58,7 @@ void outbox::ask_again()
     {
         const question_ptr& asked = to_ask_again_.front();
         if (asked->wanted())
-            open_batch().add_whole(asked, *encoder_);
+            open_batch().add_whole(asked, *encoder_, run_id_);
         else
             withdraw(*asked);
     }
@@ -90,9 +90,24 @@ void outbox::answer(const question_ptr& asked, const command& put, const reply_s
     const reply said = interpret(asked->what(), asked->stamp(), shape);
     if (said.why == reason::unmarked)
         findings_.unmarked = true;
+    if (shape.what == reply_shape::kind::error)
+        note_error(shape.text);
     if (said.why == reason::quarantined)
         findings_.quarantined_for = said.ready_in;
     asked->on_reply(index_, said);
+}
+
+void outbox::note_error(std::string_view error) noexcept
+{
+    try
+    {
+        if (refusal now = judge_error(error))
+            findings_.not_a_master = std::move(now);
+    }
+    catch (const std::bad_alloc&)
+    {
+        // The next answer says it again.
+    }
 }
 
 /// @return False if memory is short: then the error is the answer.

@@ -6,12 +6,15 @@
 #include "node/commands.hpp"
 #include "node/node.hpp"
 #include "node/resp.hpp"
+#include "node/server_info.hpp"
 
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,7 +23,8 @@ namespace redlock::detail {
 /// What answers said about the node itself.
 struct findings
 {
-    bool unmarked = false;                        ///< It has lost its data.
+    bool unmarked = false;                        ///< Its data is lost or replaced.
+    refusal not_a_master;                         ///< Why it is none any more, in its own words.
     std::optional<milliseconds> quarantined_for;  ///< It does not vote for so long.
 };
 
@@ -38,6 +42,9 @@ public:
 
     /// @param index Position of the node in the configuration.
     outbox(std::size_t index, std::shared_ptr<command_encoder> encoder);
+
+    /// The server was vetted: this is its run id.
+    void address_to(std::string run_id) noexcept { run_id_ = std::move(run_id); }
 
     void add(question_ptr asked);
 
@@ -86,12 +93,14 @@ private:
     batch& open_batch();
     void ask_again();
     void withdraw(question& asked);
+    void note_error(std::string_view error) noexcept;
     void answer(const question_ptr& asked, const command& put, const reply_shape& shape);
     [[nodiscard]] bool keep_to_ask_again(const question_ptr& asked) noexcept;
     void fail(const question_ptr& asked, error_code why, const on_lost_release& tell);
 
     std::size_t index_;
     std::shared_ptr<command_encoder> encoder_;
+    std::string run_id_;
     /// Of this turn; of earlier ones too, if the node owes too many answers.
     std::unique_ptr<batch> open_;
     std::vector<std::unique_ptr<batch>> spare_;

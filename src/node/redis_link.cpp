@@ -36,7 +36,7 @@ struct expected
 {
     std::size_t replies = 0;
     std::unique_ptr<batch> asked;  ///< Of a batch.
-    vetting::next_step next;       ///< Of the vetting.
+    vetting::next_step next;       ///< Of the vetting, or of a probe.
 };
 
 /** The link over one connection.
@@ -69,7 +69,6 @@ public:
           vetting_(*this, group, index, config),
           questions_(index, group.encoder)
     {
-        probe_.push("PING");
     }
 
     /// Connects by `wire`.
@@ -194,6 +193,8 @@ private:
 
     void on_admitted(admission what) override
     {
+        admitted_ = true;
+        questions_.address_to(vetting_.run_id());
         silence_.on_heard();
         look_after(probe_interval);
         if (events_.on_ready)
@@ -246,12 +247,12 @@ private:
         expected& by = expected_.front();
         if (by.asked)
             questions_.read(*by.asked, part);
-        else if (by.next)
+        else
             told_.read(part);
         if (!part.last)
             return;
         replied_ = true;
-        if (!by.next)
+        if (admitted_)
             silence_.on_heard();
         on_reply();
     }
@@ -292,10 +293,11 @@ private:
     {
         expected done = std::move(expected_.front());
         expected_.pop_front();
+        if (admitted_)
+            servers_->heard(index_, now());
         if (done.next)
-            return done.next(std::exchange(told_, {}));
-        servers_->heard(index_, now());
-        if (done.asked)
+            done.next(std::exchange(told_, {}));
+        else
             on_batch_answered(std::move(done.asked));
     }
 
@@ -305,10 +307,9 @@ private:
         questions_.done(std::move(done));
         const findings found = questions_.take_findings();
         if (found.unmarked)
-            return refuse(
-                reason::unmarked,
-                "the node has lost its data since it was admitted; vetting it again"
-            );
+            return refuse(reason::unmarked, data_replaced);
+        if (found.not_a_master)
+            return refuse(found.not_a_master.why, found.not_a_master.text);
         if (found.quarantined_for && events_.on_quarantined)
             events_.on_quarantined(*found.quarantined_for);
         if (events_.on_answered)
@@ -353,7 +354,7 @@ private:
         }
         look_after(probe_interval);
         if (unanswered() == 0)
-            exchange(probe_, {});
+            vetting_.look_again();
     }
 
     std::size_t index_;
@@ -375,8 +376,8 @@ private:
     texts pushed_;
     outbox questions_;
     core::silence silence_;
-    request probe_;
     bool replied_ = false;  ///< The server has, once at least.
+    bool admitted_ = false;
     bool closing_ = false;
     bool over_ = false;
 };

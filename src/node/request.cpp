@@ -43,15 +43,24 @@ void request::add_number(std::int64_t number)
     add(write(to, number));
 }
 
-void request::append(const request& other)
+void request::append(const request& other, std::string_view filling)
 {
-    payload_.append(other.payload_);
+    const std::string_view from = other.payload_;
+    std::size_t copied = 0;
+    for (const std::size_t gap : other.gaps_)
+    {
+        payload_.append(from.substr(copied, gap - copied));
+        add(filling);
+        copied = gap;
+    }
+    payload_.append(from.substr(copied));
     size_ += other.size_;
 }
 
 void request::clear() noexcept
 {
     payload_.clear();
+    gaps_.clear();
     size_ = 0;
 }
 

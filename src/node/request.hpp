@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace redlock::detail {
 
@@ -40,8 +41,11 @@ public:
     void add(std::uint64_t number);
     void add(milliseconds count) { add_number(count.count()); }
 
-    /// Adds the commands of another request.
-    void append(const request& other);
+    /// Leaves room for an argument that differs between nodes.
+    void add_gap() { gaps_.push_back(payload_.size()); }
+
+    /// Adds the commands of another request, with `filling` as the argument of each of its gaps.
+    void append(const request& other, std::string_view filling = {});
 
     [[nodiscard]] std::string_view payload() const noexcept { return payload_; }
 
@@ -57,6 +61,7 @@ private:
 
     std::string payload_;
     std::size_t size_ = 0;
+    std::vector<std::size_t> gaps_;  ///< Positions in the payload, in ascending order.
 };
 
 }  // namespace redlock::detail

@@ -1,8 +1,10 @@
 #include "node/server_info.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
+#include <utility>
 
 namespace redlock::detail {
 
@@ -23,6 +25,8 @@ void read_field(server_info& into, std::string_view name, std::string_view value
         into.uptime = to_seconds(value);
     else if (name == "role")
         into.role = value;
+    else if (name == "second_repl_offset")
+        into.second_repl_offset = value;
     else if (name == "cluster_enabled")
         into.cluster_enabled = value;
     else if (name == "maxmemory")
@@ -45,12 +49,35 @@ void read_info(server_info& into, std::string_view text)
     }
 }
 
+refusal judge_role(const std::string& role)
+{
+    if (role == "master")
+        return {};
+    return {reason::replica, "the server's role is '" + role + "', must be 'master'"};
+}
+
+refusal judge_error(std::string_view error)
+{
+    constexpr std::array<std::pair<std::string_view, reason>, 3> codes{{
+        {"-READONLY ", reason::replica},
+        {"-MASTERDOWN ", reason::replica},
+        {"-LOADING ", reason::rejected},
+    }};
+    for (const auto& [code, why] : codes)
+    {
+        // Before 7.0 a server put words of its own before the error of a command in a script.
+        if (error.starts_with(code.substr(1)) || error.find(code) != error.npos)
+            return {why, std::string(error)};
+    }
+    return {};
+}
+
 refusal judge(const server_info& server, const node_config& accepts)
 {
     if (server.run_id.empty())
         return {reason::rejected, "INFO shows no run_id"};
-    if (server.role != "master")
-        return {reason::replica, "the server's role is '" + server.role + "', must be 'master'"};
+    if (refusal not_a_master = judge_role(server.role))
+        return not_a_master;
     // What a server does not say is not taken for the best.
     if (server.cluster_enabled != "0" && !accepts.accept_cluster)
         return {reason::cluster, "the server belongs to a cluster"};

@@ -16,9 +16,16 @@ struct server_info
     std::string run_id;
     std::chrono::seconds uptime{0};
     std::string role;
-    std::string cluster_enabled;  ///< "0" or "1".
-    std::string max_memory;       ///< In bytes, "0" for no limit.
+    std::string second_repl_offset;  ///< "-1" if it has been a master since it started.
+    std::string cluster_enabled;     ///< "0" or "1".
+    std::string max_memory;          ///< In bytes, "0" for no limit.
     std::string eviction_policy;
+
+    /// Whether its data may have come from another server since it started.
+    [[nodiscard]] bool may_have_been_a_replica() const noexcept
+    {
+        return second_repl_offset != "-1";
+    }
 };
 
 /// Takes what matters from a part of the answer to INFO. Lines that it does not know are ignored.
@@ -29,7 +36,15 @@ struct refusal
 {
     redlock::reason why = redlock::reason::none;  ///< None: it may.
     std::string text;
+
+    explicit operator bool() const noexcept { return why != redlock::reason::none; }
 };
+
+/// Judges a server by its role alone.
+[[nodiscard]] refusal judge_role(const std::string& role);
+
+/// Judges a server by an error to a command: is it no master now, or does it read other data?
+[[nodiscard]] refusal judge_error(std::string_view error);
 
 /// Judges a server by what it says, and by what its entry in the list of nodes accepts.
 [[nodiscard]] refusal judge(const server_info& server, const node_config& accepts);

@@ -102,8 +102,7 @@ void vetting::on_introduced(const texts& told)
     server_info server;
     for (const std::string& text : told.all)
         read_info(server, text);
-    const refusal judgement = judge(server, node_);
-    if (judgement.why != reason::none)
+    if (const refusal judgement = judge(server, node_))
         return link_.refuse(judgement.why, judgement.text);
     run_id_ = server.run_id;
     if (!recognize(server))
@@ -113,9 +112,11 @@ void vetting::on_introduced(const texts& told)
         return link_.on_admitted({});
     if (!group_.look_note.empty())
         return look_for_marker();
-    if (node_.durable && !node_.trust_durable)
+    // What its own disk keeps says nothing of data that another server has sent it.
+    const bool durable = node_.durable && !server.may_have_been_a_replica();
+    if (durable && !node_.trust_durable)
         return ask_for_settings();
-    admit(node_.durable);
+    admit(durable);
 }
 
 /// Whether the server is one that may be behind this entry of the list.
@@ -161,7 +162,8 @@ void vetting::admit(bool durable)
         guarded.fingerprint,
         run_id_,
         guarded.quarantine,
-        durable ? 1 : 0
+        durable ? 1 : 0,
+        group_.servers->was_admitted(index_) ? 1 : 0
     );
     link_.exchange(made, [this](const texts& told) {
         const auto left =
@@ -170,6 +172,7 @@ void vetting::admit(bool durable)
             return link_.refuse(reason::rejected, told.error);
         if (!left)
             return link_.refuse(reason::config_mismatch, mismatch(told));
+        group_.servers->admitted(index_);
         admission what;
         what.quarantine = *left < 0 ? forever : milliseconds(*left);
         if (group_.guarded->waiter.empty())
@@ -206,6 +209,56 @@ std::string vetting::mismatch(const texts& told) const
            "'; give all clients of the database the same settings, or stop them and delete "
            "the key '" +
            group_.guarded->marker_key + "'";
+}
+
+void vetting::look_again()
+{
+    request probe;
+    switch (probe_by())
+    {
+    case probe_kind::marker: probe.push("GET", group_.guarded->marker_key); break;
+    case probe_kind::role: probe.push("ROLE"); break;
+    case probe_kind::life: probe.push("PING"); break;
+    }
+    link_.exchange(probe, [this](const texts& told) { on_looked_again(told); });
+}
+
+vetting::probe_kind vetting::probe_by() const noexcept
+{
+    if (!group_.guarded)
+        return may_ask_role_ ? probe_kind::role : probe_kind::life;
+    return group_.look_note.empty() ? probe_kind::marker : probe_kind::life;
+}
+
+void vetting::on_looked_again(const texts& told)
+{
+    if (const refusal now = judge_error(told.error))
+        return link_.refuse(now.why, now.text);
+    if (!told.error.empty())
+    {
+        // The user may not ask this. The server is alive all the same.
+        may_ask_role_ = false;
+        return;
+    }
+    const std::string found = told.all.empty() ? std::string() : told.all.front();
+    switch (probe_by())
+    {
+    case probe_kind::marker:
+        if (!is_own_marker(found))
+            link_.refuse(reason::unmarked, data_replaced);
+        break;
+    case probe_kind::role:
+        if (const refusal now = judge_role(found))
+            link_.refuse(now.why, now.text);
+        break;
+    case probe_kind::life: break;
+    }
+}
+
+bool vetting::is_own_marker(const std::string& found) const
+{
+    const std::string expected = group_.guarded->fingerprint + run_id_;
+    return found == expected || found == expected + " durable";
 }
 
 void vetting::look_for_marker()

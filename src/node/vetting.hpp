@@ -10,6 +10,7 @@
 #include "node/server_info.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -37,10 +38,15 @@ struct admission
     std::string polls;           ///< Why the node does not wake those who wait. Empty: it does.
 };
 
+/// Why a node that was admitted is vetted again.
+inline constexpr const char* data_replaced =
+    "the node lost or replaced its data since it was admitted; vetting it again";
+
 /** What is asked on a new connection before it is used, step by step.
 
     Each step sends a request and judges the replies. The last one admits the node or refuses it;
-    until then nothing else is on the wire.
+    until then nothing else is on the wire. Later a probe asks an idle node whether it is still what
+    was admitted.
 */
 class vetting
 {
@@ -68,11 +74,29 @@ public:
     /// Begins. The connection is open, and nothing was sent.
     void begin();
 
+    /// Of the server, once it has introduced itself.
+    [[nodiscard]] const std::string& run_id() const noexcept { return run_id_; }
+
+    /// Probes an admitted server. Refuses it if it isn't a master any more, or its data was
+    /// replaced.
+    void look_again();
+
     /// Marks a node without a marker, or only looks for one. Told: the marker that was there.
     /// @param what "mark" or "look".
     void send_initialize(const char* what, next_step next);
 
 private:
+    /// What an answer to a probe shows.
+    enum class probe_kind : std::uint8_t
+    {
+        marker,  ///< Whether the data is that of the admission.
+        role,    ///< Whether the server is a master.
+        life,    ///< Nothing but that it answers.
+    };
+
+    [[nodiscard]] probe_kind probe_by() const noexcept;
+    void on_looked_again(const texts& told);
+    [[nodiscard]] bool is_own_marker(const std::string& found) const;
     void on_introduced(const texts& told);
     [[nodiscard]] bool recognize(const server_info& server);
     void ask_for_settings();
@@ -85,7 +109,8 @@ private:
     link_group group_;
     std::size_t index_;
     node_config node_;
-    std::string run_id_;  ///< Of the server.
+    std::string run_id_;        ///< Of the server.
+    bool may_ask_role_ = true;  ///< As far as is known.
 };
 
 }  // namespace redlock::detail

@@ -106,6 +106,9 @@ std::pair<std::string, std::string> script_of(verb what, const detail::guard* gu
     return {script.sha, script.text};
 }
 
+/// Of the server. Any text will do.
+constexpr std::string_view run_id = "run 1\r\n";
+
 /// What a question without a script should be.
 std::vector<words> single(const detail::question& asked)
 {
@@ -161,9 +164,19 @@ words scripted(
     words made{whole ? "EVAL" : "EVALSHA", whole ? text : sha, std::to_string(end - begin)};
     for (std::size_t at = begin; at < end; ++at)
         made.emplace_back(asked[at]->key());
+    if (guarded && (what == verb::acquire || what == verb::extend))
+        made.emplace_back(run_id);
     for (std::size_t at = begin; at < end; ++at)
         add_arguments(made, *asked[at], guarded);
     return made;
+}
+
+/// As they are written to a server.
+std::vector<words> commands_of(const detail::encoded_questions& from)
+{
+    detail::request sent;
+    sent.append(from.request, run_id);
+    return read_commands(sent.payload());
 }
 
 void check_questions(byte_source& from, const std::shared_ptr<const detail::guard>& guarded)
@@ -193,12 +206,11 @@ void check_questions(byte_source& from, const std::shared_ptr<const detail::guar
             std::ranges::copy(single(*asked[at]), std::back_inserter(expected));
     }
     const detail::encoded_questions& encoded = encoder.encode(asked);
-    require(read_commands(encoded.request.payload()) == expected, "questions are these commands");
+    require(commands_of(encoded) == expected, "questions are these commands");
     require(encoded.commands.size() == expected.size(), "commands are counted");
     if (script)
     {
-        const auto one = encoder.encode_whole(asked.front());
-        const std::vector<words> whole = read_commands(one.request.payload());
+        const std::vector<words> whole = commands_of(encoder.encode_whole(asked.front()));
         require(
             whole.size() == 1 && whole.front() == scripted(asked, 0, 1, guarded.get(), true),
             "one question is one command with the text of the script"

@@ -101,6 +101,7 @@ struct trouble
     effect on_release = effect::refused;
     bool on_connecting = false;  ///< The error is the answer to the login: the node is rejected.
     bool with_login = false;
+    bool ends_connection = false;  ///< The error shows that the server is no master now.
 };
 
 /// Five servers, some of them in trouble, and a client.
@@ -140,6 +141,8 @@ struct fixture
         {
             // The others decide, so a slow node may not have met the trouble yet.
             subjects[node].catch_up();
+            if (what.ends_connection)
+                BOOST_TEST_REQUIRE(locks->reaches(node, node_state::rejected));
             what.end(subjects[node]);
         }
         locks->wait_for_all_nodes();
@@ -253,6 +256,12 @@ void check_errors(subject& on, const trouble& what)
     const std::size_t scripts =
         (what.on_extend == effect::refused ? 1 : 0) + (what.on_release == effect::refused ? 1 : 0);
     const std::size_t sets = what.on_acquire == effect::refused ? 1 : 0;
+    if (what.ends_connection)
+    {
+        // What comes after the first one is not sent.
+        BOOST_TEST(errors_of(on.admin, "set") + errors_of(on.admin, "evalsha") >= 1u);
+        return;
+    }
     BOOST_TEST(errors_of(on.admin, "set") == sets);
     // An attempt that fails is released too.
     BOOST_TEST(errors_of(on.admin, "evalsha") >= scripts);
@@ -398,6 +407,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_became_a_replica_refuses)
                 expect_ok(on, {"REPLICAOF", "127.0.0.1", port});
             },
         .end = [](subject& on) { expect_ok(on, {"REPLICAOF", "NO", "ONE"}); },
+        .ends_connection = true,
     });
 }
 
@@ -434,6 +444,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_loads_its_data_refuses)
                 expect_ok(on, {"CONFIG", "SET", "key-load-delay", "0"});
                 on.wait_for_ping("PONG");
             },
+        .ends_connection = true,
     });
 }
 

@@ -82,13 +82,15 @@ public:
 
     std::string acquire(const std::string& id, std::int64_t token)
     {
-        return command({"EVAL", from_.acquire, "1", lock, id, std::to_string(token), "60000"});
+        return command(
+            {"EVAL", from_.acquire, "1", lock, connected_, id, std::to_string(token), "60000"}
+        );
     }
 
     std::string extend(const std::string& id, std::int64_t stamp, const std::string& ttl = "90000")
     {
         const std::string when = std::to_string(stamp);
-        return command({"EVAL", from_.extend, "1", lock, id, when, ttl, when});
+        return command({"EVAL", from_.extend, "1", lock, connected_, id, when, ttl, when});
     }
 
     std::string release(const std::string& id, std::int64_t token)
@@ -97,8 +99,10 @@ public:
     }
 
     /// A client connects. @param life The run id of the server.
-    std::string admit(const std::string& life, bool durable = false)
+    /// @param again It has admitted this run id before.
+    std::string admit(const std::string& life, bool durable = false, bool again = false)
     {
+        connected_ = life;
         return command(
             {"EVAL",
              from_.admit,
@@ -108,7 +112,8 @@ public:
              fingerprint(),
              life,
              "60000",
-             durable ? "1" : "0"}
+             durable ? "1" : "0",
+             again ? "1" : "0"}
         );
     }
 
@@ -118,9 +123,9 @@ public:
     }
 
     /// The same, and it does not vote for a while.
-    bool quarantines(const std::string& life, bool durable = false)
+    bool quarantines(const std::string& life, bool durable = false, bool again = false)
     {
-        const std::string answer = admit(life, durable);
+        const std::string answer = admit(life, durable, again);
         return answer.starts_with("(integer) ") && pttl(quarantine) > 50'000 &&
                std::stoll(answer.substr(std::string("(integer) ").size())) > 50'000;
     }
@@ -169,6 +174,7 @@ public:
 private:
     redis_server& node_;
     const scripts& from_;
+    std::string connected_ = "life 1";  ///< The run id that the client has met.
 };
 
 /// Whether an answer has this code.
@@ -298,6 +304,23 @@ const std::vector<scenario> scenarios{
          on.command({"SET", lock, "b"});
          return says(on.acquire("a", on.now()), -3) && says(on.extend("b", on.now()), -3);
      }},
+    {"a node with the marker of another server does not vote",
+     [](stage& on) {
+         on.command({"SET", lock, "b"});
+         for (const char* life : {"life 2", "life 2 durable", "life 11", "life 1 durable?", ""})
+         {
+             on.mark(life);
+             if (!says(on.acquire("a", on.now()), -3) || !says(on.extend("b", on.now()), -3))
+                 return false;
+         }
+         return true;
+     }},
+    {"a node may be noted as durable or not",
+     [](stage& on) {
+         on.mark("life 1 durable");
+         const std::int64_t token = on.now();
+         return on.acquires("a", token) && on.extends("a", token);
+     }},
     {"a node in quarantine does not vote, but takes back",
      [](stage& on) {
          on.command({"SET", lock, "b"});
@@ -315,6 +338,7 @@ const std::vector<scenario> scenarios{
               "2",
               lock,
               "x",
+              "life 1",
               "a",
               token,
               "60000",
@@ -350,6 +374,11 @@ const std::vector<scenario> scenarios{
      [](stage& on) {
          on.mark("life 1 durable");
          return on.admits("life 2", true) && on.marked("life 2 durable");
+     }},
+    {"a durable server with another marker is quarantined if it was not restarted",
+     [](stage& on) {
+         on.mark("life 1 durable");
+         return on.quarantines("life 2", true, true) && on.marked("life 2 durable");
      }},
     {"a server that was durable, and is no more, is quarantined after a restart",
      [](stage& on) {
@@ -440,6 +469,8 @@ struct mutant
     std::string to;
 };
 
+constexpr const char* not_ours = "marker ~= expected and marker ~= expected .. ' durable'";
+
 const std::vector<mutant> mutants{
     {"no NX", &scripts::acquire, "'NX', 'PX', ttl", "'PX', ttl"},
     {"no fence check", &scripts::acquire, "(not fence or stamp > fence + 0)", "true"},
@@ -455,11 +486,21 @@ const std::vector<mutant> mutants{
     {"no answer to a duplicate", &scripts::acquire, "[1] == id", "[1] == 0"},
     {"acquire: no lower guard", &scripts::acquire, " and now - stamp <= window", ""},
     {"acquire: no upper guard", &scripts::acquire, "stamp - now <= window and ", ""},
-    {"acquire: no marker", &scripts::acquire, "not marker or ", "marker and "},
-    {"acquire: no fingerprint",
+    {"acquire: no marker",
      &scripts::acquire,
-     "string.sub(marker, 1, #fingerprint) ~= fingerprint",
-     "false"},
+     "marker ~= expected and",
+     "marker and marker ~= expected and"},
+    {"acquire: any marker", &scripts::acquire, not_ours, "not marker"},
+    {"acquire: any run id",
+     &scripts::acquire,
+     not_ours,
+     "not marker or string.sub(marker, 1, #fingerprint) ~= fingerprint"},
+    {"acquire: any marker that begins so",
+     &scripts::acquire,
+     not_ours,
+     "not marker or string.sub(marker, 1, #expected) ~= expected"},
+    {"acquire: durable is not ours", &scripts::acquire, " and marker ~= expected .. ' durable'", ""
+    },
     {"acquire: no quarantine", &scripts::acquire, "quarantine ~= -2", "false"},
     {"acquire: refusal ignored", &scripts::acquire, "if refusal then", "if false then"},
     {"extend: no owner", &scripts::extend, "~= id", "== 0"},
@@ -479,11 +520,20 @@ const std::vector<mutant> mutants{
      &scripts::extend,
      "== 0 then\n        redis.call('SET'",
      "== 2 then\n        redis.call('SET'"},
-    {"extend: no marker", &scripts::extend, "not marker or ", "marker and "},
-    {"extend: no fingerprint",
+    {"extend: no marker",
      &scripts::extend,
-     "string.sub(marker, 1, #fingerprint) ~= fingerprint",
-     "false"},
+     "marker ~= expected and",
+     "marker and marker ~= expected and"},
+    {"extend: any marker", &scripts::extend, not_ours, "not marker"},
+    {"extend: any run id",
+     &scripts::extend,
+     not_ours,
+     "not marker or string.sub(marker, 1, #fingerprint) ~= fingerprint"},
+    {"extend: any marker that begins so",
+     &scripts::extend,
+     not_ours,
+     "not marker or string.sub(marker, 1, #expected) ~= expected"},
+    {"extend: durable is not ours", &scripts::extend, " and marker ~= expected .. ' durable'", ""},
     {"extend: no quarantine", &scripts::extend, "quarantine ~= -2", "false"},
     {"release: no owner", &scripts::release, "== id", "~= 0"},
     {"release: no tombstone", &scripts::release, "<= window then", "== 0 then"},
@@ -506,6 +556,7 @@ const std::vector<mutant> mutants{
      " and string.sub(marker, -8) == ' durable'",
      ""},
     {"admit: durable once is enough", &scripts::admit, "marker and durable and", "marker and"},
+    {"admit: any other run id is a restart", &scripts::admit, "ARGV[5] ~= '1'", "true"},
     {"admit: durable is no reason", &scripts::admit, "same_life or kept_all", "same_life"},
     {"admit: durable not noted", &scripts::admit, "(durable and ' durable' or '')", "''"},
     {"admit: marker not written", &scripts::admit, "redis.call('SET', KEYS[1], wanted)", ""},

@@ -298,6 +298,7 @@ private:
             fingerprint,
             "run " + id(),
             "2050",
+            dice_.below(2) ? "1" : "0",
             dice_.below(2) ? "1" : "0"
         };
     }
@@ -362,6 +363,8 @@ private:
             std::to_string(keys.size())
         };
         made.insert(made.end(), keys.begin(), keys.end());
+        if (which < 4)
+            made.push_back("run " + id());
         const bool queues = which != 3 && dice_.below(2);
         for (std::size_t i = 0; i < keys.size(); ++i)
         {

@@ -156,6 +156,7 @@ public:
     void reset_all();
     void listen();
     void replay();
+    void move_connections_to(std::uint16_t to);
 
     // Only for tasks.
     policy requests;
@@ -251,6 +252,16 @@ void tcp_proxy::relay::replay()
     }
     catch (const std::system_error&)  // The server is down.
     {
+    }
+}
+
+void tcp_proxy::relay::move_connections_to(std::uint16_t to)
+{
+    target = to;
+    for (connection& each : connections)
+    {
+        each.server = connect_tcp(to);
+        wait_ready(each.server.get(), POLLOUT, deadline_clock::now() + std::chrono::seconds(1));
     }
 }
 
@@ -585,6 +596,11 @@ void tcp_proxy::reset_all()
 void tcp_proxy::connect_to(std::uint16_t target)
 {
     relay_->perform([this, target] { relay_->target = target; });
+}
+
+void tcp_proxy::move_connections_to(std::uint16_t target)
+{
+    relay_->perform([this, target] { relay_->move_connections_to(target); });
 }
 
 void tcp_proxy::refuse()

@@ -106,6 +106,10 @@ public:
     /// New connections lead to another server. Open ones stay.
     void connect_to(std::uint16_t target);
 
+    /// Leads open connections to another server too: what comes next from their clients goes there.
+    /// As a proxy does that knows where a request ends.
+    void move_connections_to(std::uint16_t target);
+
     /// Stops to listen: connecting is refused. Open connections stay.
     void refuse();
 

@@ -7,12 +7,14 @@
 -- ARGV[2]  the run id, which is new whenever the server starts
 -- ARGV[3]  how long a quarantine lasts, in milliseconds
 -- ARGV[4]  1 if the server keeps its data over a restart, else 0
+-- ARGV[5]  1 if the client has admitted this run id before, else 0
 -- returns  the milliseconds until the node may vote, 0 for at once, -1 for never; or "marked '"
 --          and the marker, if it has another fingerprint: one that is a number is no number here
 --
 -- No marker means that the node is new or has lost its data; a new run id, that it was restarted
--- and may have lost some. Either way it may have forgotten locks. Only a server that was durable
--- before it was restarted, and still is, has forgotten none.
+-- and may have lost some, or that the data came from another server, together with its marker.
+-- Either way it may have forgotten locks. Only a server that was durable before it was restarted,
+-- and still is, has forgotten none. A run id that was admitted before is no restart.
 --
 -- A script, because of the several clients that meet a restarted node at the same time only the
 -- first must start the quarantine.
@@ -26,7 +28,8 @@ if marker and string.sub(marker, 1, #ARGV[1]) ~= ARGV[1] then
 end
 if marker ~= wanted then
     local same_life = marker and string.sub(marker, 1, #server) == server
-    local kept_all = marker and durable and string.sub(marker, -8) == ' durable'
+    local restarted = ARGV[5] ~= '1'
+    local kept_all = marker and durable and restarted and string.sub(marker, -8) == ' durable'
     -- The quarantine first: if memory is short, the node stays as it was.
     if not (same_life or kept_all) then
         redis.call('SET', KEYS[2], '1', 'PX', ARGV[3])

@@ -19,4 +19,6 @@ local function vote(key, id, ttl)
     end
     return 1
 end
+
+local common = 0
 --include vote_each.lua

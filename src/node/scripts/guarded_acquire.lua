@@ -5,9 +5,10 @@
 -- fence_prefix, fence_ttl, and those of queue.lua. Arguments cost time, constants do not.
 --
 -- KEYS     the lock keys; the other keys are made of them
--- ARGV     for each key: the attempt id, the token, the ttl in milliseconds; from clients that
---          queue also the place of the acquisition, see queue.lua, '' if it does not wait;
---          without an arrival it has arrived just now, as the token says
+-- ARGV     the run id, see guarded_head.lua; then for each key: the attempt id, the token, the ttl
+--          in milliseconds; from clients that queue also the place of the acquisition, see
+--          queue.lua, '' if it does not wait; without an arrival it has arrived just now, as the
+--          token says
 -- returns  for each key: the token, if the key is ours now, or was already, because a command
 --          arrived twice. Otherwise {code, the token, a number, the node's time in microseconds},
 --          or an error:

@@ -3,8 +3,9 @@
 -- One question or several, and constants of the client, as in guarded_acquire.lua.
 --
 -- KEYS     the lock keys; the fence keys are made of them
--- ARGV     for each key: the attempt id; the stamp, which is the time at which the extension was
---          asked for, in microseconds; the ttl in milliseconds; the token of the acquisition
+-- ARGV     the run id; then for each key: the attempt id; the stamp, which is the time at which the
+--          extension was asked for, in microseconds; the ttl in milliseconds; the token of the
+--          acquisition
 -- returns  for each key: the stamp, if the key is ours and lives at least the ttl. Otherwise
 --          {code, the stamp, a number, the node's time in microseconds}, or an error:
 --           0  gone          the key is not there or not ours

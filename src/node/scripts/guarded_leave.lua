@@ -21,4 +21,6 @@ local function vote(key, client)
     end
     return 1
 end
+
+local common = 0
 --include vote_each.lua

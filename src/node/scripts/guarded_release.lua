@@ -59,4 +59,6 @@ local function vote(key, id, token, place)
     end
     return 0
 end
+
+local common = 0
 --include vote_each.lua

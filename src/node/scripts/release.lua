@@ -16,4 +16,6 @@ local function vote(key, id)
     end
     return 0
 end
+
+local common = 0
 --include vote_each.lua

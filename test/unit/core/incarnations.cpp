@@ -40,6 +40,19 @@ BOOST_AUTO_TEST_CASE(the_same_server_may_be_met_again)
     BOOST_TEST(is_fine(servers.meet(0, "a", 0s, start + 1min)));
 }
 
+BOOST_AUTO_TEST_CASE(a_server_is_admitted_for_its_life)
+{
+    incarnations servers(2);
+    BOOST_TEST(is_fine(servers.meet(0, "a", 10s, start)));
+    BOOST_TEST(!servers.was_admitted(0));
+    servers.admitted(0);
+    BOOST_TEST(is_fine(servers.meet(0, "a", 11s, start + 1s)));
+    BOOST_TEST(servers.was_admitted(0));
+    BOOST_TEST(!servers.was_admitted(1));
+    BOOST_TEST(is_fine(servers.meet(0, "b", 0s, start + 2s)));
+    BOOST_TEST(!servers.was_admitted(0));
+}
+
 BOOST_AUTO_TEST_CASE(a_server_that_was_restarted_at_once_is_fine)
 {
     incarnations servers(1);

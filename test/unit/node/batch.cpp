@@ -84,9 +84,9 @@ struct batch_fixture
 
     std::string_view put_together()
     {
-        return sent.put_together(
-                       plain, [this](detail::question& each) { dropped += each.key(); }
-        ).payload();
+        return sent
+            .put_together(plain, "", [this](detail::question& each) { dropped += each.key(); })
+            .payload();
     }
 };
 
@@ -200,11 +200,44 @@ BOOST_AUTO_TEST_CASE(a_guarded_extension_has_its_stamp_and_brings_its_token_alon
         milliseconds(1500),
         9
     ));
-    const std::vector<detail::question_ptr> all{asked};
+    sent.add(asked);
     const std::string id(asked->id());
     BOOST_TEST(
-        encoder.encode(all).request.payload() ==
-        wire({"EVALSHA", guarded->extend.sha, "1", "a", id, "9", "1500", "7"})
+        sent.put_together(encoder, "run", [](detail::question&) {}).payload() ==
+        wire({"EVALSHA", guarded->extend.sha, "1", "a", "run", id, "9", "1500", "7"})
+    );
+}
+
+// The bytes are made once, and then copied for each node.
+BOOST_AUTO_TEST_CASE(each_node_gets_its_own_run_id_once_for_all_questions_of_a_command)
+{
+    const auto guarded = guard_of_test();
+    detail::command_encoder encoder(guarded, false);
+    const auto asked = make_many(verb::extend, 65);
+    for (const std::string run_id : {"first", "second"})
+    {
+        detail::batch to;
+        for (const auto& each : asked)
+            to.add(each);
+        const std::string bytes(to.put_together(encoder, run_id, [](detail::question&) {}).payload()
+        );
+        const std::string argument = "$" + std::to_string(run_id.size()) + "\r\n" + run_id;
+        const std::size_t once = bytes.find(argument + "\r\n$40\r\n");
+        const std::size_t twice = bytes.find(argument, once + 1);
+        BOOST_TEST((once != bytes.npos && twice != bytes.npos));
+        BOOST_TEST((bytes.find(argument, twice + 1) == bytes.npos));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_forgotten_script_that_votes_has_the_run_id_too)
+{
+    const auto guarded = guard_of_test();
+    const detail::command_encoder encoder(guarded, false);
+    sent.add_whole(make(verb::extend, "a"), encoder, "run");
+    const std::string id(40, 'a');
+    BOOST_TEST(
+        put_together() ==
+        wire({"EVAL", guarded->extend.text, "1", "a", "run", id, "0", "1500", "0"})
     );
 }
 
@@ -305,7 +338,7 @@ BOOST_AUTO_TEST_CASE(what_was_not_written_can_be_taken_back)
 
 BOOST_AUTO_TEST_CASE(a_forgotten_script_is_sent_with_a_question_of_its_own)
 {
-    sent.add_whole(make(verb::release, "a"), plain);
+    sent.add_whole(make(verb::release, "a"), plain, "");
     BOOST_TEST(
         put_together() ==
         wire({"EVAL", detail::release_script.text, "1", "a", std::string(40, 'a')})

@@ -1,237 +1,22 @@
-// A link from connecting to its loss: the test plays the server and lets the time pass.
+// A link in use, up to its loss: the test plays the server and lets the time pass.
 
-#include "node/redis_link.hpp"
-
-#include "node/commands.hpp"
 #include "node/outbox.hpp"
-#include "scripts.hpp"
 
 #include <boost/asio/error.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
 #include <cstddef>
-#include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "support/contains.hpp"
+#include "support/link_fixture.hpp"
 #include "support/malformed_replies.hpp"
-#include "support/manual_clock.hpp"
 #include "support/printing.hpp"
-#include "support/question_of_test.hpp"
-#include "support/scripted_connection.hpp"
 
 namespace redlock::test {
 namespace {
-
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
-using detail::verb;
-using std::chrono::nanoseconds;
-
-const std::string healthy =
-    "run_id:a\r\nuptime_in_seconds:100\r\nrole:master\r\ncluster_enabled:0\r\nmaxmemory:0\r\n";
-
-std::string blob(const std::string& text)
-{
-    return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
-}
-
-/// Replies to HELLO, so many SCRIPT LOAD, and INFO of four sections.
-std::string introduction(
-    const std::string& info,
-    std::size_t scripts,
-    const std::string& greeting = "%1\r\n$6\r\nserver\r\n$5\r\nredis\r\n"
-)
-{
-    std::string replies = greeting;
-    for (std::size_t script = 0; script < scripts; ++script)
-        replies += blob(std::string(40, 'f'));
-    return replies + blob(info) + blob("") + blob("") + blob("");
-}
-
-client_config plain_config()
-{
-    client_config config;
-    config.nodes.resize(3);
-    config.mode = mode::plain;
-    return config;
-}
-
-client_config guarded_config(bool queue = false)
-{
-    client_config config;
-    config.nodes.resize(3);
-    config.waiting.queue = queue;
-    return config;
-}
-
-/// One link to the first node of `config`, and what it tells.
-class link_fixture
-{
-public:
-    explicit link_fixture(client_config config = plain_config())
-        : config_(std::move(config)), group(detail::make_link_group(config_))
-    {
-    }
-
-    link_fixture(const link_fixture&) = delete;
-    link_fixture& operator=(const link_fixture&) = delete;
-    ~link_fixture() { wire->end({}); }  // Or its alarm would keep it.
-
-    [[nodiscard]] node_config& node() { return config_.nodes[0]; }
-
-    /// Starts the link. It connects until `open`.
-    void start()
-    {
-        link = detail::make_redis_link(
-            ground, group, 0, config_.nodes[0], std::make_unique<scripted_connection>(wire)
-        );
-        link->start({
-            [this](const detail::admission& what) { ready = what; },
-            [this](const detail::link_end& why) { ended.push_back(why); },
-            [this](nanoseconds round_trip) { round_trips.push_back(round_trip); },
-            [this](milliseconds left) { quarantines.push_back(left); },
-            [this](const detail::question_ptr& lost) {
-                lost_releases += lost->key();
-                BOOST_TEST(ended.size() == 1u);  // Who asks again must know that.
-            },
-            [this](std::string_view key) { woken += std::string(key) + ' '; },
-        });
-    }
-
-    void open()
-    {
-        start();
-        wire->owner->on_open();
-        settle();
-    }
-
-    /// Opens, and is vetted by a healthy server.
-    void make_ready()
-    {
-        open();
-        send(introduction(healthy, group.guarded ? 3 : 2));
-        if (group.guarded)
-            send(":0\r\n");
-        BOOST_TEST_REQUIRE(ready.has_value());
-        (void)wire->take();
-    }
-
-    /// Ends the turn, and what was closed.
-    void settle()
-    {
-        context.restart();
-        context.poll();
-        if (wire->closing)
-            wire->end(asio::error::operation_aborted);
-        context.restart();
-        context.poll();
-    }
-
-    void send(std::string_view bytes)
-    {
-        ground.end_of_turn->work([&] { wire->send(bytes); });
-        settle();
-    }
-
-    void lose(error_code why = asio::error::connection_reset)
-    {
-        wire->end(why);
-        settle();
-    }
-
-    void advance(nanoseconds by)
-    {
-        time->advance(by, [this] { settle(); });
-    }
-
-    question_of_test_ptr ask(verb what, const std::string& key)
-    {
-        auto asked = make_question(what, key);
-        link->ask(asked);
-        return asked;
-    }
-
-    [[nodiscard]] const detail::link_end& end() const
-    {
-        BOOST_TEST_REQUIRE(ended.size() == 1u);
-        return ended.front();
-    }
-
-    asio::io_context context;
-    std::shared_ptr<manual_clock> time = std::make_shared<manual_clock>();
-    detail::strand_type strand{context.get_executor()};
-    detail::link_ground ground{
-        strand,
-        std::make_shared<detail::turn>(context.get_executor(), strand),
-        time
-    };
-    std::shared_ptr<scripted_wire> wire = std::make_shared<scripted_wire>();
-    std::optional<detail::admission> ready;
-    std::vector<detail::link_end> ended;
-    std::vector<nanoseconds> round_trips;
-    std::vector<milliseconds> quarantines;
-    std::string woken;
-    std::string lost_releases;
-
-private:
-    client_config config_;
-
-public:
-    detail::link_group group;
-    std::shared_ptr<detail::redis_link> link;
-};
-
-/// A link of guarded mode.
-struct guarded_link : link_fixture
-{
-    guarded_link() : link_fixture(guarded_config()) {}
-
-    void introduce() { send(introduction(healthy, 3)); }
-};
-
-/// A link of a client that waits in queues.
-struct queueing_link : link_fixture
-{
-    queueing_link() : link_fixture(guarded_config(true)) {}
-
-    /// What comes before the question whether the node wakes those who wait.
-    void admit()
-    {
-        open();
-        send(introduction(healthy, 4));
-        (void)wire->take();
-        send(":0\r\n");
-    }
-
-    void make_ready()
-    {
-        admit();
-        send(":0\r\n" + confirmation() + "+OK\r\n");
-    }
-
-    [[nodiscard]] std::string confirmation() const
-    {
-        return ">3\r\n" + blob("subscribe") + blob(group.guarded->channel()) + ":1\r\n";
-    }
-};
-
-/// A link that is vetted.
-struct ready_link : link_fixture
-{
-    ready_link() { make_ready(); }
-};
-
-struct ready_guarded_link : guarded_link
-{
-    ready_guarded_link() { make_ready(); }
-};
 
 std::string set(char key)
 {
@@ -240,336 +25,15 @@ std::string set(char key)
 }
 
 const std::string ping = "*1\r\n$4\r\nPING\r\n";
+const std::string ask_for_role = "*1\r\n$4\r\nROLE\r\n";
+const std::string a_master = "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n";
+
+std::string id_of(char key)
+{
+    return std::string(40, key);
+}
 
 }  // namespace
-
-BOOST_FIXTURE_TEST_SUITE(test_link_vetting, link_fixture)
-
-BOOST_AUTO_TEST_CASE(a_new_connection_is_greeted_before_anything_else)
-{
-    start();
-    BOOST_TEST(wire->written.empty());
-    wire->owner->on_open();
-
-    BOOST_TEST(wire->written.starts_with("*4\r\n$5\r\nHELLO\r\n$1\r\n3\r\n$7\r\nSETNAME\r\n"));
-    BOOST_TEST(wire->writes == 1u);
-    BOOST_TEST(!ready.has_value());
-}
-
-BOOST_AUTO_TEST_CASE(login_and_database_are_in_the_greeting)
-{
-    node().username = "locks";
-    node().password = "s3cret";
-    node().database = 7;
-    open();
-
-    BOOST_TEST(contains(
-        wire->written,
-        "*7\r\n$5\r\nHELLO\r\n$1\r\n3\r\n$4\r\nAUTH\r\n$5\r\nlocks\r\n$6\r\ns3cret\r\n"
-    ));
-    BOOST_TEST(contains(wire->written, "$6\r\nSELECT\r\n$1\r\n7\r\n"));
-}
-
-BOOST_AUTO_TEST_CASE(a_password_without_a_user_is_that_of_the_default_user)
-{
-    node().password = "s3cret";
-    open();
-
-    BOOST_TEST(contains(wire->written, "$4\r\nAUTH\r\n$7\r\ndefault\r\n$6\r\ns3cret\r\n"));
-}
-
-BOOST_AUTO_TEST_CASE(a_healthy_server_is_ready_when_its_last_reply_is_there)
-{
-    open();
-    const std::string replies = introduction(healthy, 2);
-    for (const char byte : replies.substr(0, replies.size() - 1))
-        send({&byte, 1});
-    BOOST_TEST(!ready.has_value());
-
-    send(replies.substr(replies.size() - 1));
-    BOOST_TEST(ready.has_value());
-    BOOST_TEST(ready->quarantine.count() == 0);
-}
-
-BOOST_AUTO_TEST_CASE(an_error_to_the_greeting_refuses_the_node_in_the_words_of_the_server)
-{
-    open();
-    send(introduction(healthy, 2, "-WRONGPASS invalid password\r\n"));
-
-    BOOST_TEST(!ready.has_value());
-    BOOST_TEST(end().refused.why == reason::rejected);
-    BOOST_TEST(end().refused.text == "WRONGPASS invalid password");
-}
-
-BOOST_AUTO_TEST_CASE(a_replica_is_refused)
-{
-    open();
-    send(introduction("run_id:a\r\nrole:slave\r\n", 2));
-
-    BOOST_TEST(end().refused.why == reason::replica);
-}
-
-BOOST_AUTO_TEST_CASE(a_server_that_another_entry_leads_to_is_refused)
-{
-    (void)group.servers->meet(1, "a", 100s, time->now());
-    open();
-    send(introduction(healthy, 2));
-
-    BOOST_TEST(end().refused.why == reason::same_server);
-    BOOST_TEST(contains(end().refused.text, "entry 2"));
-}
-
-BOOST_AUTO_TEST_CASE(servers_that_alternate_behind_one_entry_are_refused)
-{
-    (void)group.servers->meet(0, "b", 100s, time->now());
-    group.servers->heard(0, time->now());
-    open();
-    send(introduction(healthy, 2));
-
-    BOOST_TEST(end().refused.why == reason::other_server);
-}
-
-BOOST_AUTO_TEST_CASE(a_connection_that_is_not_open_in_two_seconds_is_given_up)
-{
-    start();
-    advance(2s);
-    BOOST_TEST(!wire->closing);
-    advance(200ms);
-
-    BOOST_TEST(end().code == asio::error::timed_out);
-}
-
-BOOST_AUTO_TEST_CASE(replies_of_the_vetting_do_not_make_it_last_longer)
-{
-    open();
-    advance(1900ms);
-    send("%1\r\n$6\r\nserver\r\n$5\r\nredis\r\n");
-    advance(300ms);
-
-    BOOST_TEST(end().code == asio::error::timed_out);
-}
-
-BOOST_AUTO_TEST_CASE(a_connection_that_fails_tells_why)
-{
-    start();
-    lose(asio::error::connection_refused);
-
-    BOOST_TEST(end().code == asio::error::connection_refused);
-    BOOST_TEST(!time->next().has_value());
-}
-
-BOOST_AUTO_TEST_CASE(a_link_may_be_closed_while_it_connects)
-{
-    start();
-    link->close();
-    settle();
-
-    BOOST_TEST(end().code == asio::error::operation_aborted);
-}
-
-BOOST_AUTO_TEST_CASE(files_for_tls_that_are_of_no_use_refuse_the_node)
-{
-    node().tls.emplace();
-    node().tls->ca_file = "/nonexistent/ca.pem";
-    link = detail::make_redis_link(ground, group, 0, node());
-    detail::link_events events;
-    events.on_end = [this](const detail::link_end& why) { ended.push_back(why); };
-    link->start(std::move(events));
-    BOOST_TEST(ended.empty());
-    settle();
-
-    BOOST_TEST(end().refused.why == reason::rejected);
-    BOOST_TEST(contains(end().refused.text, "/nonexistent/ca.pem"));
-}
-
-BOOST_AUTO_TEST_SUITE_END()
-
-BOOST_FIXTURE_TEST_SUITE(test_link_admission, guarded_link)
-
-BOOST_AUTO_TEST_CASE(a_marked_node_may_vote_at_once)
-{
-    open();
-    introduce();
-    BOOST_TEST(!ready.has_value());
-    BOOST_TEST(contains(wire->written, "$4\r\nEVAL\r\n"));
-    send(":0\r\n");
-
-    BOOST_TEST_REQUIRE(ready.has_value());
-    BOOST_TEST(ready->quarantine.count() == 0);
-}
-
-BOOST_AUTO_TEST_CASE(a_node_that_may_have_forgotten_tells_how_long_it_must_not_vote)
-{
-    open();
-    introduce();
-    send(":1234\r\n");
-
-    BOOST_TEST(ready->quarantine == 1234ms);
-}
-
-BOOST_AUTO_TEST_CASE(a_quarantine_may_have_no_end)
-{
-    open();
-    introduce();
-    send(":-1\r\n");
-
-    BOOST_TEST((ready->quarantine == forever));
-}
-
-BOOST_AUTO_TEST_CASE(a_foreign_marker_refuses_the_node)
-{
-    open();
-    introduce();
-    send(blob("marked 'redlock 1;nodes=5;run\r\nid"));
-
-    BOOST_TEST(end().refused.why == reason::config_mismatch);
-    BOOST_TEST(contains(end().refused.text, "redlock 1;nodes=5'"));
-    BOOST_TEST(contains(end().refused.text, ";clock_window=500'"));
-    BOOST_TEST(!contains(end().refused.text, "run"));
-}
-
-BOOST_AUTO_TEST_CASE(an_error_of_the_admission_refuses_the_node)
-{
-    open();
-    introduce();
-    send("-OOM no\r\n");
-
-    BOOST_TEST(end().refused.why == reason::rejected);
-    BOOST_TEST(end().refused.text == "OOM no");
-}
-
-BOOST_AUTO_TEST_CASE(a_node_that_calls_itself_durable_is_asked_for_its_settings)
-{
-    node().durable = true;
-    open();
-    (void)wire->take();
-    introduce();
-    const std::string settings = wire->take();
-    BOOST_TEST(contains(settings, "$6\r\nCONFIG\r\n$3\r\nGET\r\n$10\r\nappendonly\r\n"));
-
-    send(
-        "%1\r\n" + blob("appendonly") + blob("yes") + "%1\r\n" + blob("appendfsync") +
-        blob("always") + "%1\r\n" + blob("no-appendfsync-on-rewrite") + blob("no")
-    );
-    BOOST_TEST(wire->take().ends_with("$1\r\n1\r\n"));
-    send(":0\r\n");
-    BOOST_TEST(ready.has_value());
-}
-
-BOOST_AUTO_TEST_CASE(a_node_whose_settings_are_not_shown_is_not_durable)
-{
-    node().durable = true;
-    open();
-    introduce();
-    (void)wire->take();
-    send("-NOPERM no\r\n-NOPERM no\r\n-NOPERM no\r\n");
-
-    BOOST_TEST(wire->take().ends_with("$1\r\n0\r\n"));
-}
-
-BOOST_AUTO_TEST_CASE(settings_are_not_asked_for_where_the_operator_vouches_for_them)
-{
-    node().durable = true;
-    node().trust_durable = true;
-    open();
-    introduce();
-
-    BOOST_TEST(!contains(wire->written, "CONFIG"));
-    BOOST_TEST(wire->take().ends_with("$1\r\n1\r\n"));
-}
-
-BOOST_AUTO_TEST_CASE(a_link_that_looks_tells_the_marker_and_can_mark)
-{
-    group.look_note = "note";
-    open();
-    introduce();
-    BOOST_TEST(wire->take().ends_with("$4\r\nlook\r\n$4\r\nnote\r\n$5\r\n10000\r\n"));
-    send("_\r\n");
-    BOOST_TEST_REQUIRE(ready.has_value());
-    BOOST_TEST(ready->marker.empty());
-
-    std::optional<detail::not_marked> marked;
-    link->mark([&](const detail::not_marked& why) { marked = why; });
-    BOOST_TEST(wire->take().ends_with("$4\r\nmark\r\n$4\r\nnote\r\n$5\r\n10000\r\n"));
-    send(blob("somebody was first"));
-    BOOST_TEST_REQUIRE(marked.has_value());
-    BOOST_TEST(marked->marker == "somebody was first");
-}
-
-BOOST_AUTO_TEST_SUITE_END()
-
-BOOST_FIXTURE_TEST_SUITE(test_link_wakes, queueing_link)
-
-BOOST_AUTO_TEST_CASE(a_node_is_asked_to_wake_the_client_before_it_is_ready)
-{
-    admit();
-    const std::string asked = wire->take();
-    BOOST_TEST(contains(asked, "$9\r\nSUBSCRIBE\r\n" + blob(group.guarded->channel())));
-    BOOST_TEST(contains(asked, "$8\r\nTRACKING\r\n$2\r\nON\r\n$5\r\nOPTIN\r\n"));
-    BOOST_TEST(!ready.has_value());
-
-    send(":0\r\n" + confirmation() + "+OK\r\n");
-
-    BOOST_TEST_REQUIRE(ready.has_value());
-    BOOST_TEST(ready->polls.empty());
-}
-
-BOOST_AUTO_TEST_CASE(a_server_that_lets_nobody_subscribe_is_polled)
-{
-    admit();
-    send(":0\r\n-NOPERM no subscribe\r\n+OK\r\n");
-
-    BOOST_TEST_REQUIRE(ready.has_value());
-    BOOST_TEST(ready->polls == "NOPERM no subscribe");
-}
-
-BOOST_AUTO_TEST_CASE(a_server_that_lets_nobody_publish_is_polled)
-{
-    admit();
-    send("-NOPERM no publish\r\n" + confirmation() + "+OK\r\n");
-
-    BOOST_TEST_REQUIRE(ready.has_value());
-    BOOST_TEST(ready->polls == "NOPERM no publish");
-}
-
-BOOST_AUTO_TEST_CASE(a_server_that_tracks_no_keys_says_so)
-{
-    admit();
-    send(":0\r\n" + confirmation() + "-ERR unknown subcommand\r\n");
-
-    BOOST_TEST_REQUIRE(ready.has_value());
-    BOOST_TEST(ready->polls == "ERR unknown subcommand");
-}
-
-BOOST_AUTO_TEST_CASE(a_message_wakes_for_the_key_that_it_names)
-{
-    make_ready();
-    send(">3\r\n" + blob("message") + blob(group.guarded->channel()) + blob("orders:42"));
-
-    BOOST_TEST(woken == "orders:42 ");
-}
-
-BOOST_AUTO_TEST_CASE(a_change_of_watched_keys_wakes_for_each)
-{
-    make_ready();
-    send(">2\r\n" + blob("invalidate") + "*2\r\n" + blob("a") + blob("b"));
-
-    BOOST_TEST(woken == "a b ");
-}
-
-BOOST_AUTO_TEST_CASE(other_pushes_wake_nobody)
-{
-    make_ready();
-    send(">2\r\n" + blob("invalidate") + "_\r\n");
-    send(">1\r\n" + blob("message"));
-    send(">0\r\n");
-    send(">3\r\n" + blob("subscribe") + blob("another") + ":2\r\n");
-
-    BOOST_TEST(woken.empty());
-    BOOST_TEST(ended.empty());
-}
-
-BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_FIXTURE_TEST_SUITE(test_link_silence, ready_link)
 
@@ -579,17 +43,41 @@ BOOST_AUTO_TEST_CASE(an_idle_connection_is_probed_each_second)
     {
         BOOST_TEST(wire->take().empty());
         advance(1s);
-        BOOST_TEST(wire->take() == ping);
-        send("+PONG\r\n");
+        BOOST_TEST(wire->take() == ask_for_role);
+        send(a_master);
     }
     BOOST_TEST(ended.empty());
 }
 
-BOOST_AUTO_TEST_CASE(any_reply_to_a_probe_is_a_sign_of_life)
+BOOST_AUTO_TEST_CASE(an_idle_server_that_became_a_replica_is_refused)
+{
+    advance(1s);
+    send("*5\r\n$5\r\nslave\r\n$9\r\n127.0.0.1\r\n:1\r\n$7\r\nconnect\r\n:-1\r\n");
+
+    BOOST_TEST(end().refused.why == reason::replica);
+    BOOST_TEST(end().refused.text == "the server's role is 'slave', must be 'master'");
+}
+
+BOOST_AUTO_TEST_CASE(an_idle_server_that_says_it_is_no_master_is_refused_in_its_words)
 {
     advance(1s);
     send("-LOADING Redis is loading the dataset in memory\r\n");
-    advance(1500ms);
+
+    BOOST_TEST(end().refused.why == reason::rejected);
+    BOOST_TEST(end().refused.text == "LOADING Redis is loading the dataset in memory");
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_does_not_tell_its_role_is_alive_and_asked_no_more)
+{
+    advance(1s);
+    send("-NOPERM this user has no permissions to run the 'role' command\r\n");
+    for (int probe = 0; probe < 3; ++probe)
+    {
+        (void)wire->take();
+        advance(1s);
+        BOOST_TEST(wire->take() == ping);
+        send("+PONG\r\n");
+    }
 
     BOOST_TEST(ended.empty());
 }
@@ -654,7 +142,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_stood_still_reads_before_it_judges)
 BOOST_AUTO_TEST_CASE(a_reply_to_a_probe_is_told_to_those_who_keep_track_of_servers)
 {
     advance(1s);
-    send("+PONG\r\n");
+    send(a_master);
 
     // Another server, started before that.
     const auto found = group.servers->meet(0, "b", 10s, time->now());
@@ -730,6 +218,45 @@ BOOST_AUTO_TEST_CASE(a_script_that_the_server_forgot_is_sent_with_its_text_once)
     send("-NOSCRIPT No matching script.\r\n");
     BOOST_TEST((given_back->vote == vote::refused));
     BOOST_TEST(wire->take().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_answers_as_no_master_does_is_refused_when_its_batch_is_answered)
+{
+    for (const auto& [error, why] :
+         {std::pair("READONLY You can't write against a read only replica.", reason::replica),
+          std::pair("MASTERDOWN Link with MASTER is down", reason::replica),
+          std::pair("LOADING Redis is loading the dataset in memory", reason::rejected),
+          std::pair("ERR Error running script: @user_script:5: -READONLY no", reason::replica)})
+    {
+        BOOST_TEST_CONTEXT(error)
+        {
+            ready_link fresh;
+            const auto asked = fresh.ask(verb::acquire, "a");
+            const auto other = fresh.ask(verb::acquire, "b");
+            fresh.settle();
+            fresh.send(std::string("-") + error + "\r\n");
+            BOOST_TEST(fresh.ended.empty());
+            fresh.send("+OK\r\n");
+
+            BOOST_TEST((asked->vote == vote::refused));
+            BOOST_TEST((other->vote == vote::granted));
+            BOOST_TEST(fresh.end().refused.why == why);
+            BOOST_TEST(fresh.end().refused.text == error);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(other_errors_leave_the_connection_as_it_is)
+{
+    for (const char* error :
+         {"-OOM no", "-MISCONF no", "-NOREPLICAS no", "-NOPERM no", "-ERR READONLY", "-BUSY no"})
+    {
+        ask(verb::acquire, "a");
+        settle();
+        send(std::string(error) + "\r\n");
+    }
+
+    BOOST_TEST(ended.empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_question_that_was_given_up_is_not_asked_again)
@@ -924,6 +451,61 @@ BOOST_AUTO_TEST_CASE(an_unmarked_node_is_refused_when_its_batch_is_answered)
     BOOST_TEST(second->why == reason::unmarked);
     BOOST_TEST((first->vote == vote::granted));
     BOOST_TEST(end().refused.why == reason::unmarked);
+}
+
+BOOST_AUTO_TEST_CASE(votes_are_asked_of_the_server_that_was_admitted)
+{
+    link->ask(make_question(verb::acquire, "a", 1500ms, 7));
+    link->ask(make_question(verb::extend, "b", 1500ms, 8));
+    link->ask(make_question(verb::release, "c", 1500ms, 9));
+    settle();
+
+    // Behind the key of a question that needs a vote there is the run id, and what is its own.
+    BOOST_TEST(contains(wire->written, blob("1") + blob("b") + blob("a") + blob(id_of('b'))));
+    BOOST_TEST(contains(wire->written, blob("1") + blob("a") + blob("a") + blob(id_of('a'))));
+    BOOST_TEST(contains(wire->written, blob("1") + blob("c") + blob(id_of('c'))));
+}
+
+BOOST_AUTO_TEST_CASE(an_idle_node_is_asked_for_its_marker)
+{
+    const std::string own = group.guarded->fingerprint + "a";
+    for (const std::string& marker : {own, own + " durable"})
+    {
+        advance(1s);
+        BOOST_TEST(wire->take() == "*2\r\n" + blob("GET") + blob("redlock:marker"));
+        send(blob(marker));
+    }
+    BOOST_TEST(ended.empty());
+}
+
+BOOST_AUTO_TEST_CASE(an_idle_node_without_its_own_marker_is_vetted_again)
+{
+    for (const std::string& reply :
+         {std::string("_\r\n"),
+          blob(""),
+          blob(group.guarded->fingerprint + "b"),
+          blob(group.guarded->fingerprint + "b durable"),
+          blob(group.guarded->fingerprint + "a durables")})
+    {
+        BOOST_TEST_CONTEXT(reply)
+        {
+            ready_guarded_link fresh;
+            fresh.advance(1s);
+            fresh.send(reply);
+
+            BOOST_TEST(fresh.end().refused.why == reason::unmarked);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_idle_node_that_does_not_show_its_marker_is_alive)
+{
+    for (int probe = 0; probe < 3; ++probe)
+    {
+        advance(1s);
+        send("-NOPERM no\r\n");
+    }
+    BOOST_TEST(ended.empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_quarantine_is_told_when_the_batch_is_answered)

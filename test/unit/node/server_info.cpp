@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 /// What a server that may vote says.
 const std::string good =
     "# Server\r\nredis_version:7.0.15\r\nrun_id:aa11\r\nuptime_in_seconds:42\r\n"
-    "# Replication\r\nrole:master\r\nconnected_slaves:0\r\n"
+    "# Replication\r\nrole:master\r\nconnected_slaves:0\r\nsecond_repl_offset:-1\r\n"
     "# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:allkeys-lru\r\n"
     "# Cluster\r\ncluster_enabled:0\r\n";
 
@@ -69,6 +69,26 @@ BOOST_AUTO_TEST_CASE(what_a_server_does_not_say_is_not_taken_for_the_best)
     BOOST_TEST(judged("role:\r\n") == reason::replica);
     BOOST_TEST(judged("cluster_enabled:\r\n") == reason::cluster);
     BOOST_TEST(judged("maxmemory:\r\n") == reason::eviction);
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_was_a_replica_is_known_by_its_second_offset)
+{
+    BOOST_TEST(!read(good).may_have_been_a_replica());
+    for (const char* line : {"second_repl_offset:1\r\n", "second_repl_offset:\r\n"})
+        BOOST_TEST(read(good + line).may_have_been_a_replica());
+    BOOST_TEST(server_info().may_have_been_a_replica());
+}
+
+BOOST_AUTO_TEST_CASE(an_error_of_no_master_is_told_from_others)
+{
+    BOOST_TEST(judge_error("READONLY no").why == reason::replica);
+    BOOST_TEST(judge_error("MASTERDOWN no").why == reason::replica);
+    BOOST_TEST(judge_error("LOADING no").why == reason::rejected);
+    BOOST_TEST(
+        judge_error("ERR Error running script: @user_script:5: -LOADING no").text.size() > 0u
+    );
+    for (const char* other : {"", "OOM no", "READONLYX no", "ERR READONLY", "NOREPLICAS no"})
+        BOOST_TEST(judge_error(other).why == reason::none);
 }
 
 BOOST_AUTO_TEST_CASE(an_operator_may_accept_a_cluster_node_and_eviction)

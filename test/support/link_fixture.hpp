@@ -1,0 +1,234 @@
+#ifndef REDLOCK_TEST_SUPPORT_LINK_FIXTURE_HPP
+#define REDLOCK_TEST_SUPPORT_LINK_FIXTURE_HPP
+
+#include "node/redis_link.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "support/manual_clock.hpp"
+#include "support/printing.hpp"
+#include "support/question_of_test.hpp"
+#include "support/scripted_connection.hpp"
+
+namespace redlock::test {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using detail::verb;
+using std::chrono::nanoseconds;
+
+/// What a server says that may vote.
+inline const std::string healthy =
+    "run_id:a\r\nuptime_in_seconds:100\r\nrole:master\r\nsecond_repl_offset:-1\r\n"
+    "cluster_enabled:0\r\nmaxmemory:0\r\n";
+
+inline std::string blob(const std::string& text)
+{
+    return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+}
+
+/// Replies to HELLO, so many SCRIPT LOAD, and INFO of four sections.
+inline std::string introduction(
+    const std::string& info,
+    std::size_t scripts,
+    const std::string& greeting = "%1\r\n$6\r\nserver\r\n$5\r\nredis\r\n"
+)
+{
+    std::string replies = greeting;
+    for (std::size_t script = 0; script < scripts; ++script)
+        replies += blob(std::string(40, 'f'));
+    return replies + blob(info) + blob("") + blob("") + blob("");
+}
+
+inline client_config plain_config()
+{
+    client_config config;
+    config.nodes.resize(3);
+    config.mode = mode::plain;
+    return config;
+}
+
+inline client_config guarded_config_of_link(bool queue = false)
+{
+    client_config config;
+    config.nodes.resize(3);
+    config.waiting.queue = queue;
+    return config;
+}
+
+/// One link to the first node of `config`, and what it tells.
+class link_fixture
+{
+public:
+    explicit link_fixture(client_config config = plain_config())
+        : config_(std::move(config)), group(detail::make_link_group(config_))
+    {
+    }
+
+    link_fixture(const link_fixture&) = delete;
+    link_fixture& operator=(const link_fixture&) = delete;
+    ~link_fixture() { wire->end({}); }  // Or its alarm would keep it.
+
+    [[nodiscard]] node_config& node() { return config_.nodes[0]; }
+
+    /// Starts the link. It connects until `open`.
+    void start()
+    {
+        link = detail::make_redis_link(
+            ground, group, 0, config_.nodes[0], std::make_unique<scripted_connection>(wire)
+        );
+        link->start({
+            [this](const detail::admission& what) { ready = what; },
+            [this](const detail::link_end& why) { ended.push_back(why); },
+            [this](nanoseconds round_trip) { round_trips.push_back(round_trip); },
+            [this](milliseconds left) { quarantines.push_back(left); },
+            [this](const detail::question_ptr& lost) {
+                lost_releases += lost->key();
+                BOOST_TEST(ended.size() == 1u);  // Who asks again must know that.
+            },
+            [this](std::string_view key) { woken += std::string(key) + ' '; },
+        });
+    }
+
+    void open()
+    {
+        start();
+        wire->owner->on_open();
+        settle();
+    }
+
+    /// Opens, and is vetted by a healthy server.
+    void make_ready()
+    {
+        open();
+        send(introduction(healthy, group.guarded ? 3 : 2));
+        if (group.guarded)
+            send(":0\r\n");
+        BOOST_TEST_REQUIRE(ready.has_value());
+        (void)wire->take();
+    }
+
+    /// Ends the turn, and what was closed.
+    void settle()
+    {
+        context.restart();
+        context.poll();
+        if (wire->closing)
+            wire->end(asio::error::operation_aborted);
+        context.restart();
+        context.poll();
+    }
+
+    void send(std::string_view bytes)
+    {
+        ground.end_of_turn->work([&] { wire->send(bytes); });
+        settle();
+    }
+
+    void lose(error_code why = asio::error::connection_reset)
+    {
+        wire->end(why);
+        settle();
+    }
+
+    void advance(nanoseconds by)
+    {
+        time->advance(by, [this] { settle(); });
+    }
+
+    question_of_test_ptr ask(verb what, const std::string& key)
+    {
+        auto asked = make_question(what, key);
+        link->ask(asked);
+        return asked;
+    }
+
+    [[nodiscard]] const detail::link_end& end() const
+    {
+        BOOST_TEST_REQUIRE(ended.size() == 1u);
+        return ended.front();
+    }
+
+    asio::io_context context;
+    std::shared_ptr<manual_clock> time = std::make_shared<manual_clock>();
+    detail::strand_type strand{context.get_executor()};
+    detail::link_ground ground{
+        strand,
+        std::make_shared<detail::turn>(context.get_executor(), strand),
+        time
+    };
+    std::shared_ptr<scripted_wire> wire = std::make_shared<scripted_wire>();
+    std::optional<detail::admission> ready;
+    std::vector<detail::link_end> ended;
+    std::vector<nanoseconds> round_trips;
+    std::vector<milliseconds> quarantines;
+    std::string woken;
+    std::string lost_releases;
+
+private:
+    client_config config_;
+
+public:
+    detail::link_group group;
+    std::shared_ptr<detail::redis_link> link;
+};
+
+/// A link of guarded mode.
+struct guarded_link : link_fixture
+{
+    guarded_link() : link_fixture(guarded_config_of_link()) {}
+
+    void introduce() { send(introduction(healthy, 3)); }
+};
+
+/// A link of a client that waits in queues.
+struct queueing_link : link_fixture
+{
+    queueing_link() : link_fixture(guarded_config_of_link(true)) {}
+
+    /// What comes before the question whether the node wakes those who wait.
+    void admit()
+    {
+        open();
+        send(introduction(healthy, 4));
+        (void)wire->take();
+        send(":0\r\n");
+    }
+
+    void make_ready()
+    {
+        admit();
+        send(":0\r\n" + confirmation() + "+OK\r\n");
+    }
+
+    [[nodiscard]] std::string confirmation() const
+    {
+        return ">3\r\n" + blob("subscribe") + blob(group.guarded->channel()) + ":1\r\n";
+    }
+};
+
+/// A link that is vetted.
+struct ready_link : link_fixture
+{
+    ready_link() { make_ready(); }
+};
+
+struct ready_guarded_link : guarded_link
+{
+    ready_guarded_link() { make_ready(); }
+};
+
+}  // namespace redlock::test
+
+#endif

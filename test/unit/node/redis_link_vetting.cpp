@@ -1,0 +1,382 @@
+// A link while its server is vetted: the test plays the server.
+
+#include <boost/asio/error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "support/contains.hpp"
+#include "support/link_fixture.hpp"
+#include "support/printing.hpp"
+
+namespace redlock::test {
+namespace {
+
+/// How the question to admit a server that was not met before ends.
+std::string is_durable(bool yes)
+{
+    return blob(yes ? "1" : "0") + blob("0");
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(test_link_vetting, link_fixture)
+
+BOOST_AUTO_TEST_CASE(a_new_connection_is_greeted_before_anything_else)
+{
+    start();
+    BOOST_TEST(wire->written.empty());
+    wire->owner->on_open();
+
+    BOOST_TEST(wire->written.starts_with("*4\r\n$5\r\nHELLO\r\n$1\r\n3\r\n$7\r\nSETNAME\r\n"));
+    BOOST_TEST(wire->writes == 1u);
+    BOOST_TEST(!ready.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(login_and_database_are_in_the_greeting)
+{
+    node().username = "locks";
+    node().password = "s3cret";
+    node().database = 7;
+    open();
+
+    BOOST_TEST(contains(
+        wire->written,
+        "*7\r\n$5\r\nHELLO\r\n$1\r\n3\r\n$4\r\nAUTH\r\n$5\r\nlocks\r\n$6\r\ns3cret\r\n"
+    ));
+    BOOST_TEST(contains(wire->written, "$6\r\nSELECT\r\n$1\r\n7\r\n"));
+}
+
+BOOST_AUTO_TEST_CASE(a_password_without_a_user_is_that_of_the_default_user)
+{
+    node().password = "s3cret";
+    open();
+
+    BOOST_TEST(contains(wire->written, "$4\r\nAUTH\r\n$7\r\ndefault\r\n$6\r\ns3cret\r\n"));
+}
+
+BOOST_AUTO_TEST_CASE(a_healthy_server_is_ready_when_its_last_reply_is_there)
+{
+    open();
+    const std::string replies = introduction(healthy, 2);
+    for (const char byte : replies.substr(0, replies.size() - 1))
+        send({&byte, 1});
+    BOOST_TEST(!ready.has_value());
+
+    send(replies.substr(replies.size() - 1));
+    BOOST_TEST(ready.has_value());
+    BOOST_TEST(ready->quarantine.count() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(an_error_to_the_greeting_refuses_the_node_in_the_words_of_the_server)
+{
+    open();
+    send(introduction(healthy, 2, "-WRONGPASS invalid password\r\n"));
+
+    BOOST_TEST(!ready.has_value());
+    BOOST_TEST(end().refused.why == reason::rejected);
+    BOOST_TEST(end().refused.text == "WRONGPASS invalid password");
+}
+
+BOOST_AUTO_TEST_CASE(a_replica_is_refused)
+{
+    open();
+    send(introduction("run_id:a\r\nrole:slave\r\n", 2));
+
+    BOOST_TEST(end().refused.why == reason::replica);
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_another_entry_leads_to_is_refused)
+{
+    (void)group.servers->meet(1, "a", 100s, time->now());
+    open();
+    send(introduction(healthy, 2));
+
+    BOOST_TEST(end().refused.why == reason::same_server);
+    BOOST_TEST(contains(end().refused.text, "entry 2"));
+}
+
+BOOST_AUTO_TEST_CASE(servers_that_alternate_behind_one_entry_are_refused)
+{
+    (void)group.servers->meet(0, "b", 100s, time->now());
+    group.servers->heard(0, time->now());
+    open();
+    send(introduction(healthy, 2));
+
+    BOOST_TEST(end().refused.why == reason::other_server);
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_that_is_not_open_in_two_seconds_is_given_up)
+{
+    start();
+    advance(2s);
+    BOOST_TEST(!wire->closing);
+    advance(200ms);
+
+    BOOST_TEST(end().code == asio::error::timed_out);
+}
+
+BOOST_AUTO_TEST_CASE(replies_of_the_vetting_do_not_make_it_last_longer)
+{
+    open();
+    advance(1900ms);
+    send("%1\r\n$6\r\nserver\r\n$5\r\nredis\r\n");
+    advance(300ms);
+
+    BOOST_TEST(end().code == asio::error::timed_out);
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_that_fails_tells_why)
+{
+    start();
+    lose(asio::error::connection_refused);
+
+    BOOST_TEST(end().code == asio::error::connection_refused);
+    BOOST_TEST(!time->next().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_link_may_be_closed_while_it_connects)
+{
+    start();
+    link->close();
+    settle();
+
+    BOOST_TEST(end().code == asio::error::operation_aborted);
+}
+
+BOOST_AUTO_TEST_CASE(files_for_tls_that_are_of_no_use_refuse_the_node)
+{
+    node().tls.emplace();
+    node().tls->ca_file = "/nonexistent/ca.pem";
+    link = detail::make_redis_link(ground, group, 0, node());
+    detail::link_events events;
+    events.on_end = [this](const detail::link_end& why) { ended.push_back(why); };
+    link->start(std::move(events));
+    BOOST_TEST(ended.empty());
+    settle();
+
+    BOOST_TEST(end().refused.why == reason::rejected);
+    BOOST_TEST(contains(end().refused.text, "/nonexistent/ca.pem"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_FIXTURE_TEST_SUITE(test_link_admission, guarded_link)
+
+BOOST_AUTO_TEST_CASE(a_marked_node_may_vote_at_once)
+{
+    open();
+    introduce();
+    BOOST_TEST(!ready.has_value());
+    BOOST_TEST(contains(wire->written, "$4\r\nEVAL\r\n"));
+    send(":0\r\n");
+
+    BOOST_TEST_REQUIRE(ready.has_value());
+    BOOST_TEST(ready->quarantine.count() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_may_have_forgotten_tells_how_long_it_must_not_vote)
+{
+    open();
+    introduce();
+    send(":1234\r\n");
+
+    BOOST_TEST(ready->quarantine == 1234ms);
+}
+
+BOOST_AUTO_TEST_CASE(a_quarantine_may_have_no_end)
+{
+    open();
+    introduce();
+    send(":-1\r\n");
+
+    BOOST_TEST((ready->quarantine == forever));
+}
+
+BOOST_AUTO_TEST_CASE(a_foreign_marker_refuses_the_node)
+{
+    open();
+    introduce();
+    send(blob("marked 'redlock 1;nodes=5;run\r\nid"));
+
+    BOOST_TEST(end().refused.why == reason::config_mismatch);
+    BOOST_TEST(contains(end().refused.text, "redlock 1;nodes=5'"));
+    BOOST_TEST(contains(end().refused.text, ";clock_window=500'"));
+    BOOST_TEST(!contains(end().refused.text, "run"));
+}
+
+BOOST_AUTO_TEST_CASE(an_error_of_the_admission_refuses_the_node)
+{
+    open();
+    introduce();
+    send("-OOM no\r\n");
+
+    BOOST_TEST(end().refused.why == reason::rejected);
+    BOOST_TEST(end().refused.text == "OOM no");
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_calls_itself_durable_is_asked_for_its_settings)
+{
+    node().durable = true;
+    open();
+    (void)wire->take();
+    introduce();
+    const std::string settings = wire->take();
+    BOOST_TEST(contains(settings, "$6\r\nCONFIG\r\n$3\r\nGET\r\n$10\r\nappendonly\r\n"));
+
+    send(
+        "%1\r\n" + blob("appendonly") + blob("yes") + "%1\r\n" + blob("appendfsync") +
+        blob("always") + "%1\r\n" + blob("no-appendfsync-on-rewrite") + blob("no")
+    );
+    BOOST_TEST(wire->take().ends_with(is_durable(true)));
+    send(":0\r\n");
+    BOOST_TEST(ready.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_may_have_been_a_replica_is_not_durable)
+{
+    for (const char* line : {"second_repl_offset:17\r\n", "second_repl_offset:\r\n"})
+    {
+        guarded_link fresh;
+        fresh.node().durable = true;
+        fresh.open();
+        (void)fresh.wire->take();
+        fresh.send(introduction(healthy + line, 3));
+
+        BOOST_TEST(fresh.wire->take().ends_with(is_durable(false)));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_is_met_again_was_not_restarted)
+{
+    node().durable = node().trust_durable = true;
+    for (const char* known : {"0", "1"})
+    {
+        open();
+        (void)wire->take();
+        introduce();
+        BOOST_TEST(wire->take().ends_with(blob("1") + blob(known)));
+        send(":0\r\n");
+        wire->end({});
+        settle();
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_node_whose_settings_are_not_shown_is_not_durable)
+{
+    node().durable = true;
+    open();
+    introduce();
+    (void)wire->take();
+    send("-NOPERM no\r\n-NOPERM no\r\n-NOPERM no\r\n");
+
+    BOOST_TEST(wire->take().ends_with(is_durable(false)));
+}
+
+BOOST_AUTO_TEST_CASE(settings_are_not_asked_for_where_the_operator_vouches_for_them)
+{
+    node().durable = true;
+    node().trust_durable = true;
+    open();
+    introduce();
+
+    BOOST_TEST(!contains(wire->written, "CONFIG"));
+    BOOST_TEST(wire->take().ends_with(is_durable(true)));
+}
+
+BOOST_AUTO_TEST_CASE(a_link_that_looks_tells_the_marker_and_can_mark)
+{
+    group.look_note = "note";
+    open();
+    introduce();
+    BOOST_TEST(wire->take().ends_with("$4\r\nlook\r\n$4\r\nnote\r\n$5\r\n10000\r\n"));
+    send("_\r\n");
+    BOOST_TEST_REQUIRE(ready.has_value());
+    BOOST_TEST(ready->marker.empty());
+
+    std::optional<detail::not_marked> marked;
+    link->mark([&](const detail::not_marked& why) { marked = why; });
+    BOOST_TEST(wire->take().ends_with("$4\r\nmark\r\n$4\r\nnote\r\n$5\r\n10000\r\n"));
+    send(blob("somebody was first"));
+    BOOST_TEST_REQUIRE(marked.has_value());
+    BOOST_TEST(marked->marker == "somebody was first");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_FIXTURE_TEST_SUITE(test_link_wakes, queueing_link)
+
+BOOST_AUTO_TEST_CASE(a_node_is_asked_to_wake_the_client_before_it_is_ready)
+{
+    admit();
+    const std::string asked = wire->take();
+    BOOST_TEST(contains(asked, "$9\r\nSUBSCRIBE\r\n" + blob(group.guarded->channel())));
+    BOOST_TEST(contains(asked, "$8\r\nTRACKING\r\n$2\r\nON\r\n$5\r\nOPTIN\r\n"));
+    BOOST_TEST(!ready.has_value());
+
+    send(":0\r\n" + confirmation() + "+OK\r\n");
+
+    BOOST_TEST_REQUIRE(ready.has_value());
+    BOOST_TEST(ready->polls.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_lets_nobody_subscribe_is_polled)
+{
+    admit();
+    send(":0\r\n-NOPERM no subscribe\r\n+OK\r\n");
+
+    BOOST_TEST_REQUIRE(ready.has_value());
+    BOOST_TEST(ready->polls == "NOPERM no subscribe");
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_lets_nobody_publish_is_polled)
+{
+    admit();
+    send("-NOPERM no publish\r\n" + confirmation() + "+OK\r\n");
+
+    BOOST_TEST_REQUIRE(ready.has_value());
+    BOOST_TEST(ready->polls == "NOPERM no publish");
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_tracks_no_keys_says_so)
+{
+    admit();
+    send(":0\r\n" + confirmation() + "-ERR unknown subcommand\r\n");
+
+    BOOST_TEST_REQUIRE(ready.has_value());
+    BOOST_TEST(ready->polls == "ERR unknown subcommand");
+}
+
+BOOST_AUTO_TEST_CASE(a_message_wakes_for_the_key_that_it_names)
+{
+    make_ready();
+    send(">3\r\n" + blob("message") + blob(group.guarded->channel()) + blob("orders:42"));
+
+    BOOST_TEST(woken == "orders:42 ");
+}
+
+BOOST_AUTO_TEST_CASE(a_change_of_watched_keys_wakes_for_each)
+{
+    make_ready();
+    send(">2\r\n" + blob("invalidate") + "*2\r\n" + blob("a") + blob("b"));
+
+    BOOST_TEST(woken == "a b ");
+}
+
+BOOST_AUTO_TEST_CASE(other_pushes_wake_nobody)
+{
+    make_ready();
+    send(">2\r\n" + blob("invalidate") + "_\r\n");
+    send(">1\r\n" + blob("message"));
+    send(">0\r\n");
+    send(">3\r\n" + blob("subscribe") + blob("another") + ":2\r\n");
+
+    BOOST_TEST(woken.empty());
+    BOOST_TEST(ended.empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::test

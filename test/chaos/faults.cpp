@@ -101,6 +101,32 @@ heal replica_of_empty(const aim& at)
     return [at] { at.command({"REPLICAOF", "NO", "ONE"}); };
 }
 
+// It forgets its locks, and has the marker of the other one, which must be in use as it is: a copy
+// of this node would give it its own marker back, and nobody would notice.
+heal copy_node(const aim& at, std::size_t other)
+{
+    if (at.node == other || !at.on.is_admitted(other))
+        return {};
+    at.command({"REPLICAOF", "127.0.0.1", std::to_string(at.on.node(other).port())});
+    const bool keeps_connections = at.draw(0, 1) == 0;
+    return [at, keeps_connections] {
+        at.command({"REPLICAOF", "NO", "ONE"});
+        if (!keeps_connections)
+            at.command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    };
+}
+
+heal replica_of_another(const aim& at)
+{
+    const std::size_t count = at.on.node_count();
+    return copy_node(at, (at.node + at.draw(1, count - 1)) % count);
+}
+
+heal replica_of_the_first(const aim& at)
+{
+    return copy_node(at, 0);
+}
+
 heal forbid(const aim& at)
 {
     constexpr const char* rules[] = {
@@ -286,6 +312,20 @@ constexpr fault menu[] = {
      3'000ms,
      replica_of_empty,
      site::not_durable},
+    {"replica of another node",
+     harm::node,
+     12,
+     300ms,
+     1'500ms,
+     replica_of_another,
+     site::not_durable},
+    {"all replicas of one node",
+     harm::all_nodes,
+     2,
+     300ms,
+     800ms,
+     replica_of_the_first,
+     site::guarded},
     {"rights withdrawn", harm::node, 12, 50ms, 1'500ms, forbid},
     {"endless script", harm::node, 12, 50ms, 1'500ms, run_for_ever},
     {"clock step", harm::node, 12, 2'500ms, 4'000ms, step_clock, site::admitted},

@@ -63,7 +63,7 @@ inline must(condition, otherwise)
 
 mtype = { idle, asking, holding, closed };  /* attempt */
 mtype = { unread, reading, done };          /* access of a holder to the resource */
-mtype = { unmarked, outdated, marked };     /* marker of a node; outdated: another run id */
+mtype = { unmarked, foreign, marked };      /* marker of a node; foreign: another run id */
 
 typedef node
 {
@@ -120,7 +120,7 @@ byte scratch;  /* 0 between events */
 /* Nodes */
 
 #ifdef AMNESIA
-#define MAY_VOTE(n) (nodes[n].marker != unmarked && nodes[n].quarantine == 0)
+#define MAY_VOTE(n) (nodes[n].marker == marked && nodes[n].quarantine == 0)
 #define CONNECTED(a, n) HAS(nodes[n].vetted, CLIENT(a))
 #else
 #define MAY_VOTE(n) true
@@ -129,6 +129,10 @@ byte scratch;  /* 0 between events */
 #ifdef NO_MARKER
 #undef MAY_VOTE
 #define MAY_VOTE(n) (nodes[n].quarantine == 0)
+#endif
+#ifdef ANY_RUN_ID
+#undef MAY_VOTE
+#define MAY_VOTE(n) (nodes[n].marker != unmarked && nodes[n].quarantine == 0)
 #endif
 
 #ifdef AMNESIA
@@ -456,6 +460,21 @@ inline restart_node(n, left)
     nodes[n].marker = left
 }
 
+/* Becomes a replica of another node, has what that has, and becomes a master again. Its clients
+   stay connected. One that has a copy of this node is left out: it would give this node its own
+   marker back, with older keys. */
+inline copy_node(n, from)
+{
+    printf("node %d: has what node %d has\n", n, from);
+    nodes[n].holder = nodes[from].holder;
+    nodes[n].life = nodes[from].life;
+    nodes[n].quarantine = nodes[from].quarantine;
+    if
+    :: nodes[from].marker == unmarked -> nodes[n].marker = unmarked
+    :: else -> nodes[n].marker = foreign
+    fi
+}
+
 #ifdef NO_RUN_ID
 #define FORGOT(n) (nodes[n].marker == unmarked)
 #else
@@ -568,11 +587,14 @@ inline settle()
 #define EVENTS_OF_LOSS(n) \
     EVENT(true, flush_node(n)) \
     EVENT(true, restart_node(n, unmarked)) \
-    EVENT(nodes[n].marker != unmarked, restart_node(n, outdated)) \
+    EVENT(nodes[n].marker != unmarked, restart_node(n, foreign)) \
     EVENT(true, admit_client(0, n, 0)) \
     EVENT(true, admit_client(1, n, 0)) \
     EVENT(QUARANTINE > DRIFT, admit_client(0, n, DRIFT)) \
     EVENT(QUARANTINE > DRIFT, admit_client(1, n, DRIFT))
+
+#define EVENTS_OF_COPY(n, from) \
+    EVENT(nodes[from].marker != foreign, copy_node(n, from))
 
 #define MAY_BEGIN(a) (attempts[a].phase == idle && (a != 1 || attempts[0].phase == closed))
 
@@ -613,6 +635,14 @@ active proctype world()
     EVENTS_OF_LOSS(0)
     EVENTS_OF_LOSS(1)
     EVENTS_OF_LOSS(2)
+#endif
+#ifdef COPIES
+    EVENTS_OF_COPY(0, 1)
+    EVENTS_OF_COPY(0, 2)
+    EVENTS_OF_COPY(1, 0)
+    EVENTS_OF_COPY(1, 2)
+    EVENTS_OF_COPY(2, 0)
+    EVENTS_OF_COPY(2, 1)
 #endif
     od
 }

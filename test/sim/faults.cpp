@@ -18,6 +18,14 @@ using namespace std::chrono_literals;
 /// Longer ago than anything.
 constexpr nanoseconds everything = 1000h;
 
+/// Whether a node has its own marker, or none. It may have that of another node for a while.
+bool has_no_foreign_marker(const server& node)
+{
+    const entry* const marker = node.look("redlock:marker");
+    const std::string* const text = marker ? marker->text() : nullptr;
+    return !marker || (text && text->find(node.run_id()) != text->npos);
+}
+
 }  // namespace
 
 void simulation::plan_next_fault()
@@ -68,6 +76,7 @@ void simulation::inflict_on_node(fault what, std::size_t node)
     case fault::freeze:
         return network_->freeze(node, dice_.between(0ns, 3 * nanoseconds(plan_.ttl_max)));
     case fault::crash: return crash(hit);
+    case fault::copy: return copy_another(hit);
     case fault::flush: return hit.flush_all();
     case fault::flush_scripts: return hit.flush_scripts();
     case fault::error_replies: return send_errors(hit);
@@ -102,7 +111,9 @@ void simulation::inflict_on_client(fault what, contender& who)
 
 void simulation::crash(server& node)
 {
-    if (!node.up())
+    // What its disk keeps is what another one had. That is not noticed if it is restarted before a
+    // client has met it.
+    if (!node.up() || (node.durable() && !has_no_foreign_marker(node)))
         return;
     const nanoseconds ttl = plan_.ttl_max;
     const bool may_forget = plan_.guarded() || plan_.of != profile::respecting;
@@ -124,12 +135,36 @@ void simulation::crash(server& node)
     if (plan_.of == profile::plain_amnesia || dice_.below(2))
         down = lost == everything && !may_forget ? down : 0ns;
     node.crash(lost, time_.elapsed() + down);
-    const auto index = std::ranges::find(servers_, &node, &std::unique_ptr<server>::get);
-    network_->reset_all(static_cast<std::size_t>(index - servers_.begin()));
+    network_->reset_all(index_of(node));
     time_.after(down, [&node]() {
         if (!node.up())
             node.start();
     });
+}
+
+std::size_t simulation::index_of(const server& node) const
+{
+    const auto found = std::ranges::find(servers_, &node, &std::unique_ptr<server>::get);
+    return static_cast<std::size_t>(found - servers_.begin());
+}
+
+/// A node has what another one has, and has forgotten what it had. With its connections, or
+/// without.
+void simulation::copy_another(server& node)
+{
+    const std::size_t from = dice_.below(servers_.size());
+    const server& master = *servers_[from];
+    if (&master == &node || !node.up() || !master.up())
+        return;
+    // One that has a copy of the node itself would give it its own marker back, with older data:
+    // that is not noticed. One whose clock is far off would leave keys and fences of the future.
+    if (!has_no_foreign_marker(master) || far_forward_[from])
+        return;
+    node.copy(master);
+    if (dice_.below(2))
+        network_->reset_all(index_of(node));
+    const nanoseconds longest = dice_.below(2) ? 0ns : 2 * nanoseconds(plan_.ttl_max);
+    time_.after(dice_.between(0ns, longest), [&node]() { node.promote(); });
 }
 
 void simulation::send_errors(server& node)

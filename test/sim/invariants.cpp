@@ -133,7 +133,8 @@ bool invariants::is_shut(const server& node, nanoseconds until) const
         return true;
     // It starts a quarantine with the first client that meets it.
     const std::string* const text = marker->text();
-    return !node.durable() && (!text || text->find(node.run_id()) == std::string::npos);
+    const bool keeps_all = node.durable() && !node.was_replica();
+    return !keeps_all && (!text || text->find(node.run_id()) == std::string::npos);
 }
 
 void invariants::i3_tokens_increase(const claim& granted, fencing_token before)

@@ -29,6 +29,7 @@ constexpr std::array fault_names{
     "freeze",
     "reset",
     "crash",
+    "copy of another node",
     "flush",
     "flush scripts",
     "error replies",
@@ -131,7 +132,9 @@ std::vector<fault> survivable(const plan& of)
         fault::client_closed,
     };
     if (of.guarded())
-        list.insert(list.end(), {fault::flush, fault::clock_far_forward, fault::spoil_queue});
+        list.insert(
+            list.end(), {fault::copy, fault::flush, fault::clock_far_forward, fault::spoil_queue}
+        );
     return list;
 }
 

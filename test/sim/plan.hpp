@@ -53,6 +53,7 @@ enum class fault : std::uint8_t
     freeze,
     reset,
     crash,
+    copy,  ///< A node becomes a replica of another one, and a master again.
     flush,
     flush_scripts,
     error_replies,
@@ -70,7 +71,7 @@ enum class fault : std::uint8_t
     delete_keys,
 };
 
-inline constexpr std::size_t fault_count = 19;
+inline constexpr std::size_t fault_count = 20;
 
 [[nodiscard]] std::string_view to_string(fault value) noexcept;
 

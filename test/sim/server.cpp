@@ -206,6 +206,7 @@ void server::crash(nanoseconds lost, nanoseconds back_at)
     draw_run_id();
     ++life_;
     impaired_ = impairment::none;
+    replica_ = was_replica_ = false;
     loaded_.clear();
     listeners_.clear();
     if (!how_.durable)
@@ -214,6 +215,28 @@ void server::crash(nanoseconds lost, nanoseconds back_at)
             keys.roll_back(time_.elapsed() - lost);
     }
     trace_.note(how_.name, "crashes and loses ns", how_.durable ? 0 : lost.count());
+}
+
+void server::copy(const server& master)
+{
+    replica_ = was_replica_ = true;
+    for (auto& [index, keys] : databases_)
+    {
+        keys.clear(time_.elapsed());
+        const auto from = master.databases_.find(index);
+        if (from == master.databases_.end())
+            continue;
+        for (const auto& [key, value] : from->second.all())
+            keys.set(key, value, time_.elapsed());
+    }
+    invalidate_all();
+    trace_.note(how_.name, "is a replica of", std::string_view(master.name()));
+}
+
+void server::promote()
+{
+    if (std::exchange(replica_, false))
+        trace_.note(how_.name, "is a master again");
 }
 
 void server::draw_run_id()

@@ -123,10 +123,19 @@ public:
     void crash(nanoseconds lost, nanoseconds back_at);
     void start();
 
+    /// Becomes a replica, which has what its master has, and keeps its connections.
+    void copy(const server& master);
+
+    /// Becomes a master again, with what it has.
+    void promote();
+
     // What the simulator sees.
     [[nodiscard]] const std::string& name() const noexcept { return how_.name; }
     [[nodiscard]] const std::string& run_id() const noexcept { return run_id_; }
     [[nodiscard]] bool durable() const noexcept { return how_.durable; }
+
+    /// Whether its data came from another server since it started.
+    [[nodiscard]] bool was_replica() const noexcept { return was_replica_; }
     [[nodiscard]] bool up() const noexcept { return up_; }
     [[nodiscard]] nanoseconds back_at() const noexcept { return back_at_; }
     [[nodiscard]] impairment impaired() const noexcept { return impaired_; }
@@ -265,6 +274,8 @@ private:
     std::int64_t started_ = 0;  ///< By its clock, in seconds.
     unsigned life_ = 0;
     bool up_ = true;
+    bool replica_ = false;
+    bool was_replica_ = false;
     nanoseconds back_at_{0};
     impairment impaired_ = impairment::none;
     bool script_wrote_ = false;

@@ -103,7 +103,6 @@ std::optional<answer> server::refuse(const command_spec& what, const call& by) c
     const bool asks_to_write = what.flags & writes;
     switch (impaired_)
     {
-    case impairment::none: return std::nullopt;
     case impairment::loading:
         if (what.flags & while_loading || by.in_script)
             return std::nullopt;
@@ -129,6 +128,7 @@ std::optional<answer> server::refuse(const command_spec& what, const call& by) c
             "NOPERM User default has no permissions to run the '" + std::string(what.name) +
             "' command"
         );
+    case impairment::none:
     case impairment::out_of_memory:
     case impairment::misconf:
     case impairment::read_only:
@@ -143,6 +143,8 @@ std::optional<answer> server::refuse_write(const command_spec& what, bool in_scr
     const bool to_write = what.flags & writes;
     if (in_script && script_wrote_)
         return std::nullopt;
+    if (replica_ && to_write)
+        return answer::error("READONLY You can't write against a read only replica.");
     switch (impaired_)
     {
     case impairment::out_of_memory:
@@ -269,7 +271,9 @@ answer server::info(const call& by)
                     "\r\nuptime_in_seconds:" + std::to_string(uptime) + "\r\n";
     }
     else if (section == "replication")
-        made.text = "# Replication\r\nrole:master\r\nconnected_slaves:0\r\n";
+        made.text = std::string("# Replication\r\nrole:") + (replica_ ? "slave" : "master") +
+                    "\r\nconnected_slaves:0\r\nsecond_repl_offset:" + (was_replica_ ? "1" : "-1") +
+                    "\r\n";
     else if (section == "memory")
         made.text = "# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n";
     else if (section == "cluster")
@@ -301,7 +305,16 @@ answer server::role(const call&)
     answer none;
     none.what = answer::kind::array;
     answer made = none;
-    made.elements = {answer::bulk("master"), answer::integer(0), none};
+    if (replica_)
+        made.elements = {
+            answer::bulk("slave"),
+            answer::bulk("127.0.0.1"),
+            answer::integer(1),
+            answer::bulk("connected"),
+            answer::integer(0)
+        };
+    else
+        made.elements = {answer::bulk("master"), answer::integer(0), none};
     return made;
 }
 

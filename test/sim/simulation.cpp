@@ -241,6 +241,7 @@ void simulation::heal()
         if (!each->up() && plan_.guarded())
             each->start();
         each->impair(impairment::none);
+        each->promote();
     }
 }
 

@@ -104,6 +104,8 @@ private:
     void inflict_on_node(fault what, std::size_t node);
     void inflict_on_client(fault what, contender& who);
     void crash(server& node);
+    void copy_another(server& node);
+    [[nodiscard]] std::size_t index_of(const server& node) const;
     void send_errors(server& node);
     void set_clock_back(server& node);
     void set_clock_far_forward(server& node);

@@ -23,6 +23,7 @@ const char* describe(error value) noexcept
     case error::quarantined: return "too many nodes are in quarantine for a quorum";
     case error::config_mismatch: return "too many nodes are marked for other settings";
     case error::already_initialized: return "a node was in use before";
+    case error::overloaded: return "this client has too many rounds under way";
     }
     return "unknown redlock error";
 }
@@ -57,7 +58,8 @@ public:
         switch (static_cast<condition>(value))
         {
         case condition::not_acquired:
-            return nodes || code == error::contended || code == error::validity_exhausted;
+            return nodes || code == error::contended || code == error::validity_exhausted ||
+                   code == error::overloaded;
         case condition::nodes_unavailable: return nodes;
         }
         return false;

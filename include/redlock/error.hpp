@@ -61,14 +61,19 @@ enum class error
 
     /// A node was in use before. `async_initialize_nodes` marked no node, or not all.
     already_initialized,
+
+    /// This client had as many rounds under way as its nodes answer in time, and no place became
+    /// free for one more within the wait; for a try, within `node_timeout`. The nodes were not
+    /// asked. Ask for fewer resources at a time, or wait longer.
+    overloaded,
 };
 
 /// Groups of errors, to compare with when the exact cause does not matter.
 enum class condition
 {
     /// You do not hold the resource, and the reason is not cancellation or misuse. Matches
-    /// contended, quorum_unreachable, node_rejected, validity_exhausted, quarantined and
-    /// config_mismatch.
+    /// contended, quorum_unreachable, node_rejected, validity_exhausted, quarantined,
+    /// config_mismatch and overloaded.
     not_acquired = 1,
 
     /// The nodes are the reason, not another owner. Matches quorum_unreachable, node_rejected,

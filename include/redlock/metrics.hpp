@@ -8,7 +8,8 @@
 
 namespace redlock {
 
-/// What a client has done since it was made. All counters except `held` and `waiting` only grow.
+/// What a client has done since it was made. All counters only grow, except `held`, `waiting`,
+/// `rounds_under_way`, `waiting_for_place` and `window`.
 struct metrics
 {
     std::uint64_t rounds = 0;             ///< Rounds to acquire or extend.
@@ -23,6 +24,14 @@ struct metrics
     std::uint64_t acquire_rounds = 0;     ///< Rounds to acquire, a part of `rounds`.
     std::uint64_t waiting = 0;            ///< Acquisitions under way, with or without a wait.
     std::uint64_t woken = 0;              ///< Rounds that began because nodes woke the client.
+
+    /// Rounds to acquire that ended without a grant and without a denial: late, or without enough
+    /// answers.
+    std::uint64_t rounds_lost = 0;
+
+    std::uint64_t rounds_under_way = 0;   ///< Rounds that the nodes have not answered yet.
+    std::uint64_t waiting_for_place = 0;  ///< Rounds that wait until others are answered.
+    std::uint64_t window = 0;             ///< How many rounds to acquire may be under way now.
 
     /// Upper bounds of the times, from a call to its lease, that `waits` counts.
     static constexpr std::array<milliseconds, 6> wait_bounds{

@@ -15,21 +15,6 @@ namespace redlock::detail {
 
 namespace {
 
-/// What a round that granted nothing tells the caller.
-error_code to_error(core::verdict verdict, const vote_round& lost) noexcept
-{
-    switch (verdict)
-    {
-    case core::verdict::contended: return error::contended;
-    case core::verdict::rejected: return lost.why_refused();
-    case core::verdict::unreachable: return error::quorum_unreachable;
-    case core::verdict::too_late: return error::validity_exhausted;
-    case core::verdict::undecided:
-    case core::verdict::granted: break;
-    }
-    return {};
-}
-
 /// How long until the holders' keys have expired on enough nodes, as far as they told.
 std::optional<milliseconds> free_after(const vote_round& lost, const round& holders)
 {
@@ -81,13 +66,14 @@ struct acquisition
         std::string what,
         const acquire_options& how,
         bool try_once,
-        time_point until
+        time_point now
     )
         : client(std::move(of)),
           resource(std::move(what)),
           options(how),
           once(try_once),
-          give_up(until),
+          arrived(now),
+          give_up(core::shifted({now, {}}, how.wait).steady),
           in_line(resource, options.owner, client->end_of_turn())
     {
     }
@@ -96,6 +82,7 @@ struct acquisition
     std::string resource;
     acquire_options options;
     bool once;  ///< One round, whatever `options.wait` says.
+    time_point arrived;
     time_point give_up;
     waiter in_line;
 
@@ -162,7 +149,10 @@ judgement judge(
         core::valid_until(asked.started(), ttl, client.config().clock_drift);
     client.note_duration(asked, now);
     const core::verdict verdict = asked.tally().at(now, valid_until);
-    client.events().round_ended(asked, interrupted ? interrupted : to_error(verdict, asked), now);
+    const bool lost = verdict == core::verdict::unreachable || verdict == core::verdict::too_late;
+    if (!interrupted)
+        client.acquisitions().on_round(asked.started().steady, now.steady, !lost);
+    client.events().round_ended(asked, interrupted ? interrupted : asked.error_for(verdict), now);
     return {now, verdict, valid_until};
 }
 
@@ -192,12 +182,78 @@ void note_places(acquisition& of, const vote_round& asked)
     of.last = asked.about();
 }
 
+/// Why the nodes that are away make a quorum impossible. Nothing is sent.
+error_code tell_of_the_absent(acquisition& acquiring)
+{
+    client_impl& client = *acquiring.client;
+    const auto asked = client.ask_the_absent(client.new_attempt(acquiring.resource, {}));
+    if (acquiring.options.report)
+        client.write_report(*acquiring.options.report, acquiring.rounds, *asked, nullptr);
+    // They may have come back just now.
+    const error_code ec = asked->error_for(asked->tally().by_votes());
+    return ec ? ec : error::quorum_unreachable;
+}
+
+std::string too_many_rounds(const client_impl& client)
+{
+    return "this client has as many rounds under way as the nodes answer in time (" +
+           std::to_string(client.read_metrics().window) + "), and others wait for a place";
+}
+
+/// Waits for a place among the rounds under way. A try waits as long as for an answer.
+/// @param taken The place. Empty if no quorum of nodes is ready: then a try asks them all the same.
+task<error_code> until_placed(acquisition& acquiring, std::optional<place>& taken)
+{
+    client_impl& client = *acquiring.client;
+    acquisition_window& rounds = client.acquisitions();
+    if (acquiring.once && rounds.closed())
+        co_return error_code();
+    const time_point end = acquiring.once
+                               ? core::shifted(client.now(), client.config().node_timeout).steady
+                               : acquiring.give_up;
+    const bool woken = acquiring.in_line.woken();
+    acquisition_window::entrant waits(rounds, client.end_of_turn(), acquiring.arrived);
+    using order = acquisition_window::order;
+    rounds.wait(waits, woken ? order::first : order::of_arrival);
+    if (const error_code interrupted = co_await client.sleep_until(waits.sleep(), end))
+        co_return interrupted;
+    if (!client.running())
+        co_return asio::error::operation_aborted;
+    if (taken.emplace(waits.take()))
+        co_return error_code();
+    if (rounds.closed())
+        co_return tell_of_the_absent(acquiring);
+    if (acquiring.options.report)
+        acquiring.options.report->problem = too_many_rounds(client);
+    client.log_overload(acquiring.resource, too_many_rounds(client));
+    co_return error::overloaded;
+}
+
+/// What to ask the nodes for.
+client_impl::wish make_wish(const acquisition& from)
+{
+    client_impl::wish made{
+        from.options.ttl, from.arrival, std::nullopt, from.options.report != nullptr
+    };
+    // Half of the ttl should be left of a lease.
+    const auto longest = core::shifted(from.client->now(), from.options.ttl / 2).steady;
+    if (!from.once)
+        made.patience = std::min(from.give_up, longest);
+    return made;
+}
+
 /// Asks all nodes once. Fails with operation_aborted if it was interrupted.
 task<error_code> ask_once(acquisition& acquiring)
 {
     client_impl& client = *acquiring.client;
     const acquire_options& options = acquiring.options;
 
+    std::optional<place> taken;
+    // A corrected round has just given its place away, and keeps it all the same.
+    if (acquiring.corrected || client.acquisitions().has_room())
+        taken.emplace(client.acquisitions());
+    else if (const error_code ec = co_await until_placed(acquiring, taken))
+        co_return ec;
     ++acquiring.rounds;
     // Fences that were told are worth one round: later the time has passed them.
     acquiring.above =
@@ -208,7 +264,7 @@ task<error_code> ask_once(acquisition& acquiring)
     if (acquiring.queues && !acquiring.arrival)
         acquiring.arrival = attempt->token.value();
     const auto asked =
-        client.ask_to_acquire(attempt, options.ttl, acquiring.arrival, options.report != nullptr);
+        client.ask_to_acquire(attempt, make_wish(acquiring), taken ? std::move(*taken) : place());
     error_code interrupted = co_await client.decided(*asked);
     if (!client.running())
         interrupted = asio::error::operation_aborted;
@@ -254,7 +310,7 @@ task<error_code> ask_once(acquisition& acquiring)
     {
         acquiring.free_after = holders ? free_after(*asked, *holders) : free_after(*asked, *asked);
     }
-    co_return interrupted ? interrupted : to_error(judged.verdict, *asked);
+    co_return interrupted ? interrupted : asked->error_for(judged.verdict);
 }
 
 /// Takes part in what the owner holds already. Fails with lease_lost if that is over.
@@ -472,8 +528,7 @@ task<result<lease>> run_acquisition(
 {
     client_impl& client = *self;
     const core::instant started = client.now();
-    const time_point give_up = core::shifted(started, options.wait).steady;
-    acquisition acquiring(std::move(self), std::move(resource), options, once, give_up);
+    acquisition acquiring(std::move(self), std::move(resource), options, once, started.steady);
 
     if (options.report)
         *options.report = {};
@@ -485,7 +540,7 @@ task<result<lease>> run_acquisition(
     }
     else if (!client.running())
     {
-        ec = co_await client.until_running(give_up);
+        ec = co_await client.until_running(acquiring.give_up);
         if (ec == error::not_running)
             explain(acquiring, client.why_not_running(), client.level_of_not_running());
     }

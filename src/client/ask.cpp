@@ -3,6 +3,7 @@
 #include "client/client_impl.hpp"
 #include "client/pause.hpp"
 #include "core/quorum.hpp"
+#include "core/silence.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -16,6 +17,13 @@ namespace {
 std::chrono::microseconds microseconds_of(std::uint64_t stamp) noexcept
 {
     return std::chrono::microseconds(static_cast<std::chrono::microseconds::rep>(stamp));
+}
+
+reply not_connected() noexcept
+{
+    reply answer;
+    answer.why = reason::connecting;
+    return answer;
 }
 
 /// @param stamp Of the question.
@@ -91,22 +99,45 @@ std::uint64_t client_impl::arrival_now() const noexcept
 
 vote_round_ptr client_impl::ask_to_acquire(
     std::shared_ptr<const attempt> about,
-    milliseconds ttl,
-    std::optional<std::uint64_t> arrival,
-    bool timed
+    const wish& how,
+    place taken
 )
 {
-    const auto asked = make_round<vote_round>(verb::acquire, std::move(about), ttl);
-    asked->set_arrival(arrival);
-    if (timed)
+    const auto asked = make_round<vote_round>(verb::acquire, std::move(about), how.ttl);
+    asked->occupy(std::move(taken));
+    asked->set_arrival(how.arrival);
+    if (how.patience)
+        be_patient(*asked, *how.patience);
+    if (how.timed)
         asked->time_answers(*time_);
     put_to_all(asked);
     return asked;
 }
 
-vote_round_ptr client_impl::ask_to_extend(std::shared_ptr<const attempt> about, milliseconds ttl)
+vote_round_ptr client_impl::ask_the_absent(std::shared_ptr<const attempt> about)
 {
-    const auto asked = make_round<vote_round>(verb::extend, std::move(about), ttl);
+    const auto asked = make_round<vote_round>(verb::acquire, std::move(about), milliseconds(0));
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
+    {
+        const node_state now = nodes_[node]->status().state;
+        if (now == node_state::connecting)
+            asked->on_reply(node, not_connected());
+        else if (now != node_state::ready)
+            put(node, asked);
+    }
+    return asked;
+}
+
+vote_round_ptr client_impl::ask_to_extend(
+    std::shared_ptr<const attempt> about,
+    const wish& how,
+    place taken
+)
+{
+    const auto asked = make_round<vote_round>(verb::extend, std::move(about), how.ttl);
+    asked->occupy(std::move(taken));
+    if (how.patience)
+        be_patient(*asked, *how.patience);
     put_to_all(asked);
     return asked;
 }
@@ -121,6 +152,7 @@ release_round_ptr client_impl::release(
     const auto asked = make_round<release_round>(verb::release, left_behind.about(), ttl);
     asked->set_arrival(arrival);
     releases_.add(*asked);
+    last_key_ends_ = std::max(last_key_ends_, core::shifted(asked->started(), ttl).steady);
     // Who leaves the queues has a place where it was denied.
     const node_set touched = arrival == 0U ? left_behind.sent() : left_behind.touched();
     for (std::size_t node = 0; node < nodes_.size(); ++node)
@@ -189,10 +221,23 @@ holder_round_ptr client_impl::ask_holders(const vote_round& lost)
     return asked;
 }
 
+/// A connection that is silent for longer is lost, and then nobody owes an answer.
+void client_impl::be_patient(vote_round& asked, time_point until)
+{
+    const auto longest = core::shifted(asked.started(), core::longest_silence).steady;
+    asked.be_patient(*deadlines_, std::min(until, longest));
+}
+
 void client_impl::set_deadline(round& asked)
 {
+    set_deadline(asked, core::shifted(asked.started(), config_.node_timeout).steady);
+}
+
+void client_impl::set_deadline(round& asked, time_point until)
+{
+    asked.forget();
     if (!asked.decided())
-        deadlines_->add(asked, core::shifted(asked.started(), config_.node_timeout).steady);
+        deadlines_->add(asked, until);
 }
 
 bool client_impl::correct_stamp(const vote_round& lost, fencing_token& above)
@@ -208,10 +253,10 @@ bool client_impl::correct_stamp(const vote_round& lost, fencing_token& above)
             node_times.push_back(*answer->node_time);
     }
     // So many are a majority, or as many as deny one. Who follows wrong ones loses rounds and
-    // nothing else: the nodes check every stamp.
-    if (node_times.size() > core::spare_nodes(lost.node_count()))
+    // nothing else: the nodes check every stamp. When a late answer was given is not known.
+    const auto elapsed = now().steady - lost.started().steady;
+    if (node_times.size() > core::spare_nodes(lost.node_count()) && elapsed <= config_.node_timeout)
     {
-        const auto elapsed = now().steady - lost.started().steady;
         const auto halfway = std::chrono::duration_cast<std::chrono::microseconds>(elapsed / 2);
         token_clock_.learn(std::move(node_times), time_->wall() - halfway);
     }

@@ -11,6 +11,21 @@
 
 namespace redlock::detail {
 
+namespace {
+
+/// Between two lines of the log that say the same of many acquisitions.
+constexpr std::chrono::seconds time_between_lines{10};
+
+/// For how long rounds may queue up at the nodes: an answer must come in time, and a token must
+/// not be too old when its turn comes.
+core::nanoseconds patience_of(const client_config& config) noexcept
+{
+    const milliseconds longest = config.mode == mode::guarded ? config.clock_window : forever;
+    return core::to_nanoseconds(std::min(config.node_timeout, longest));
+}
+
+}  // namespace
+
 client_impl::client_impl(asio::any_io_executor executor, client_config config, client_parts parts)
     : executor_(std::move(executor)),
       strand_(std::move(parts.strand)),
@@ -20,7 +35,14 @@ client_impl::client_impl(asio::any_io_executor executor, client_config config, c
       deadlines_(std::make_shared<deadlines>(time_)),
       nodes_(std::move(parts.nodes)),
       events_(config_.observer, time_),
+      acquisitions_(*turn_, patience_of(config_)),
+      extensions_(*turn_, patience_of(config_)),
       held_(*this, deadlines_),
+      waiting_(*turn_),
+      releasing_(*turn_),
+      ready_waiting_(*turn_),
+      run_waiting_(*turn_),
+      settling_(*turn_),
       service_(client_service::of(executor_))
 {
     for (const auto& node : nodes_)
@@ -68,12 +90,12 @@ void client_impl::begin_stop()
         state_ = state::stopped;
     if (state_ == state::running || state_ == state::closing)
         state_ = state::stopping;
-    wake_all(waiting_, asio::error::operation_aborted);
-    wake_all(releasing_, asio::error::operation_aborted);
-    wake_all(settling_, asio::error::operation_aborted);
-    wake_all(ready_waiting_, asio::error::operation_aborted);
-    wake_all(run_waiting_, {});
-    held_.clear();  // Last, for it may throw.
+    waiting_.wake_all(asio::error::operation_aborted);
+    releasing_.wake_all(asio::error::operation_aborted);
+    settling_.wake_all(asio::error::operation_aborted);
+    ready_waiting_.wake_all(asio::error::operation_aborted);
+    run_waiting_.wake_all({});
+    held_.clear();
 }
 
 bool client_impl::begin_close()
@@ -81,15 +103,9 @@ bool client_impl::begin_close()
     if (!running())
         return false;
     state_ = state::closing;
-    wake_all(waiting_, asio::error::operation_aborted);
-    wake_all(ready_waiting_, asio::error::operation_aborted);
+    waiting_.wake_all(asio::error::operation_aborted);
+    ready_waiting_.wake_all(asio::error::operation_aborted);
     return true;
-}
-
-void client_impl::wake_all(suspension::list& waiting, error_code outcome)
-{
-    for (suspension& each : waiting)
-        each.wake(outcome);
 }
 
 void client_impl::on_node_change()
@@ -106,7 +122,10 @@ void client_impl::on_node_change()
         }
         events_.node_changed(now);
     }
-    wake_all(ready_waiting_, {});
+    const bool closed = ready_nodes() < core::quorum_size(nodes_.size());
+    acquisitions_.set_closed(closed);
+    extensions_.set_closed(closed);
+    ready_waiting_.wake_all({});
 }
 
 std::size_t client_impl::ready_nodes() const
@@ -137,6 +156,15 @@ void client_impl::log_problem(
     config_.log(level, core::on_one_line(std::move(line)));
 }
 
+void client_impl::log_overload(std::string_view resource, std::string_view problem)
+{
+    const time_point now = time_->now().steady;
+    if (now < next_overload_line_)
+        return;
+    next_overload_line_ = now + time_between_lines;
+    log_problem(log_level::warning, "acquire", resource, problem);
+}
+
 /// Who gives up waiting for ready nodes learns no more than that from the error.
 void client_impl::log_not_ready() const
 {
@@ -163,12 +191,11 @@ void client_impl::shut_down() noexcept
 {
     lines_.clear();
     held_.shut_down();
-    for (suspension::list* waiting :
-         {&waiting_, &releasing_, &settling_, &ready_waiting_, &run_waiting_, &releases_.waiting})
-    {
-        while (!waiting->empty())
-            waiting->front().drop();
-    }
+    for (waiting_list* waiting :
+         {&waiting_, &releasing_, &settling_, &ready_waiting_, &run_waiting_})
+        waiting->drop_all();
+    while (!releases_.waiting.empty())
+        releases_.waiting.front().drop();
 }
 
 void client_impl::disown()

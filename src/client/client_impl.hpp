@@ -15,7 +15,9 @@
 #include "client/suspension.hpp"
 #include "client/task.hpp"
 #include "client/time_source.hpp"
+#include "client/waiting_list.hpp"
 #include "client/watch.hpp"
+#include "client/window.hpp"
 #include "core/backoff.hpp"
 #include "core/limits.hpp"
 #include "core/smoothed.hpp"
@@ -80,6 +82,9 @@ public:
     {
         metrics result = events_.read();
         result.waiting = lines_.size();
+        result.rounds_under_way = acquisitions_.under_way() + extensions_.under_way();
+        result.waiting_for_place = acquisitions_.waiting() + extensions_.waiting();
+        result.window = acquisitions_.places();
         return result;
     }
     void cancel() noexcept;
@@ -129,8 +134,17 @@ public:
         std::string_view problem
     ) const;
 
+    /// Tells the log that an acquisition found no place. Seldom, however many there are.
+    void log_overload(std::string_view resource, std::string_view problem);
+
     /// Lets `at` pass, or something wake `sleep`. Fails with operation_aborted.
+    /// @param among Where it waits: with operations whose waits the end of the client ends.
     [[nodiscard]] task<error_code> sleep_until(pause& sleep, time_point at);
+    [[nodiscard]] task<error_code> sleep_until(
+        pause& sleep,
+        time_point at,
+        suspension::list& among
+    );
 
     // Rounds: ask.cpp.
     [[nodiscard]] std::size_t node_count() const noexcept { return nodes_.size(); }
@@ -148,19 +162,30 @@ public:
     /// When an acquisition arrives that waits there.
     [[nodiscard]] std::uint64_t arrival_now() const noexcept;
 
-    /// Starts a round to acquire. `timed`: note when each node answered.
-    /// @param arrival If it waits in the queues of the nodes.
+    /// What an acquisition or extension asks the nodes for.
+    struct wish
+    {
+        milliseconds ttl;
+        std::optional<std::uint64_t> arrival{};  ///< If it waits in the queues of the nodes.
+        std::optional<time_point> patience{};  ///< Until when late answers help. See `vote_round`.
+        bool timed = false;                    ///< Note when each node answered.
+    };
+
+    /// Starts a round to acquire.
     [[nodiscard]] vote_round_ptr ask_to_acquire(
         std::shared_ptr<const attempt> about,
-        milliseconds ttl,
-        std::optional<std::uint64_t> arrival,
-        bool timed
+        const wish& how,
+        place taken
     );
+
+    /// A round that is not sent: what the nodes say that are not ready.
+    [[nodiscard]] vote_round_ptr ask_the_absent(std::shared_ptr<const attempt> about);
 
     /// Starts a round to extend.
     [[nodiscard]] vote_round_ptr ask_to_extend(
         std::shared_ptr<const attempt> about,
-        milliseconds ttl
+        const wish& how,
+        place taken
     );
 
     /// Starts to release what an attempt may have left behind, on every node that was sent it.
@@ -175,9 +200,14 @@ public:
     /// The same for what is held no longer.
     release_round_ptr release(const hold& ended);
 
+    /// Lets the round wait for answers until then, in place of a node timeout.
+    void set_deadline(round& asked, time_point until);
+
     // What is held: give_back.cpp.
     [[nodiscard]] watch& held() noexcept { return held_; }
     [[nodiscard]] lines& waiting_for() noexcept { return lines_; }
+    [[nodiscard]] acquisition_window& acquisitions() noexcept { return acquisitions_; }
+    [[nodiscard]] extension_window& extensions() noexcept { return extensions_; }
     [[nodiscard]] monitor& events() noexcept { return events_; }
     [[nodiscard]] turn& end_of_turn() const noexcept { return *turn_; }
 
@@ -204,12 +234,13 @@ public:
     void on_wake(std::size_t node, std::string_view key);
 
     /// Waits until the round is decided. Fails with operation_aborted or not_running.
-    [[nodiscard]] auto decided(round& asked) { return asked.wait(waiting_); }
+    [[nodiscard]] auto decided(round& asked) { return asked.wait(waiting_.list()); }
 
     /// The same for a release, which goes on when the client closes.
     [[nodiscard]] auto released(release_round& asked)
     {
-        return release_wait<decltype(asked.wait(releasing_))>{asked.wait(releasing_), *this};
+        auto wait = asked.wait(releasing_.list());
+        return release_wait<decltype(wait)>{wait, *this};
     }
 
     /// Whether nothing is held, and no operation waits for a release.
@@ -217,6 +248,16 @@ public:
 
     /// Waits until that is so. Fails with operation_aborted.
     [[nodiscard]] task<error_code> until_settled();
+
+    /// Waits until no connected node owes an answer to a release, or until `limit`. Fails with
+    /// operation_aborted.
+    [[nodiscard]] task<error_code> until_released(time_point limit);
+
+    /// When the keys have expired of all that was released until now.
+    [[nodiscard]] time_point last_key_ends() const noexcept { return last_key_ends_; }
+
+    /// Lets other handlers of the loop go first. Fails with operation_aborted.
+    [[nodiscard]] task<error_code> let_others_run();
 
     /// To be called when a hold or a release has ended.
     void note_end();
@@ -278,6 +319,7 @@ private:
     void put(std::size_t node, const boost::intrusive_ptr<round>& asked);
     void put_to_all(const boost::intrusive_ptr<round>& asked);
     void set_deadline(round& asked);
+    void be_patient(vote_round& asked, time_point until);
 
     /// The wait for a release, which is noted when it ends.
     template <class Wait>
@@ -303,7 +345,6 @@ private:
 
     [[nodiscard]] task<error_code> let_releases_out();
     [[nodiscard]] task<error_code> stop_nodes();
-    static void wake_all(suspension::list& waiting, error_code outcome);
     void on_node_change();
     [[nodiscard]] std::size_t ready_nodes() const;
     void log_not_ready() const;
@@ -317,6 +358,8 @@ private:
     std::vector<std::shared_ptr<node>> nodes_;
     monitor events_;
     lines lines_;
+    acquisition_window acquisitions_;
+    extension_window extensions_;
     watch held_;
     const unsigned home_ = fork_count();
     attempt_ids ids_;
@@ -325,13 +368,15 @@ private:
     core::token_clock token_clock_;
 
     state state_ = state::idle;
-    suspension::list waiting_;        ///< Operations. The end of the client ends their waits.
-    suspension::list releasing_;      ///< Those that release.
-    suspension::list ready_waiting_;  ///< Those that wait for ready nodes.
-    suspension::list run_waiting_;    ///< async_run.
-    suspension::list settling_;       ///< Waits for `settled`.
-    open_releases releases_;          ///< Releases that still lack an answer.
+    waiting_list waiting_;        ///< Operations. The end of the client ends their waits.
+    waiting_list releasing_;      ///< Those that release.
+    waiting_list ready_waiting_;  ///< Those that wait for ready nodes.
+    waiting_list run_waiting_;    ///< async_run.
+    waiting_list settling_;       ///< Waits for `settled`.
+    open_releases releases_;      ///< Releases that still lack an answer.
+    time_point last_key_ends_{};  ///< Of those that were released.
     std::size_t running_nodes_ = 0;
+    time_point next_overload_line_{};
 
     mutable std::mutex status_mutex_;
     std::vector<node_status> status_;

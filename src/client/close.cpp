@@ -19,65 +19,76 @@ using namespace std::chrono_literals;
 
 using holds = std::vector<std::shared_ptr<hold>>;
 
-/// So many releases are under way at a time, which leaves room on the connections for others.
-constexpr std::size_t max_releasing = 1024;
+/// So many releases are started in a turn, which leaves time for others.
+constexpr std::size_t max_releasing = 256;
 
 /// How long to wait before nodes that did not confirm a release are asked again.
 constexpr milliseconds repeat_interval = 100ms;
 
-/// Releases all of `held`, and keeps those that no quorum confirmed.
-task<error_code> release_all(client_impl& client, holds& held)
+/// Releases all of `held`, and keeps those that no quorum confirmed. The nodes have until
+/// `give_up`: what they have been asked for, they need not be asked for again.
+task<error_code> release_all(client_impl& client, holds& held, time_point give_up)
 {
     holds unconfirmed;
-    for (std::size_t first = 0; first < held.size(); first += max_releasing)
+    std::vector<release_round_ptr> asked;
+    for (const auto& each : held)
     {
-        std::vector<release_round_ptr> asked;
-        const std::size_t last = std::min(first + max_releasing, held.size());
-        for (std::size_t i = first; i < last; ++i)
-            asked.push_back(client.release(*held[i]));
-        for (std::size_t i = first; i < last; ++i)
-        {
-            const auto& answered = asked[i - first];
-            if (const error_code ec = co_await client.released(*answered))
-                co_return ec;
-            if (!answered->confirmations().confirmed())
-                unconfirmed.push_back(held[i]);
-        }
+        asked.push_back(client.release(*each));
+        client.set_deadline(*asked.back(), give_up);
+        if (asked.size() % max_releasing != 0)
+            continue;
+        if (const error_code ec = co_await client.let_others_run())
+            co_return ec;
+    }
+    for (std::size_t i = 0; i < held.size(); ++i)
+    {
+        if (const error_code ec = co_await client.released(*asked[i]))
+            co_return ec;
+        if (!asked[i]->confirmations().confirmed())
+            unconfirmed.push_back(held[i]);
     }
     held = std::move(unconfirmed);
     co_return error_code();
 }
 
 /// Ends what nobody attends to, and tells the others.
-/// @return What is to be released.
-holds end_all(client_impl& client)
+/// @param ended What is to be released.
+task<error_code> end_all(client_impl& client, holds& ended)
 {
-    holds ended;
+    std::size_t left = max_releasing;
     for (const auto& each : client.held().all())
     {
+        if (left-- == 0)
+        {
+            left = max_releasing;
+            if (const error_code ec = co_await client.let_others_run())
+                co_return ec;
+        }
         if (each->end_unattended() && each->begin_release())
         {
             client.events().given_back();
             client.held().remove(*each);
             ended.push_back(each);
         }
-        for (suspension& waiting : each->lost_waiting)
-            waiting.wake(asio::error::operation_aborted);
+        each->interrupt();
     }
-    return ended;
+    co_return error_code();
 }
 
 task<error_code> release_everything(client_impl& client)
 {
-    holds left = end_all(client);
+    holds left;
+    if (const error_code ec = co_await end_all(client, left))
+        co_return ec;
     milliseconds longest{0};
     for (const auto& each : left)
         longest = std::max(longest, each->longest_ttl());
     const time_point give_up = core::shifted(client.now(), longest).steady;
+    const time_point last_key_ends = std::max(give_up, client.last_key_ends());
 
     while (!left.empty() && client.now().steady < give_up)
     {
-        if (const error_code ec = co_await release_all(client, left))
+        if (const error_code ec = co_await release_all(client, left, give_up))
             co_return ec;
         const auto again = core::shifted(client.now(), repeat_interval).steady;
         if (left.empty() || again >= give_up)
@@ -86,7 +97,10 @@ task<error_code> release_everything(client_impl& client)
         if (const error_code ec = co_await client.sleep_until(sleep, again))
             co_return ec;
     }
-    co_return co_await client.until_settled();
+    if (const error_code ec = co_await client.until_settled())
+        co_return ec;
+    // Lost rounds have left keys too, which nobody waits for.
+    co_return co_await client.until_released(last_key_ends);
 }
 
 }  // namespace

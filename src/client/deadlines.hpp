@@ -5,6 +5,7 @@
 
 #include <boost/intrusive/set.hpp>
 
+#include <cstddef>
 #include <memory>
 
 namespace redlock::detail {
@@ -47,6 +48,9 @@ public:
     void add(deadline& entry, time_point due);
 
 private:
+    /// So many are called by one handler.
+    static constexpr std::size_t max_at_once = 1024;
+
     struct earlier
     {
         bool operator()(const deadline& a, const deadline& b) const noexcept

@@ -1,7 +1,11 @@
 #include "client/operations.hpp"
+#include "client/pause.hpp"
 #include "client/validate.hpp"
 #include "core/limits.hpp"
 #include "core/validity.hpp"
+
+#include <optional>
+#include <utility>
 
 namespace redlock::detail {
 
@@ -18,24 +22,87 @@ error_code to_error(const vote_round& asked) noexcept
         return error::lease_lost;
     const core::verdict verdict = votes.by_votes();
     const bool silent = verdict == core::verdict::unreachable ||
+                        verdict == core::verdict::undecided ||
                         (verdict == core::verdict::contended && votes.unknown() > 0);
     return silent ? error_code(error::quorum_unreachable) : asked.why_refused();
 }
 
+/// Waits for a place among the extensions under way.
+class place_wait final : public extension_window::entrant
+{
+public:
+    explicit place_wait(turn& end_of_turn) noexcept : sleep(end_of_turn) {}
+
+    pause sleep;
+    std::optional<place> taken;
+
+private:
+    void on_admitted(place got) override
+    {
+        taken.emplace(std::move(got));
+        sleep.wake({});
+    }
+};
+
+/// Waits for a place until the hold ends. Without a quorum of ready nodes there is none, and the
+/// others are asked all the same, to say why.
+task<result<place>> until_placed(std::shared_ptr<hold> held)
+{
+    client_impl& client = *held->client();
+    extension_window& rounds = client.extensions();
+    if (rounds.has_room())
+        co_return place(rounds);
+    if (rounds.closed())
+        co_return place();
+    place_wait wait(client.end_of_turn());
+    const core::instant end = held->valid_until();
+    rounds.wait(wait, end.boot);
+    if (const error_code ec = co_await client.sleep_until(wait.sleep, end.steady, held->prolonging))
+        co_return ec;
+    co_return wait.taken ? std::move(*wait.taken) : place();
+}
+
+/// How long late answers help an automatic extension. Should they be lost, there is time to ask
+/// again.
+time_point patience_of(const hold& held)
+{
+    const core::instant now = held.client()->now();
+    return core::shifted(now, core::remaining(now, held.valid_until()) / 2).steady;
+}
+
 /// Puts the extension to all nodes, and once more if only its time was wrong.
-task<result<vote_round_ptr>> ask(std::shared_ptr<hold> held, milliseconds ttl)
+task<result<vote_round_ptr>> ask(
+    std::shared_ptr<hold> held,
+    milliseconds ttl,
+    place taken,
+    bool automatic
+)
 {
     client_impl& client = *held->client();
     for (bool corrected = false;; corrected = true)
     {
-        const auto asked = client.ask_to_extend(held->about(), ttl);
-        if (const error_code ec = co_await client.decided(*asked))
+        place now_taken = corrected ? place(client.extensions()) : std::move(taken);
+        client_impl::wish how{ttl};
+        if (automatic)
+            how.patience = patience_of(*held);
+        const auto asked = client.ask_to_extend(held->about(), how, std::move(now_taken));
+        if (const error_code ec = co_await asked->wait(held->prolonging))
+        {
+            asked->abandon();
             co_return ec;
+        }
         const core::instant now = client.now();
         const bool late = held->over_at(now);
-        client.events().round_ended(*asked, late ? error::lease_lost : to_error(*asked), now);
+        const error_code outcome = late ? error::lease_lost : to_error(*asked);
+        client.events().round_ended(*asked, outcome, now);
+        client.extensions().on_round(
+            asked->started().steady, now.steady, outcome != error::quorum_unreachable
+        );
         fencing_token unused;
         const bool granted = asked->tally().by_votes() == core::verdict::granted;
+        // The other nodes are to extend it too, or the next failure of a node costs the lease.
+        if (!granted)
+            asked->abandon();
         if (granted || corrected || !client.correct_stamp(*asked, unused))
             co_return asked;
     }
@@ -62,7 +129,7 @@ error_code settle(hold& held, const vote_round& asked, milliseconds ttl, core::i
 
 }  // namespace
 
-task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl)
+task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl, place taken)
 {
     client_impl& client = *held->client();
     if (!core::valid_ttl(ttl, client.config().node_timeout, client.highest_ttl()))
@@ -81,14 +148,28 @@ task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl)
     if (held->beyond_limit(core::shifted(before, ttl)))
         co_return error::hold_limit_reached;
 
+    const bool automatic = static_cast<bool>(taken);
+    std::optional<place> got;
+    if (automatic)
+    {
+        got.emplace(std::move(taken));
+    }
+    else
+    {
+        auto waited = co_await until_placed(held);
+        if (!waited)
+            co_return waited.error();
+        got.emplace(std::move(*waited));
+    }
     held->begin_extension(ttl);
-    auto answered = co_await ask(held, ttl);
+    auto answered = co_await ask(held, ttl, std::move(*got), automatic);
     if (!answered)
         co_return answered.error();
 
     const core::instant now = client.now();
     const error_code outcome = settle(*held, **answered, ttl, now);
-    held->note_extension(outcome);
+    if (outcome != error::lease_lost)  // Then it is noted why.
+        held->note_extension(outcome);
     client.events().extended(*held, outcome, now);
     co_return outcome;
 }

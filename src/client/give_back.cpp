@@ -77,7 +77,8 @@ release_round_ptr client_impl::give_back(hold& held)
 
 void client_impl::wake_waiters(hold& held)
 {
-    wake_all(held.lost_waiting, {});
+    for (suspension& each : held.lost_waiting)
+        each.wake({});
 }
 
 }  // namespace redlock::detail

@@ -25,6 +25,20 @@ hold::hold(
 {
 }
 
+void hold::on_admitted(place taken)
+{
+    client_->held().start_extension(kept, std::move(taken));
+}
+
+void hold::interrupt()
+{
+    for (suspension::list* waiting : {&lost_waiting, &prolonging})
+    {
+        for (suspension& each : *waiting)
+            each.wake(asio::error::operation_aborted);
+    }
+}
+
 bool hold::beyond_limit(core::instant until) const noexcept
 {
     return until.steady > limit_.steady || until.boot > limit_.boot;

@@ -6,6 +6,7 @@
 
 #include "client/round.hpp"
 #include "client/suspension.hpp"
+#include "client/window.hpp"
 #include "core/extension_schedule.hpp"
 #include "core/instant.hpp"
 
@@ -29,12 +30,13 @@ class share;
 /// What the watch of a client knows of a hold. Used on the strand only.
 struct watched : boost::intrusive::set_base_hook<>
 {
-    std::shared_ptr<hold> kept;  ///< Itself, while it is watched.
-    time_point look_at;          ///< When to look at it next.
+    std::shared_ptr<hold> kept;    ///< Itself, while it is watched.
+    core::nanoseconds look_at{0};  ///< When to look at it next, by the time of the watch.
     core::extension_schedule schedule;
     bool extending = false;         ///< An automatic extension is under way, or waits for room.
     bool at_limit = false;          ///< `hold_max` lets no further extension be.
     suspension::list lost_waiting;  ///< Operations that wait for its loss.
+    suspension::list prolonging;    ///< Operations that extend it. Its end ends them.
 };
 
 /** A resource that a quorum granted to one owner, until a deadline.
@@ -47,7 +49,7 @@ struct watched : boost::intrusive::set_base_hook<>
     | held | granted | the deadline moves forward with each extension |
     | over | the deadline was reached or a majority denied (lost); the last lease has left | none |
 */
-class hold : public watched
+class hold : public watched, private extension_window::entrant
 {
 public:
     hold(
@@ -126,10 +128,21 @@ public:
     /// Gives the hold back, unless somebody attends to it. @return Whether it was that.
     bool end_unattended() noexcept;
 
+    /// Waits for a place among the extensions under way, and is extended then.
+    void wait_for_extension(extension_window& in) { in.wait(*this, valid_until().boot); }
+
+    /// Is not extended, should it wait.
+    void forget_extension() noexcept { extension_window::entrant::give_up(); }
+
+    /// Ends the operations that wait for its loss or extend it, with `operation_aborted`.
+    void interrupt();
+
     /// Whether nobody has begun to release the keys. From now on somebody has.
     [[nodiscard]] bool begin_release() noexcept { return !std::exchange(release_begun_, true); }
 
 private:
+    void on_admitted(place taken) override;
+
     // The same as `over_at` and `lost_at`, with the mutex locked.
     bool is_over(core::instant now) const noexcept;
     bool is_lost(core::instant now) const noexcept;

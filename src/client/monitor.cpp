@@ -20,7 +20,13 @@ void monitor::round_ended(const vote_round& asked, error_code outcome, core::ins
 {
     add(rounds_);
     if (asked.what() == verb::acquire)
+    {
         add(acquire_rounds_);
+        const bool lost = outcome == error::quorum_unreachable ||
+                          outcome == error::validity_exhausted || outcome == error::node_rejected;
+        if (lost)
+            add(rounds_lost_);
+    }
     if (!observer_)
         return;
     observer_->on_round({
@@ -115,6 +121,7 @@ metrics monitor::read() const noexcept
     result.released = value(released_);
     result.held = value(held_);
     result.acquire_rounds = value(acquire_rounds_);
+    result.rounds_lost = value(rounds_lost_);
     result.woken = value(woken_);
     std::ranges::transform(waits_, result.waits.begin(), value);
     return result;

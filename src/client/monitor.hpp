@@ -73,6 +73,7 @@ private:
     counter released_ = 0;
     counter held_ = 0;
     counter acquire_rounds_ = 0;
+    counter rounds_lost_ = 0;
     counter woken_ = 0;
     std::array<counter, std::tuple_size_v<decltype(metrics::waits)>> waits_{};
 };

@@ -36,7 +36,12 @@ namespace redlock::detail {
 );
 
 /// Prolongs `held` to `ttl` from now.
-[[nodiscard]] task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl);
+/// @param taken The place of its round. Empty: it waits for one.
+[[nodiscard]] task<error_code> extend(
+    std::shared_ptr<hold> held,
+    milliseconds ttl,
+    place taken = {}
+);
 
 /// The same for one lease. Fails if that is ended meanwhile.
 [[nodiscard]] task<error_code> extend(std::shared_ptr<share> asked_by, milliseconds ttl);

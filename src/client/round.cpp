@@ -1,6 +1,7 @@
 #include "client/round.hpp"
 
 #include "client/client_impl.hpp"
+#include "client/window.hpp"
 #include "core/quorum.hpp"
 
 #include <new>
@@ -53,6 +54,13 @@ round::round(subject of, turn& end_of_turn)
 }
 
 void round::on_reply(std::size_t node, const reply& answer) noexcept
+{
+    mark_answered(node);
+    take(node, answer);
+    on_answered();
+}
+
+void round::take(std::size_t node, const reply& answer) noexcept
 {
     // Votes are counted by node: whatever a node says after its first answer does not count.
     if (counted_[node].vote)
@@ -111,7 +119,7 @@ void round::on_deadline()
     {
         reply late;
         late.why = sent().test(node) ? reason::timeout : reason::connecting;
-        on_reply(node, late);
+        take(node, late);
     }
 }
 
@@ -135,6 +143,59 @@ vote_round::vote_round(subject of, turn& end_of_turn)
 {
 }
 
+void vote_round::occupy(place taken) noexcept
+{
+    place_in_ = taken.release();
+}
+
+void vote_round::be_patient(deadlines& timer, time_point until) noexcept
+{
+    patience_by_ = &timer;
+    patience_end_ = until;
+}
+
+void vote_round::abandon() noexcept
+{
+    round::abandon();
+    if (owing().none())
+        leave_place();
+}
+
+void vote_round::on_answered() noexcept
+{
+    const std::size_t heard = (sent() & ~owing()).count();
+    if (heard >= core::quorum_size(node_count()) || (!wanted() && owing().none()))
+        leave_place();
+    if (patient_ && !decided() && !may_be_granted())
+    {
+        deadline::forget();
+        round::on_deadline();
+    }
+}
+
+void vote_round::on_deadline()
+{
+    if (patience_by_ && !patient_ && may_be_granted() && due() < patience_end_)
+    {
+        patient_ = true;
+        return patience_by_->add(*this, patience_end_);
+    }
+    round::on_deadline();
+}
+
+/// Whether those who owe an answer can still make a quorum, and nobody has said no.
+bool vote_round::may_be_granted() const noexcept
+{
+    const std::size_t possible = tally_.granted() + owing().count();
+    return tally_.denied() == 0 && possible >= core::quorum_size(node_count());
+}
+
+void vote_round::leave_place() noexcept
+{
+    if (window* const left = std::exchange(place_in_, nullptr))
+        left->leave();
+}
+
 node_set vote_round::deniers() const noexcept
 {
     node_set result;
@@ -151,6 +212,20 @@ error_code vote_round::why_refused() const noexcept
     if (waiting > 0 && others <= core::spare_nodes(node_count()))
         return error::quarantined;
     return count_of(reason::config_mismatch) > 0 ? error::config_mismatch : error::node_rejected;
+}
+
+error_code vote_round::error_for(core::verdict verdict) const noexcept
+{
+    switch (verdict)
+    {
+    case core::verdict::contended: return error::contended;
+    case core::verdict::rejected: return why_refused();
+    case core::verdict::unreachable: return error::quorum_unreachable;
+    case core::verdict::too_late: return error::validity_exhausted;
+    case core::verdict::undecided:
+    case core::verdict::granted: break;
+    }
+    return {};
 }
 
 node_set vote_round::touched() const noexcept

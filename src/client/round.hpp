@@ -5,6 +5,7 @@
 
 #include "client/deadlines.hpp"
 #include "client/suspension.hpp"
+#include "client/window.hpp"
 #include "core/instant.hpp"
 #include "core/limits.hpp"
 #include "core/release_count.hpp"
@@ -87,13 +88,16 @@ protected:
 
     ~round() = default;
 
+    /// Counts the nodes that did not answer as unknown.
+    void on_deadline() override;
+
     [[nodiscard]] const counted_answer& counted(std::size_t node) const noexcept
     {
         return counted_[node];
     }
 
 private:
-    void on_deadline() override;
+    void take(std::size_t node, const reply& answer) noexcept;
     void keep(std::size_t node, const reply& answer);
 
     /// Another node has answered.
@@ -101,6 +105,9 @@ private:
 
     /// The last one has.
     virtual void on_complete() noexcept {}
+
+    /// A node has really answered, early or late.
+    virtual void on_answered() noexcept {}
 
     core::instant started_;
     std::size_t node_count_;
@@ -124,19 +131,44 @@ public:
 
     [[nodiscard]] const core::tally& tally() const noexcept { return tally_; }
 
+    /// Takes a place over. Leaves it when a quorum has really answered, or when the round is
+    /// given up and nobody owes an answer.
+    void occupy(place taken) noexcept;
+
+    /** Lets the round go on beyond its deadline, to `until`, for as long as a quorum may grant it.
+
+        What is asked behind a question that is not answered yet is answered later still. So nobody
+        gains from giving it up and asking again, unless another client is about to win.
+    */
+    void be_patient(deadlines& timer, time_point until) noexcept;
+
+    /// As `round::abandon`.
+    void abandon() noexcept;
+
     /// The nodes that denied.
     [[nodiscard]] node_set deniers() const noexcept;
 
     /// The error for a round that refusals have decided.
     [[nodiscard]] error_code why_refused() const noexcept;
 
+    /// What a round to acquire that ended so tells the caller. Empty: it granted, or is undecided.
+    [[nodiscard]] error_code error_for(core::verdict verdict) const noexcept;
+
     /// The nodes on which the attempt may have left something, now or later.
     [[nodiscard]] node_set touched() const noexcept;
 
 private:
     void count(vote value) noexcept override { tally_.on_vote(value); }
+    void on_answered() noexcept override;
+    void on_deadline() override;
+    [[nodiscard]] bool may_be_granted() const noexcept;
+    void leave_place() noexcept;
 
     core::tally tally_;
+    window* place_in_ = nullptr;
+    deadlines* patience_by_ = nullptr;  ///< Null: the deadline is the end.
+    time_point patience_end_{};
+    bool patient_ = false;  ///< The deadline has passed.
 };
 
 /// How long the holder of a resource has left: over with the last answer.

@@ -2,6 +2,8 @@
 #include "client/pause.hpp"
 #include "core/quorum.hpp"
 
+#include <algorithm>
+
 namespace redlock::detail {
 
 namespace {
@@ -12,6 +14,9 @@ using namespace std::chrono_literals;
 /// release what it held.
 constexpr milliseconds time_to_release = 1ms;
 
+/// How often a client that closes looks whether the nodes have answered its releases.
+constexpr milliseconds time_to_answer = 2ms;
+
 }  // namespace
 
 task<error_code> client_impl::until_running(time_point limit)
@@ -20,7 +25,7 @@ task<error_code> client_impl::until_running(time_point limit)
     if (state_ == state::idle && now().steady < limit)
     {
         deadlines_->add(start, limit);
-        const error_code ec = co_await start.wait(waiting_);
+        const error_code ec = co_await start.wait(waiting_.list());
         if (ec)
             co_return ec;
     }
@@ -29,11 +34,16 @@ task<error_code> client_impl::until_running(time_point limit)
 
 task<error_code> client_impl::sleep_until(pause& sleep, time_point at)
 {
+    return sleep_until(sleep, at, waiting_.list());
+}
+
+task<error_code> client_impl::sleep_until(pause& sleep, time_point at, suspension::list& among)
+{
     // Whoever was about to go on when the client was stopped has not been told.
     if (state_ == state::stopping || state_ == state::stopped)
         co_return asio::error::operation_aborted;
     deadlines_->add(sleep, at);
-    const error_code ec = co_await sleep.wait(waiting_);
+    const error_code ec = co_await sleep.wait(among);
     sleep.forget();
     co_return ec;
 }
@@ -44,17 +54,41 @@ task<error_code> client_impl::until_settled()
     while (!settled() && state_ != state::stopping && state_ != state::stopped)
     {
         pause change(*turn_);
-        const error_code ec = co_await change.wait(settling_);
+        const error_code ec = co_await change.wait(settling_.list());
         if (ec)
             co_return ec;
     }
     co_return settled() ? error_code() : error_code(asio::error::operation_aborted);
 }
 
+task<error_code> client_impl::until_released(time_point limit)
+{
+    const auto owes = [](const auto& node) {
+        const node_state is = node->status().state;
+        const bool connected = is == node_state::ready || is == node_state::quarantined;
+        return connected && node->owed_releases() > 0;
+    };
+    while (std::ranges::any_of(nodes_, owes) && now().steady < limit)
+    {
+        // Nodes answer soon, or are found out to be silent.
+        pause later(*turn_);
+        const auto at = core::shifted(now(), time_to_answer).steady;
+        if (const error_code ec = co_await sleep_until(later, at))
+            co_return ec;
+    }
+    co_return error_code();
+}
+
+task<error_code> client_impl::let_others_run()
+{
+    pause next(*turn_);
+    co_return co_await next.wait_for_next_turn(waiting_.list());
+}
+
 void client_impl::note_end()
 {
     if (state_ == state::closing && settled())
-        wake_all(settling_, {});
+        settling_.wake_all({});
 }
 
 task<error_code> client_impl::wait_ready()
@@ -65,7 +99,7 @@ task<error_code> client_impl::wait_ready()
             co_return error_code();
 
         pause change(*turn_);
-        const error_code ec = co_await change.wait(ready_waiting_);
+        const error_code ec = co_await change.wait(ready_waiting_.list());
         if (ec)
         {
             log_not_ready();
@@ -101,7 +135,7 @@ task<error_code> client_impl::run()
             [self = weak_from_this()]() {
                 const auto client = self.lock();
                 if (client && --client->running_nodes_ == 0)
-                    client->wake_all(client->run_waiting_, {});
+                    client->run_waiting_.wake_all({});
             },
             [self = weak_from_this(), index](std::string_view key) {
                 if (const auto client = self.lock())
@@ -109,11 +143,13 @@ task<error_code> client_impl::run()
             },
         });
     }
-    wake_all(waiting_, {});
+    waiting_.wake_all({});
 
     pause stop(*turn_);
-    const error_code outcome = co_await stop.wait(run_waiting_);
+    const error_code outcome = co_await stop.wait(run_waiting_.list());
     begin_stop();
+    while (held_.size() > 0)  // Some of it is forgotten in each turn.
+        co_await stop.wait_for_next_turn(run_waiting_.list());
     try
     {
         co_await releases_out;
@@ -124,9 +160,9 @@ task<error_code> client_impl::run()
     }
     co_await nodes_stopped;
     state_ = state::stopped;
-    for (suspension::list* waiting : {&waiting_, &releasing_})
-        wake_all(*waiting, asio::error::operation_aborted);
-    wake_all(ready_waiting_, {});
+    for (waiting_list* waiting : {&waiting_, &releasing_})
+        waiting->wake_all(asio::error::operation_aborted);
+    ready_waiting_.wake_all({});
     co_return outcome;
 }
 
@@ -135,7 +171,7 @@ task<error_code> client_impl::let_releases_out()
     const core::instant begun = now();
     pause start(*turn_);
     deadlines_->add(start, core::shifted(begun, time_to_release).steady);
-    co_await start.wait(run_waiting_);
+    co_await start.wait(run_waiting_.list());
 
     const time_point limit = core::shifted(begun, config_.node_timeout).steady;
     while (!releases_.empty() && now().steady < limit)
@@ -154,7 +190,7 @@ task<error_code> client_impl::stop_nodes()
     while (running_nodes_ > 0)
     {
         pause stopped(*turn_);
-        co_await stopped.wait(run_waiting_);
+        co_await stopped.wait(run_waiting_.list());
     }
     time_->cancel();
     co_return error_code();

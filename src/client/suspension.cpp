@@ -54,6 +54,12 @@ void suspension::start(std::coroutine_handle<> waiter, operation_frame& frame, l
         turn_.defer(*this);
 }
 
+void suspension::go_on_in_next_turn()
+{
+    if (!std::exchange(woken_, true))
+        turn_.defer_to_next(*this);
+}
+
 operation_frame* suspension::stop_waiting() noexcept
 {
     suspension_hook::unlink();

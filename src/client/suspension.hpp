@@ -40,7 +40,13 @@ public:
     suspension& operator=(const suspension&) = delete;
 
     /// Waits for `wake()` and returns its code. Until then the suspension is in `waiting`.
-    [[nodiscard]] auto wait(list& waiting) noexcept { return awaiter{*this, waiting}; }
+    [[nodiscard]] auto wait(list& waiting) noexcept { return awaiter{*this, waiting, false}; }
+
+    /// Lets other handlers of the loop go first. Returns the code of a `wake()`, if there was one.
+    [[nodiscard]] auto wait_for_next_turn(list& waiting) noexcept
+    {
+        return awaiter{*this, waiting, true};
+    }
 
     /// Ends the wait, or the next one. @return Whether nothing else had ended it before.
     bool wake(error_code outcome);
@@ -59,6 +65,7 @@ private:
     {
         suspension& self;
         list& waiting;
+        bool goes_on_by_itself;
 
         bool await_ready() const noexcept { return false; }
 
@@ -66,12 +73,15 @@ private:
         void await_suspend(std::coroutine_handle<Promise> waiter) const
         {
             self.start(waiter, *waiter.promise().frame, waiting);
+            if (goes_on_by_itself)
+                self.go_on_in_next_turn();
         }
 
         error_code await_resume() const noexcept { return std::exchange(self.outcome_, {}); }
     };
 
     void start(std::coroutine_handle<> waiter, operation_frame& frame, list& waiting);
+    void go_on_in_next_turn();
     operation_frame* stop_waiting() noexcept;
     void on_turn_end() override;
 

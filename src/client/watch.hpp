@@ -3,11 +3,12 @@
 
 #include "client/deadlines.hpp"
 #include "client/hold.hpp"
+#include "core/faster_clock.hpp"
+#include "node/turn.hpp"
 
 #include <boost/intrusive/set.hpp>
 
 #include <cstddef>
-#include <deque>
 #include <map>
 #include <memory>
 #include <random>
@@ -22,13 +23,14 @@ class client_impl;
 /** Watches everything that a client holds: extends what is due, and tells what is lost.
 
     One entry in a set for each hold, ordered by the time at which something is to be done, and one
-    timer for all. A lease costs no coroutine and no timer of its own; a coroutine exists while its
+    timer for all. That time passes while the machine is suspended too, so that a suspension changes
+    no order. A lease costs no coroutine and no timer of its own; a coroutine exists while its
     extension is under way. Extensions that are due at about the same time share a turn, and so
     their commands share a write.
 
     The watch keeps a hold alive until it is over. Used on the strand only.
 */
-class watch final : public deadline
+class watch final : public deadline, private turn_task
 {
 public:
     watch(client_impl& client, std::shared_ptr<deadlines> timer);
@@ -46,6 +48,9 @@ public:
     /// What this owner holds of a resource, or null.
     [[nodiscard]] std::shared_ptr<hold> find(owner who, std::string_view resource) const;
 
+    /// A hold that is due to be extended has got a place for that.
+    void start_extension(const std::shared_ptr<hold>& next, place taken);
+
     /// Does what is due. Called before anything else that a turn brings: a process that stood still
     /// past a deadline learns that first, and not after the replies that have queued up.
     void catch_up();
@@ -54,7 +59,7 @@ public:
     [[nodiscard]] std::vector<std::shared_ptr<hold>> all() const;
     [[nodiscard]] std::size_t size() const noexcept { return holds_.size(); }
 
-    /// Stops watching. Waits for a loss end with `operation_aborted`.
+    /// Stops watching, hold by hold over some turns. Waits for a loss end with `operation_aborted`.
     void clear();
 
     /// Destroys the operations that wait for a loss. For the end of the execution context.
@@ -72,18 +77,17 @@ private:
     using resource_of_owner = std::pair<owner, std::string_view>;
 
     void on_deadline() override;
+    void on_turn_end() override;
 
     /// When a hold is to be extended next. Never, if that is not automatic or under way.
-    [[nodiscard]] time_point extension_due(const hold& held) const noexcept;
+    [[nodiscard]] core::nanoseconds extension_due(const hold& held) const noexcept;
     void look();
     void look_at(hold& due, core::instant now);
     void put_in(hold& held, core::instant now);
     void put_again(hold& held, core::instant now);
     void arm(core::instant now);
-    void notice_suspension(core::instant now);
     void extend_soon(hold& due);
-    void start_extensions();
-    void start_extension(const std::shared_ptr<hold>& next);
+    void tell_of_the_absent(hold& due);
     void on_extended(hold& held, core::instant asked, error_code outcome);
 
     client_impl& client_;
@@ -91,11 +95,8 @@ private:
     boost::intrusive::multiset<watched, boost::intrusive::compare<sooner>> holds_;
     std::map<resource_of_owner, hold*> by_owner_;
     suspension::list told_;  ///< Operations that waited for a loss, and are about to go on.
-    std::deque<std::shared_ptr<hold>> to_extend_;  ///< Waits for room.
-    std::size_t extending_ = 0;                    ///< Extensions under way.
-    bool starting_ = false;                        ///< Extensions are being started.
     std::mt19937_64 jitter_;
-    core::nanoseconds suspended_{0};  ///< How far boot time is ahead of steady time.
+    core::faster_clock time_;  ///< By which the holds are ordered.
 };
 
 }  // namespace redlock::detail

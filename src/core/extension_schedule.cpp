@@ -30,13 +30,13 @@ nanoseconds share_of(nanoseconds limit, std::uint64_t draw) noexcept
 
 }  // namespace
 
-void extension_schedule::granted(time_point asked, milliseconds ttl, std::uint64_t draw) noexcept
+void extension_schedule::granted(nanoseconds asked, milliseconds ttl, std::uint64_t draw) noexcept
 {
     const nanoseconds pause = to_nanoseconds(ttl) / extensions_in_a_ttl;
-    due_ = shifted({asked, {}}, pause - share_of(pause / jitter_share, draw)).steady;
+    due_ = shifted({{}, asked}, pause - share_of(pause / jitter_share, draw)).boot;
 }
 
-void extension_schedule::failed(time_point now, nanoseconds remaining, std::uint64_t draw) noexcept
+void extension_schedule::failed(nanoseconds now, nanoseconds remaining, std::uint64_t draw) noexcept
 {
     const nanoseconds pause = std::max(remaining / tries_in_the_rest, shortest_pause);
     due_ = now + pause - share_of(pause / jitter_share, draw);

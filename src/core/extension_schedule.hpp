@@ -17,25 +17,24 @@ namespace redlock::core {
     So two extensions may fail entirely before the lease is in danger, and the closer its end, the
     shorter the pauses. The jitter pulls leases apart that were acquired at the same moment. It only
     ever shortens: a ttl leaves room for extensions that come early, and none for late ones.
+
+    Times are those of a clock that goes on while the machine is suspended.
 */
 class extension_schedule
 {
 public:
     /// A quorum granted the lease, or an extension, that was asked for at `asked`.
     /// @param draw Uniformly random bits.
-    void granted(time_point asked, milliseconds ttl, std::uint64_t draw) noexcept;
+    void granted(nanoseconds asked, milliseconds ttl, std::uint64_t draw) noexcept;
 
     /// An extension failed at `now`, with so much validity left.
-    void failed(time_point now, nanoseconds remaining, std::uint64_t draw) noexcept;
-
-    /// The machine was suspended for so long, which the clock of the schedule did not notice.
-    void suspended(nanoseconds duration) noexcept { due_ -= duration; }
+    void failed(nanoseconds now, nanoseconds remaining, std::uint64_t draw) noexcept;
 
     /// When to extend next.
-    [[nodiscard]] time_point due() const noexcept { return due_; }
+    [[nodiscard]] nanoseconds due() const noexcept { return due_; }
 
 private:
-    time_point due_;
+    nanoseconds due_{0};
 };
 
 }  // namespace redlock::core

@@ -32,9 +32,9 @@ inline constexpr milliseconds max_retry_delay = 1min;
 /// more; further commands fail at once.
 inline constexpr std::size_t max_unanswered = 8192;
 
-/// Releases kept for one node that cannot take them now. The oldest is dropped first: its key is
-/// the closest to expiring by itself.
-inline constexpr std::size_t max_pending_releases = 8192;
+/// Releases kept for one node that cannot take them now: more than a client usually holds. The
+/// oldest is dropped first, for its key is the closest to expiring by itself.
+inline constexpr std::size_t max_pending_releases = 131'072;
 
 inline constexpr milliseconds min_poll = 10ms;
 inline constexpr milliseconds max_poll = 10s;

@@ -1,10 +1,14 @@
 #ifndef REDLOCK_SRC_CORE_SILENCE_HPP
 #define REDLOCK_SRC_CORE_SILENCE_HPP
 
+#include <chrono>
 #include <cstdint>
 #include <utility>
 
 namespace redlock::core {
+
+/// A connection that says nothing for so long has been given up: see `probe_interval` of the link.
+inline constexpr std::chrono::milliseconds longest_silence{2500};
 
 /** Tells a peer that is silent from one that was not listened to.
 

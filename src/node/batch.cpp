@@ -20,6 +20,7 @@ void make_room(std::vector<T>& in, std::size_t more)
 void batch::add(question_ptr asked)
 {
     added_.at(static_cast<std::size_t>(asked->what())).push_back(std::move(asked));
+    ++size_;
 }
 
 void batch::add_whole(question_ptr asked, const command_encoder& encoder, std::string_view run_id)
@@ -60,6 +61,7 @@ void batch::clear()
     request_.clear();
     commands_.clear();
     asked_.clear();
+    size_ = 0;
     answered_ = 0;
     current_ = 0;
 }

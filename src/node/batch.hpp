@@ -82,6 +82,9 @@ public:
     /// Whether there is nothing to write.
     [[nodiscard]] bool empty() const noexcept { return commands_.empty(); }
 
+    /// Questions that were added.
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
     /// When it was written.
     [[nodiscard]] time_point written() const noexcept { return written_; }
     void set_written(time_point now) noexcept { written_ = now; }
@@ -106,8 +109,9 @@ private:
     std::vector<command> commands_;
     question_list asked_;                          ///< In the order of the commands.
     std::array<question_list, verb_count> added_;  ///< In this turn.
-    std::size_t answered_ = 0;                     ///< Of `asked_`.
-    std::size_t current_ = 0;                      ///< Of `commands_`: is being parsed.
+    std::size_t size_ = 0;
+    std::size_t answered_ = 0;  ///< Of `asked_`.
+    std::size_t current_ = 0;   ///< Of `commands_`: is being parsed.
     answer_reader answers_;
     time_point written_;
 };

@@ -140,10 +140,17 @@ public:
     [[nodiscard]] virtual bool wanted() const noexcept = 0;
 
     /// A node says that it is about to write the question: from now on it may have an effect there.
-    void mark_sent(std::size_t node) noexcept { sent_.set(node); }
+    void mark_sent(std::size_t node) noexcept
+    {
+        sent_.set(node);
+        owing_.set(node);
+    }
 
     /// The nodes on which the question may have had an effect.
     [[nodiscard]] const node_set& sent() const noexcept { return sent_; }
+
+    /// The nodes that were sent it and have not answered, nor lost the connection.
+    [[nodiscard]] const node_set& owing() const noexcept { return owing_; }
 
     /// For whoever may be destroyed on any thread.
     [[nodiscard]] const std::shared_ptr<question>& shared() const noexcept { return self_; }
@@ -172,6 +179,9 @@ public:
 protected:
     ~question() = default;
 
+    /// A node has answered, late or not.
+    void mark_answered(std::size_t node) noexcept { owing_.reset(node); }
+
 private:
     std::uint64_t serial_;
     verb what_;
@@ -180,6 +190,7 @@ private:
     std::uint64_t stamp_;
     std::optional<std::uint64_t> arrival_;
     node_set sent_;
+    node_set owing_;
     std::size_t users_ = 0;           ///< On the strand.
     std::shared_ptr<question> self_;  ///< While there are any.
 };
@@ -224,6 +235,9 @@ public:
     [[nodiscard]] virtual std::optional<reply> ask(question_ptr asked) = 0;
 
     [[nodiscard]] virtual node_status status() const = 0;
+
+    /// Releases that it was asked for and has not answered, kept ones included.
+    [[nodiscard]] virtual std::size_t owed_releases() const noexcept = 0;
 
     /// How long the node takes to answer, smoothed. Zero before its first answer. Any thread.
     [[nodiscard]] virtual std::chrono::microseconds round_trip() const noexcept = 0;

@@ -17,6 +17,13 @@ void outbox::add(question_ptr asked)
     open_batch().add(std::move(asked));
     added.mark_sent(index_);
     ++unanswered_;
+    releases_ += added.what() == verb::release;
+}
+
+void outbox::count_down(const question& answered) noexcept
+{
+    --unanswered_;
+    releases_ -= answered.what() == verb::release;
 }
 
 batch& outbox::open_batch()
@@ -68,7 +75,7 @@ void outbox::ask_again()
 /// release.
 void outbox::withdraw(question& asked)
 {
-    --unanswered_;
+    count_down(asked);
     reply nothing_done;
     nothing_done.vote = vote::refused;
     nothing_done.why = reason::error_reply;
@@ -86,7 +93,7 @@ void outbox::answer(const question_ptr& asked, const command& put, const reply_s
 {
     if (is_worth_another(put, shape) && asked->wanted() && keep_to_ask_again(asked))
         return;
-    --unanswered_;
+    count_down(*asked);
     const reply said = interpret(asked->what(), asked->stamp(), shape);
     if (said.why == reason::unmarked)
         findings_.unmarked = true;
@@ -148,7 +155,7 @@ void outbox::fail_unwritten(error_code why, const on_lost_release& tell)
 
 void outbox::fail(const question_ptr& asked, error_code why, const on_lost_release& tell)
 {
-    --unanswered_;
+    count_down(*asked);
     reply lost;
     lost.why = reason::connection_lost;
     lost.code = why;

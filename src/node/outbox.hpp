@@ -40,6 +40,9 @@ public:
     /// are under way at a time, a further one waits a 64th of the way at most.
     static constexpr std::size_t max_written = 64;
 
+    /// Questions that are made commands of at a time.
+    static constexpr std::size_t max_batch = 512;
+
     /// @param index Position of the node in the configuration.
     outbox(std::size_t index, std::shared_ptr<command_encoder> encoder);
 
@@ -50,6 +53,12 @@ public:
 
     /// Questions without an answer.
     [[nodiscard]] std::size_t unanswered() const noexcept { return unanswered_; }
+
+    /// How many of them are releases.
+    [[nodiscard]] std::size_t unanswered_releases() const noexcept { return releases_; }
+
+    /// Whether there is enough for a write: more would keep others waiting.
+    [[nodiscard]] bool is_full() const noexcept { return open_ && open_->size() >= max_batch; }
 
     /// Whether the node owes answers to a batch.
     [[nodiscard]] bool owed() const noexcept { return written_ > 0; }
@@ -93,6 +102,7 @@ private:
     batch& open_batch();
     void ask_again();
     void withdraw(question& asked);
+    void count_down(const question& answered) noexcept;
     void note_error(std::string_view error) noexcept;
     void answer(const question_ptr& asked, const command& put, const reply_shape& shape);
     [[nodiscard]] bool keep_to_ask_again(const question_ptr& asked) noexcept;
@@ -107,6 +117,7 @@ private:
     std::deque<question_ptr> to_ask_again_;  ///< By themselves, with EVAL.
     std::size_t written_ = 0;                ///< Batches, and not answered to the end.
     std::size_t unanswered_ = 0;
+    std::size_t releases_ = 0;  ///< Of these.
     findings findings_;
 };
 

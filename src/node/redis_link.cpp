@@ -105,14 +105,20 @@ public:
     void ask(question_ptr asked) override
     {
         questions_.add(std::move(asked));
+        if (questions_.is_full())
+            return on_turn_end();
         // Who owes answers gets its questions last: the others are likely to decide.
         if (questions_.owed())
             turn_->defer_last(*this);
         else
-            turn_->defer(*this);
+            turn_->defer_write(*this);
     }
 
     std::size_t unanswered() const noexcept override { return questions_.unanswered(); }
+    std::size_t unanswered_releases() const noexcept override
+    {
+        return questions_.unanswered_releases();
+    }
 
     void mark(std::function<void(const not_marked&)> done) override
     {
@@ -147,7 +153,7 @@ private:
             give_up(reader_.error());
         // There may be room now, or a question to be asked again.
         if (questions_.has_more())
-            turn_->defer(*this);
+            turn_->defer_write(*this);
         return input.size() - left.size();
     }
 

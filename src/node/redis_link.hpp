@@ -68,6 +68,7 @@ public:
 
     /// Questions that have no answer yet.
     [[nodiscard]] virtual std::size_t unanswered() const noexcept = 0;
+    [[nodiscard]] virtual std::size_t unanswered_releases() const noexcept = 0;
 
     /// Marks a node that carries no marker. Calls `done` once; or never, if the link ends before.
     /// Only of a link that looks, when it is ready.

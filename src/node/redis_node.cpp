@@ -30,6 +30,9 @@ using namespace std::chrono_literals;
 constexpr core::nanoseconds first_pause = 50ms;
 constexpr core::nanoseconds longest_pause = 2s;
 
+/// So many releases that were kept are sent by one handler.
+constexpr std::size_t max_pending_at_once = 1024;
+
 /// From the source of the attempt ids, which a simulation replaces. Without entropy the pauses are
 /// those of all others, and attempt ids cannot be had.
 std::uint32_t random_seed() noexcept
@@ -113,6 +116,11 @@ public:
     }
 
     node_status status() const override { return status_; }
+
+    std::size_t owed_releases() const noexcept override
+    {
+        return pending_releases_.size() + (link_ ? link_->unanswered_releases() : 0);
+    }
 
     std::chrono::microseconds round_trip() const noexcept override
     {
@@ -205,14 +213,19 @@ private:
         send_pending_releases();
     }
 
-    /// Sends the releases that were kept, as far as there is room.
+    /// Sends some of the releases that were kept, as far as there is room. The next ones follow the
+    /// answers to these.
     void send_pending_releases()
     {
-        while (!pending_releases_.empty() && link_->unanswered() < core::max_unanswered)
+        std::size_t left = max_pending_at_once;
+        while (left > 0 && !pending_releases_.empty() && link_->unanswered() < core::max_unanswered)
         {
             const pending_release& next = pending_releases_.front();
             if (time_->now() < next.until)
+            {
                 link_->ask(next.asked);
+                --left;
+            }
             pending_releases_.pop_front();  // Last, for asking may throw.
         }
     }
@@ -289,9 +302,10 @@ private:
             link_->ask(std::move(asked));
             return std::nullopt;
         }
-        if (asked->what() == verb::release)
-            keep(std::move(asked));
-        return overloaded();
+        if (asked->what() != verb::release)
+            return overloaded();
+        keep(std::move(asked));
+        return std::nullopt;
     }
 
     /// Keeps a release for the next connection. The oldest makes room: its key expires first.

@@ -41,6 +41,19 @@ void turn::defer(turn_task& task)
     put_off(task, tasks_);
 }
 
+void turn::defer_write(turn_task& task)
+{
+    put_off(task, writes_);
+}
+
+void turn::defer_to_next(turn_task& task)
+{
+    if (!task.is_linked())
+        next_.push_back(task);
+    if (!posted_)
+        post_end();
+}
+
 void turn::defer_last(turn_task& task)
 {
     put_off(task, last_);
@@ -86,6 +99,7 @@ void turn::post_end()
 void turn::on_posted_end()
 {
     posted_ = false;
+    tasks_.splice(tasks_.end(), next_);
     if (std::exchange(behind_, false))
         post_end();
     else if (!working_)
@@ -94,8 +108,10 @@ void turn::on_posted_end()
 
 void turn::end()
 {
-    if (!tasks_.empty() || !last_.empty())
+    if (!tasks_.empty() || !writes_.empty() || !last_.empty())
         work_off();
+    if (!tasks_.empty())
+        return schedule();
     if (!std::exchange(again_, false))
         return;
     // An end that is in the loop already is too early.
@@ -108,17 +124,26 @@ void turn::end()
 void turn::work_off()
 {
     // A task may put off others, or itself again: a batch that a resumed coroutine adds to is still
-    // written in this turn. A coroutine has to wait for a reply sooner or later, so this ends.
+    // written in this turn.
     const scope working(*this);
     if (first_)
         first_();
-    while (!tasks_.empty() || !last_.empty())
-    {
-        task_list& from = tasks_.empty() ? last_ : tasks_;
-        turn_task& task = from.front();
-        from.pop_front();
-        task.on_turn_end();
-    }
+    std::size_t left = max_tasks;
+    while (turn_task* const task = take_next(left))
+        task->on_turn_end();
+}
+
+/// @return Null if enough is done, and written.
+turn_task* turn::take_next(std::size_t& left)
+{
+    const bool goes_on = left > 0 && !tasks_.empty();
+    task_list& from = goes_on ? tasks_ : !writes_.empty() ? writes_ : last_;
+    if (from.empty())
+        return nullptr;
+    left -= goes_on;
+    turn_task& task = from.front();
+    from.pop_front();
+    return &task;
 }
 
 }  // namespace redlock::detail

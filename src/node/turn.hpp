@@ -7,6 +7,7 @@
 #include <boost/intrusive/list.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -32,7 +33,10 @@ protected:
     resume, cancel or throw from in there.
 
     One end serves them all, in the order in which they came, including what they put off in turn.
-    Used on the strand only.
+    Commands are written when nothing else is left. Used on the strand only.
+
+    An end does a limited number of tasks. What is left gets an end of its own, behind other
+    handlers of the loop: nobody else has to wait for long, however many operations go on at once.
 
     What a connection has read is a turn: see `work`. What user code puts off is done behind all
     handlers that are posted already, so that their commands share a write as well: that end is
@@ -66,8 +70,17 @@ public:
     /// The same, before everything else that is put off: what must be known before replies are.
     void defer_first(turn_task& task);
 
-    /// The same, after everything else, also after what that puts off: what can wait.
+    /// The same, when no other task is left: what writes. An end that has done enough calls it too.
+    void defer_write(turn_task& task);
+
+    /// The same, after all others that write.
     void defer_last(turn_task& task);
+
+    /// The same, to the next end and not to this one: other handlers of the loop come between.
+    void defer_to_next(turn_task& task);
+
+    /// So many tasks are done at an end. A task takes some microseconds.
+    static constexpr std::size_t max_tasks = 256;
 
     /// Called by work that lets an operation go on. Should it end, its handler is posted, and is
     /// likely to start another one. The commands of that should not wait for one more turn: so
@@ -98,6 +111,7 @@ private:
     };
 
     void put_off(turn_task& task, task_list& to);
+    [[nodiscard]] turn_task* take_next(std::size_t& left);
     void schedule();
     void post_end();
     void on_posted_end();
@@ -107,7 +121,9 @@ private:
     asio::any_io_executor executor_;  ///< Under the strand.
     strand_type strand_;
     task_list tasks_;
-    task_list last_;  ///< When there are no others.
+    task_list writes_;  ///< When there are no others.
+    task_list last_;    ///< Nor those.
+    task_list next_;    ///< At the next end.
     bool working_ = false;
     std::atomic<bool> posted_{false};  ///< An end is posted to the executor.
     bool behind_ = false;              ///< Handlers were posted after it.

@@ -281,6 +281,14 @@ std::optional<reply> fake_node::ask(question_ptr asked)
     return absent_reply();
 }
 
+std::size_t fake_node::owed_releases() const noexcept
+{
+    const auto in_flight = std::ranges::count_if(in_flight_, [](const auto& each) {
+        return each->kept.asked->what() == verb::release;
+    });
+    return releases_.size() + static_cast<std::size_t>(in_flight);
+}
+
 rule& fake_node::on(verb what)
 {
     auto& rules = rules_[what];

@@ -230,6 +230,7 @@ public:
     [[nodiscard]] std::optional<detail::reply> ask(detail::question_ptr asked) override;
     [[nodiscard]] node_status status() const override { return status_; }
     [[nodiscard]] std::chrono::microseconds round_trip() const noexcept override { return {}; }
+    [[nodiscard]] std::size_t owed_releases() const noexcept override;
 
     /// Adds a rule for a verb. The rules of a verb hold one after the other; a rule without
     /// `times()` holds until the next one is added, and is then forgotten.

@@ -339,7 +339,7 @@ BOOST_AUTO_TEST_CASE(three_of_five_nodes_down_are_unreachable_each_with_its_reas
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_unreachable_quorum_is_tried_again_until_the_wait_is_over)
+BOOST_AUTO_TEST_CASE(who_waits_waits_for_an_unreachable_quorum_and_asks_nobody)
 {
     five_nodes f;
     client_runner locks(f.context, f.config);
@@ -353,7 +353,7 @@ BOOST_AUTO_TEST_CASE(an_unreachable_quorum_is_tried_again_until_the_wait_is_over
     );
 
     BOOST_TEST(ec == error::quorum_unreachable);
-    BOOST_TEST(report.rounds > 1u);
+    BOOST_TEST(report.rounds <= 1u);
     BOOST_TEST((deadline_clock::now() - start > 300ms));
 }
 

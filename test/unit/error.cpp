@@ -30,6 +30,7 @@ constexpr std::array all_errors{
     error::quarantined,
     error::config_mismatch,
     error::already_initialized,
+    error::overloaded,
 };
 
 constexpr std::array all_conditions{condition::not_acquired, condition::nodes_unavailable};
@@ -111,6 +112,7 @@ BOOST_AUTO_TEST_CASE(conditions_match_the_errors_that_they_document)
         {error::quarantined, true, true},
         {error::config_mismatch, true, true},
         {error::already_initialized, false, false},
+        {error::overloaded, true, false},
     };
     static_assert(std::size(table) == all_errors.size());
 

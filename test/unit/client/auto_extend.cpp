@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(after_a_failure_the_tries_are_close_and_after_a_success_the
     const lease held = fixture.acquire("orders:42", {.ttl = 30s, .auto_extend = true});
     fixture.each_node([](fake_node& node) { node.on(verb::extend).never(); });
     fixture.advance(20s);
-    BOOST_TEST(extensions(fixture) >= 4u);
+    BOOST_TEST(extensions(fixture) >= 3u);
 
     fixture.each_node([](fake_node& node) { node.be_honest(); });
     fixture.advance(5s);
@@ -262,7 +262,7 @@ BOOST_AUTO_TEST_CASE(more_leases_than_may_be_extended_at_a_time_are_all_extended
     BOOST_TEST(std::ranges::count_if(held, &lease::expired) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(extensions_that_hang_are_no_more_than_1024_at_a_time)
+BOOST_AUTO_TEST_CASE(extensions_that_hang_are_no_more_than_the_window)
 {
     running_client fixture({.nodes = 1});
     std::vector<lease> held;
@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(extensions_that_hang_are_no_more_than_1024_at_a_time)
     fixture.time().advance(1100ms);
     fixture.run_until_idle();
 
-    BOOST_TEST(fixture.sent_to(verb::extend).size() == 1024u);
+    BOOST_TEST(fixture.sent_to(verb::extend).size() == 64u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -14,7 +14,7 @@ using core::extension_schedule;
 
 namespace {
 
-constexpr time_point start{1h};
+constexpr std::chrono::nanoseconds start = 1h;
 constexpr auto any_draw = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
@@ -55,10 +55,10 @@ BOOST_AUTO_TEST_CASE(a_failed_extension_is_repeated_within_the_remaining_validit
 
 BOOST_AUTO_TEST_CASE(there_are_many_tries_before_the_end_and_not_too_many)
 {
-    constexpr time_point end = start + 20s;
+    constexpr auto end = start + 20s;
     extension_schedule schedule;
     int tries = 0;
-    time_point now = start;
+    auto now = start;
     while (now < end)
     {
         schedule.failed(now, end - now, 0);
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(a_success_goes_back_to_a_third)
 BOOST_AUTO_TEST_CASE(the_longest_ttl_does_not_overflow)
 {
     extension_schedule schedule;
-    schedule.granted(time_point::max() - 1ns, forever, any_draw);
+    schedule.granted(std::chrono::nanoseconds::max() - 1ns, forever, any_draw);
 
     BOOST_TEST(schedule.due() > start);
 }

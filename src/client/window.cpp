@@ -1,0 +1,108 @@
+#include "client/window.hpp"
+
+#include <new>
+
+namespace redlock::detail {
+
+void window::leave() noexcept
+{
+    count(under_way_, one_less);
+    admit_soon();
+}
+
+void window::on_round(time_point started, time_point now, bool answered) noexcept
+{
+    size_.on_round(started, now, under_way() + 1, answered);
+    places_.store(size_.size(), std::memory_order_relaxed);
+    admit_soon();
+}
+
+void window::set_closed(bool closed) noexcept
+{
+    if (std::exchange(closed_, closed) && !closed)
+        size_.start_again();
+    places_.store(closed ? 0 : size_.size(), std::memory_order_relaxed);
+    admit_soon();
+}
+
+void window::on_wait()
+{
+    count(waiting_, 1);
+    admit_soon();
+}
+
+void window::admit_soon() noexcept
+{
+    if (!may_admit())
+        return;
+    try
+    {
+        turn_.defer(*this);
+    }
+    catch (const std::bad_alloc&)
+    {
+        // It is put off all the same, to the next end that there is.
+    }
+}
+
+void window::on_turn_end()
+{
+    // No more than in a turn of others: each may send a round.
+    for (std::size_t left = turn::max_tasks; left > 0 && may_admit(); --left)
+    {
+        count(waiting_, one_less);
+        admit_next();
+    }
+    if (may_admit())
+        turn_.defer_to_next(*this);
+}
+
+void acquisition_window::wait(entrant& last, order in)
+{
+    entrants& to = in == order::first ? first_ : others_;
+    to.insert(to.end(), last);
+    on_wait();
+}
+
+void acquisition_window::admit_next()
+{
+    const bool takes_first = !first_.empty() && (others_.empty() || !was_first_);
+    was_first_ = takes_first;
+    entrant& next = *(takes_first ? first_ : others_).begin();
+    next.unlink();
+    next.place_.emplace(*this);
+    next.sleep_.wake({});
+}
+
+void acquisition_window::entrant::give_up() noexcept
+{
+    if (!is_linked())
+        return;
+    unlink();
+    in_.on_give_up();
+}
+
+void extension_window::wait(entrant& added, core::nanoseconds deadline)
+{
+    added.in_ = this;
+    added.deadline_ = deadline;
+    waiting_.insert(added);
+    on_wait();
+}
+
+void extension_window::admit_next()
+{
+    entrant& next = *waiting_.begin();
+    next.unlink();
+    next.on_admitted(place(*this));
+}
+
+void extension_window::entrant::give_up() noexcept
+{
+    if (!is_linked())
+        return;
+    unlink();
+    in_->on_give_up();
+}
+
+}  // namespace redlock::detail

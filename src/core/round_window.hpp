@@ -1,0 +1,72 @@
+#ifndef REDLOCK_SRC_CORE_ROUND_WINDOW_HPP
+#define REDLOCK_SRC_CORE_ROUND_WINDOW_HPP
+
+#include "core/instant.hpp"
+
+#include <cstddef>
+
+namespace redlock::core {
+
+/** How many rounds may be under way at the nodes at a time, learned from how long rounds take.
+
+    A node works off its commands one after the other. Beyond a certain number of rounds under way
+    it does no more in a second, and each of them only waits longer: first beyond the node timeout,
+    in the end beyond what its token allows. Work that is given up then and repeated makes it worse.
+
+    So this is congestion control, as TCP has it. What a round takes above the shortest one seen is
+    time in queues.
+
+    | a round | the size |
+    |---|---|
+    | was quick, and the window was in use | grows by one; after a cut by one in a whole window |
+    | was slow, or was lost | a third less, once in the time of a round |
+    | a quorum was not connected | starts again |
+
+    Far nodes have a long shortest round. They make no window smaller.
+*/
+class round_window
+{
+public:
+    /// @param patience A round is slow if it waits in queues for longer than a quarter of this.
+    explicit round_window(nanoseconds patience) noexcept;
+
+    /// So many rounds may be under way.
+    [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(size_); }
+
+    /** A round has ended.
+
+        @param under_way Rounds at that time, this one included.
+        @param answered By a quorum, with grants or denials. Otherwise it was lost.
+    */
+    void on_round(
+        time_point started,
+        time_point now,
+        std::size_t under_way,
+        bool answered
+    ) noexcept;
+
+    /// The nodes were away. What was learned of queues is forgotten, what was learned of distance
+    /// is not.
+    void start_again() noexcept;
+
+    /// The shortest round lately. Zero: there was none.
+    [[nodiscard]] nanoseconds shortest() const noexcept;
+
+private:
+    void note_duration(nanoseconds took, time_point now) noexcept;
+    [[nodiscard]] bool was_quick(nanoseconds took) const noexcept;
+    void grow(std::size_t under_way) noexcept;
+    void cut(time_point started, time_point now) noexcept;
+
+    nanoseconds patience_;
+    double size_;
+    bool was_cut_ = false;
+    time_point last_cut_{};
+    nanoseconds shortest_ = nanoseconds::max();         ///< In this epoch.
+    nanoseconds shortest_before_ = nanoseconds::max();  ///< In the one before.
+    time_point epoch_end_{};
+};
+
+}  // namespace redlock::core
+
+#endif

@@ -1,0 +1,300 @@
+#include "client/window.hpp"
+
+#include "node/strand.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/printing.hpp"
+
+using namespace redlock;
+using namespace redlock::detail;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t smallest = 64;
+
+struct turn_of_test
+{
+    void run()
+    {
+        context.restart();
+        context.run();
+    }
+
+    boost::asio::io_context context;
+    strand_type strand{context.get_executor()};
+    std::shared_ptr<turn> end_of_turn = std::make_shared<turn>(context.get_executor(), strand);
+};
+
+struct acquisitions : turn_of_test
+{
+    using entrant = acquisition_window::entrant;
+    using order = acquisition_window::order;
+
+    acquisitions() { window.set_closed(false); }
+
+    entrant& wait(std::chrono::milliseconds arrived, order in = order::of_arrival)
+    {
+        entrant& made = all.emplace_back(window, *end_of_turn, time_point(arrived));
+        window.wait(made, in);
+        return made;
+    }
+
+    /// Rounds that take every place there is.
+    std::vector<place> fill()
+    {
+        std::vector<place> taken;
+        while (window.has_room())
+            taken.emplace_back(window);
+        return taken;
+    }
+
+    /// The places are left one after the other. @return By their arrival, who gets them.
+    std::vector<std::size_t> served(std::vector<place>& taken)
+    {
+        std::vector<std::size_t> result;
+        std::vector<place> kept;
+        for (place& each : taken)
+        {
+            {
+                const place left = std::move(each);
+            }
+            run();
+            for (std::size_t i = 0; i < all.size(); ++i)
+            {
+                if (place got = all[i].take())
+                {
+                    result.push_back(i);
+                    kept.push_back(std::move(got));
+                }
+            }
+        }
+        taken = std::move(kept);
+        return result;
+    }
+
+    acquisition_window window{*end_of_turn, 100ms};
+    std::deque<entrant> all;
+};
+
+using numbers = std::vector<std::size_t>;
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(test_acquisition_window, acquisitions)
+
+BOOST_AUTO_TEST_CASE(there_is_room_until_the_window_is_full)
+{
+    const auto taken = fill();
+    BOOST_TEST(taken.size() == smallest);
+    BOOST_TEST(window.under_way() == smallest);
+    BOOST_TEST(window.places() == smallest);
+}
+
+BOOST_AUTO_TEST_CASE(who_finds_no_place_gets_the_next_one_that_is_left)
+{
+    auto taken = fill();
+    entrant& waits = wait(1ms);
+    run();
+    BOOST_TEST(window.waiting() == 1u);
+    BOOST_TEST(!waits.take());
+
+    taken.pop_back();
+    run();
+
+    BOOST_TEST(window.waiting() == 0u);
+    BOOST_TEST(static_cast<bool>(waits.take()));
+}
+
+BOOST_AUTO_TEST_CASE(nobody_overtakes_who_waits)
+{
+    auto taken = fill();
+    wait(1ms);
+    taken.clear();
+    BOOST_TEST(!window.has_room());
+    run();
+    BOOST_TEST(window.has_room());
+}
+
+BOOST_AUTO_TEST_CASE(a_place_is_left_once_though_it_was_handed_on)
+{
+    {
+        place first(window);
+        const place second(std::move(first));
+        BOOST_TEST(window.under_way() == 1u);
+    }
+    BOOST_TEST(window.under_way() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(places_go_in_the_order_of_arrival)
+{
+    auto taken = fill();
+    for (const auto arrived : {3ms, 1ms, 4ms, 2ms})
+        wait(arrived);
+    BOOST_TEST(served(taken) == numbers({1, 3, 0, 2}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(who_was_woken_goes_first_but_for_every_second_place)
+{
+    auto taken = fill();
+    for (const auto arrived : {1ms, 2ms, 3ms})
+        wait(arrived);
+    for (const auto arrived : {11ms, 12ms, 13ms, 14ms})
+        wait(arrived, order::first);
+    const numbers expected{3, 0, 4, 1, 5, 2, 6};
+    BOOST_TEST(served(taken) == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(who_gives_up_takes_no_place)
+{
+    auto taken = fill();
+    entrant& leaves = wait(1ms);
+    entrant& stays = wait(2ms);
+    leaves.give_up();
+    leaves.give_up();
+    BOOST_TEST(window.waiting() == 1u);
+    taken.pop_back();
+    run();
+    BOOST_TEST(!leaves.take());
+    BOOST_TEST(static_cast<bool>(stays.take()));
+}
+
+BOOST_AUTO_TEST_CASE(a_place_that_nobody_takes_over_is_left)
+{
+    auto taken = fill();
+    wait(1ms);
+    taken.clear();
+    run();
+    BOOST_TEST(window.under_way() == 1u);
+    all.clear();
+    BOOST_TEST(window.under_way() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_closed_window_has_no_place_and_an_opened_one_lets_in_who_waits)
+{
+    window.set_closed(true);
+    BOOST_TEST(!window.has_room());
+    BOOST_TEST(window.places() == 0u);
+    entrant& waits = wait(1ms);
+    run();
+    BOOST_TEST(!waits.take());
+
+    window.set_closed(false);
+    run();
+
+    BOOST_TEST(static_cast<bool>(waits.take()));
+}
+
+BOOST_AUTO_TEST_CASE(lost_rounds_leave_fewer_places_and_quick_ones_more)
+{
+    auto taken = fill();
+    window.on_round(time_point(1s), time_point(1s + 1ms), true);
+    BOOST_TEST(window.places() == smallest + 1);
+    BOOST_TEST(window.has_room());
+    window.on_round(time_point(2s), time_point(2s + 1ms), false);
+    BOOST_TEST(window.places() == smallest);
+    BOOST_TEST(!window.has_room());
+}
+
+BOOST_AUTO_TEST_CASE(a_window_that_opens_wide_lets_some_in_at_a_time)
+{
+    std::vector<place> taken;
+    while (window.places() < 1000)
+    {
+        while (window.has_room())
+            taken.emplace_back(window);
+        window.on_round(time_point(1s), time_point(1s + 1ms), true);
+    }
+    taken.clear();
+    for (std::size_t i = 0; i < 1000; ++i)
+        wait(1ms);
+
+    std::size_t handlers = 0;
+    context.restart();
+    while (context.run_one() > 0)
+        ++handlers;
+
+    BOOST_TEST(window.waiting() == 0u);
+    BOOST_TEST(handlers >= 1000 / turn::max_tasks);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+namespace {
+
+struct extensions : turn_of_test
+{
+    struct hold_of_test final : extension_window::entrant
+    {
+        void on_admitted(place taken) override { got.emplace(std::move(taken)); }
+
+        std::optional<place> got;
+    };
+
+    extensions() { window.set_closed(false); }
+
+    extension_window window{*end_of_turn, 100ms};
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(test_extension_window, extensions)
+
+BOOST_AUTO_TEST_CASE(who_is_closest_to_its_deadline_goes_first)
+{
+    std::vector<place> taken;
+    while (window.has_room())
+        taken.emplace_back(window);
+    hold_of_test late;
+    hold_of_test soon;
+    window.wait(late, 2s);
+    window.wait(soon, 1s);
+
+    taken.pop_back();
+    run();
+    BOOST_TEST(soon.got.has_value());
+    BOOST_TEST(!late.got.has_value());
+
+    taken.pop_back();
+    run();
+    BOOST_TEST(late.got.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_over_waits_no_longer)
+{
+    std::vector<place> taken;
+    while (window.has_room())
+        taken.emplace_back(window);
+    {
+        hold_of_test over;
+        window.wait(over, 1s);
+        BOOST_TEST(window.waiting() == 1u);
+    }
+    BOOST_TEST(window.waiting() == 0u);
+    taken.clear();
+    run();
+    BOOST_TEST(window.has_room());
+}
+
+BOOST_AUTO_TEST_CASE(who_gave_up_may_wait_again)
+{
+    hold_of_test held;
+    window.wait(held, 1s);
+    held.give_up();
+    window.wait(held, 1s);
+    BOOST_TEST(window.waiting() == 1u);
+    run();
+    BOOST_TEST(held.got.has_value());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,160 @@
+#include "core/round_window.hpp"
+
+#include "core/limits.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstddef>
+
+#include "support/printing.hpp"
+
+using namespace std::chrono_literals;
+using redlock::time_point;
+using redlock::core::nanoseconds;
+using redlock::core::round_window;
+
+namespace {
+
+constexpr std::size_t smallest = 64;
+constexpr nanoseconds patience = 100ms;
+
+/// A window, and a clock that stands at the end of the last round.
+struct window_of_test
+{
+    /// A round that the nodes have answered.
+    void answered(nanoseconds took, std::size_t under_way) { round(took, under_way, true); }
+
+    void answered(nanoseconds took) { answered(took, window.size()); }
+
+    void lost(nanoseconds took) { round(took, window.size(), false); }
+
+    void round(nanoseconds took, std::size_t under_way, bool answered)
+    {
+        now += took;
+        window.on_round(now - took, now, under_way, answered);
+    }
+
+    /// Quick rounds, until the window is as large as it gets.
+    void open_wide()
+    {
+        for (int i = 0; i < 10'000; ++i)
+            answered(1ms);
+    }
+
+    round_window window{patience};
+    time_point now{1h};
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(test_round_window, window_of_test)
+
+BOOST_AUTO_TEST_CASE(it_starts_small_and_grows_by_one_with_each_quick_round)
+{
+    BOOST_TEST(window.size() == smallest);
+    answered(1ms);
+    BOOST_TEST(window.size() == smallest + 1);
+    answered(1ms);
+    BOOST_TEST(window.size() == smallest + 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_window_that_is_not_in_use_does_not_grow)
+{
+    for (int i = 0; i < 1000; ++i)
+        answered(1ms, smallest / 2 - 1);
+    BOOST_TEST(window.size() == smallest);
+}
+
+BOOST_AUTO_TEST_CASE(it_asks_a_node_for_no_more_than_half_of_what_that_takes)
+{
+    open_wide();
+    BOOST_TEST(window.size() == redlock::core::max_unanswered / 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_lost_round_takes_a_third)
+{
+    open_wide();
+    const std::size_t before = window.size();
+    lost(1ms);
+    BOOST_TEST(window.size() == before * 2 / 3);
+}
+
+BOOST_AUTO_TEST_CASE(a_round_that_waits_for_more_than_a_quarter_of_the_patience_takes_a_third)
+{
+    open_wide();
+    const std::size_t before = window.size();
+    answered(1ms + patience / 4);
+    BOOST_TEST(window.size() == before);
+    answered(2ms + patience / 4);
+    BOOST_TEST(window.size() == before * 2 / 3);
+}
+
+BOOST_AUTO_TEST_CASE(rounds_that_began_before_a_cut_take_nothing_more)
+{
+    open_wide();
+    const time_point started = now;
+    now += 1s;
+    for (int i = 0; i < 100; ++i)
+        window.on_round(started, now, window.size(), false);
+    BOOST_TEST(window.size() == redlock::core::max_unanswered / 3);
+}
+
+BOOST_AUTO_TEST_CASE(after_a_cut_it_grows_by_one_in_a_whole_window)
+{
+    open_wide();
+    lost(1ms);
+    const std::size_t before = window.size();
+    for (std::size_t i = 0; i < 10 * before; ++i)
+        answered(1ms);
+    BOOST_TEST(window.size() >= before + 9);
+    BOOST_TEST(window.size() <= before + 11);
+}
+
+BOOST_AUTO_TEST_CASE(it_never_gets_smaller_than_it_starts)
+{
+    for (int i = 0; i < 100; ++i)
+        lost(1ms);
+    BOOST_TEST(window.size() == smallest);
+}
+
+BOOST_AUTO_TEST_CASE(far_nodes_make_no_window_smaller)
+{
+    for (int i = 0; i < 100; ++i)
+        answered(10s);
+    BOOST_TEST(window.size() == smallest + 100);
+}
+
+BOOST_AUTO_TEST_CASE(nodes_that_have_moved_away_are_near_for_twenty_seconds_at_most)
+{
+    open_wide();
+    lost(1ms);
+    for (int i = 0; i < 250; ++i)
+        answered(90ms);
+    const std::size_t after = window.size();
+    for (std::size_t i = 0; i < after + 1; ++i)
+        answered(90ms);
+    BOOST_TEST(window.size() > after);
+}
+
+BOOST_AUTO_TEST_CASE(the_shortest_round_is_zero_before_the_first_one_and_lost_ones_do_not_count)
+{
+    BOOST_TEST(window.shortest() == 0ns);
+    lost(1ms);
+    BOOST_TEST(window.shortest() == 0ns);
+    answered(5ms);
+    answered(3ms);
+    answered(7ms);
+    BOOST_TEST(window.shortest() == 3ms);
+}
+
+BOOST_AUTO_TEST_CASE(nodes_that_come_back_find_the_window_small_and_the_distance_known)
+{
+    open_wide();
+    window.start_again();
+    BOOST_TEST(window.size() == smallest);
+    BOOST_TEST(window.shortest() == 1ms);
+    answered(1ms);
+    BOOST_TEST(window.size() == smallest + 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -15,6 +15,8 @@
 //
 // In guarded mode the scripts are those of the library, which take a list of questions each. A task
 // goes on with the third token that is its own, and everything else is an error.
+//
+// In a burst a task acquires one fresh key after the other, and releases none.
 
 #include "limit.hpp"
 
@@ -92,6 +94,7 @@ struct task
     std::string key;
     std::string acquire;
     std::string release;
+    std::size_t acquire_key_at{0};
     std::size_t acquire_id_at{0};
     std::size_t release_id_at{0};
     std::string id;         // In guarded mode, which puts the commands together later.
@@ -102,17 +105,23 @@ struct task
     clock::time_point started{};
 };
 
+// All are of the same size.
+std::string key_name(const char* kind, std::size_t index)
+{
+    std::array<char, 32> key{};
+    std::snprintf(key.data(), key.size(), "%s:%08zx", kind, index);
+    return key.data();
+}
+
 task make_task(std::size_t index, const std::string& script_hash)
 {
     // Unlike a real id in that no digit of it occurs elsewhere, so that its place can be found.
     const std::string placeholder(id_size, '?');
-    std::array<char, 32> key{};
-    std::snprintf(key.data(), key.size(), "bench:%08zx", index);
-
     task made;
-    made.key = key.data();
+    made.key = key_name("bench", index);
     made.acquire = make_command({"SET", made.key, placeholder, "NX", "PX", "10000"});
     made.release = make_command({"EVALSHA", script_hash, "1", made.key, placeholder});
+    made.acquire_key_at = made.acquire.find(made.key);
     made.acquire_id_at = made.acquire.find(placeholder);
     made.release_id_at = made.release.find(placeholder);
     made.id = placeholder;
@@ -218,6 +227,25 @@ public:
 
     result run()
     {
+        work();
+        count_remaining_keys();
+        return meter_.sum_up(errors_);
+    }
+
+    // Acquires one fresh key in place of each pair. Returns how long each took, in seconds.
+    double run_burst()
+    {
+        bursts_ = true;
+        const stopwatch watch;
+        work();
+        if (errors_ != 0)
+            throw std::runtime_error("a node did not grant a free key");
+        return watch.elapsed().seconds / static_cast<double>(meter_.total());
+    }
+
+private:
+    void work()
+    {
         meter_.start();
         const clock::time_point now = clock::now();
         for (task& each : tasks_)
@@ -229,11 +257,8 @@ public:
         // The replies that no pair waited for. The keys are gone only after them.
         while (!all_answered())
             turn();
-        count_remaining_keys();
-        return meter_.sum_up(errors_);
     }
 
-private:
     void watch_sockets()
     {
         for (std::size_t index = 0; index < nodes_.size(); ++index)
@@ -362,7 +387,7 @@ private:
 
     void advance(task& asker)
     {
-        asker.step += 1;
+        asker.step += bursts_ ? 2 : 1;
         if (asker.step % 2 == 1)
         {
             send_to_all(asker, asker.release);
@@ -377,6 +402,8 @@ private:
 
     void start_pair(task& asker, clock::time_point now)
     {
+        if (bursts_)
+            rename(asker, started_pairs_);
         ++started_pairs_;
         asker.started = now;
         char* const id = asker.acquire.data() + asker.acquire_id_at;
@@ -388,6 +415,12 @@ private:
             asker.token = next_token();
         }
         send_to_all(asker, asker.acquire);
+    }
+
+    static void rename(task& asker, std::size_t number)
+    {
+        asker.key = key_name("burst", number);
+        asker.acquire.replace(asker.acquire_key_at, asker.key.size(), asker.key);
     }
 
     void send_to_all(task& asker, const std::string& command)
@@ -419,7 +452,10 @@ private:
         if (asked.empty())
             return;
         const bool acquires = asked.front().step % 2 == 0;
-        command_ = "*" + std::to_string(3 + acquires + asked.size() * (acquires ? 4 : 3)) + "\r\n";
+        // Who acquires one key may wait for it, so it says who it is.
+        const bool has_place = acquires && bursts_;
+        const std::size_t each_has = (acquires ? 4U : 3U) + has_place;
+        command_ = "*" + std::to_string(3 + acquires + asked.size() * each_has) + "\r\n";
         append_argument(command_, "EVALSHA");
         append_argument(command_, sha);
         append_argument(command_, std::to_string(asked.size()));
@@ -433,6 +469,8 @@ private:
             append_argument(command_, std::to_string(each.token));
             if (acquires)
                 append_argument(command_, "10000");
+            if (has_place)
+                append_argument(command_, guarded_->waiter);
             each.alone = asked.size() == 1;
             to.unanswered.push(each);
         }
@@ -489,6 +527,7 @@ private:
     std::uint32_t quorum_;
     pair_meter meter_;
     std::size_t started_pairs_{0};
+    bool bursts_{false};
     std::uint64_t late_replies_{0};
     std::uint64_t errors_{0};
 };
@@ -510,6 +549,20 @@ result run_guarded_limit(
     const auto config = make_config(ports, redlock::mode::guarded);
     limit_client client(ports, concurrency, pairs, redlock::detail::make_guard(config));
     return client.run();
+}
+
+double run_limit_burst(
+    std::span<const std::uint16_t> ports,
+    redlock::mode mode,
+    std::size_t window,
+    std::size_t acquisitions
+)
+{
+    std::optional<redlock::detail::guard> guarded;
+    if (mode == redlock::mode::guarded)
+        guarded = redlock::detail::make_guard(make_config(ports, mode));
+    limit_client client(ports, window, acquisitions, std::move(guarded));
+    return client.run_burst() * static_cast<double>(acquisitions);
 }
 
 }  // namespace bench

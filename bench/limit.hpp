@@ -1,6 +1,8 @@
 #ifndef REDLOCK_BENCH_LIMIT_HPP
 #define REDLOCK_BENCH_LIMIT_HPP
 
+#include <redlock/config.hpp>
+
 #include "result.hpp"
 
 #include <cstddef>
@@ -28,6 +30,19 @@ namespace bench {
     std::span<const std::uint16_t> ports,
     std::size_t concurrency,
     std::size_t pairs
+);
+
+/** Acquires free keys that begin with `burst:`, and releases none.
+
+    @param window So many at a time, at least 1.
+    @param acquisitions In total, at least `window`.
+    @return How long it took, in seconds.
+*/
+[[nodiscard]] double run_limit_burst(
+    std::span<const std::uint16_t> ports,
+    redlock::mode mode,
+    std::size_t window,
+    std::size_t acquisitions
 );
 
 }  // namespace bench

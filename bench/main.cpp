@@ -1,5 +1,6 @@
 // Compares what the library does in a second with what a bare client does on the same servers.
 
+#include "burst.hpp"
 #include "comparison.hpp"
 #include "contention.hpp"
 #include "faults.hpp"
@@ -40,6 +41,14 @@ void print(const std::string& table, const std::string& json_lines)
     std::fputs(table.c_str(), stderr);
     std::fputs(json_lines.c_str(), stdout);
     std::fflush(stdout);  // What a child inherits in the buffer, it would print again.
+}
+
+std::vector<std::uint16_t> ports_of(redlock::test::redis_servers& servers)
+{
+    std::vector<std::uint16_t> ports;
+    for (const redlock::test::redis_server& server : servers)
+        ports.push_back(server.port());
+    return ports;
 }
 
 // The functions below return whether all went well.
@@ -157,14 +166,101 @@ bool meet_faults(const options& chosen, redlock::test::redis_servers& servers)
     return std::ranges::none_of(rows, [](const auto& row) { return row.errors != 0; });
 }
 
+bool tell_burst(
+    redlock::test::redis_servers& servers,
+    const bench::burst_plan& plan,
+    std::size_t times
+)
+{
+    const std::vector rows{bench::measure_burst(servers, plan, times)};
+    print(to_table(rows), to_json_lines(rows));
+    return rows[0].not_granted + rows[0].neighbours_lost + rows[0].left == 0;
+}
+
+bool burst(
+    const options& chosen,
+    redlock::test::redis_servers& three,
+    redlock::test::redis_servers& five
+)
+{
+    using namespace std::chrono_literals;
+    const bool quick = chosen.size == scale::quick;
+    const std::size_t times = chosen.times.value_or(quick ? 3 : 5);
+    bool well = true;
+    for (const bench::crowd& each : chosen.crowds)
+    {
+        const bench::burst_plan plan{
+            .mode = chosen.mode, .processes = each.processes, .acquisitions = each.tasks
+        };
+        well &= tell_burst(three, plan, times);
+    }
+    if (!chosen.crowds.empty())
+        return well;
+    for (const auto mode : {redlock::mode::guarded, redlock::mode::plain})
+    {
+        for (redlock::test::redis_servers* servers : {&three, &five})
+        {
+            for (const std::size_t count : {1'000U, 10'000U, 100'000U})
+            {
+                if (!quick || count < 100'000U)
+                    well &= tell_burst(*servers, {.mode = mode, .acquisitions = count}, times);
+            }
+        }
+        for (const bench::burst_plan& each : {
+                 bench::burst_plan{.mode = mode, .acquisitions = 10'000, .away = 10ms},
+                 {.mode = mode, .processes = 2, .acquisitions = 20'000},
+                 {.mode = mode, .processes = 8, .acquisitions = 3'000},
+             })
+            well &= tell_burst(three, each, times);
+    }
+    return well;
+}
+
+bool stall(const options& chosen, redlock::test::redis_servers& three)
+{
+    using namespace std::chrono_literals;
+    const bool quick = chosen.size == scale::quick;
+    const std::size_t times = chosen.times.value_or(quick ? 1 : 5);
+    bool well = true;
+    for (const auto mode : {redlock::mode::guarded, redlock::mode::plain})
+    {
+        for (const auto duration : {300ms, 1000ms, 3000ms})
+        {
+            for (const std::size_t acquisitions : {2'000U, 10'000U})
+            {
+                const bench::burst_plan plan{
+                    .mode = mode, .acquisitions = acquisitions, .stall = duration
+                };
+                well &= tell_burst(three, plan, times);
+            }
+        }
+        const auto row =
+            bench::measure_stalled_leases(three, mode, quick ? 20'000 : 100'000, 3000ms);
+        print(to_table(row), to_json_line(row));
+        well &= row.lost == 0;
+    }
+    return well;
+}
+
+// On three nodes, as most have them, and on five.
+bool press(const options& chosen, redlock::test::redis_servers& five)
+{
+    redlock::test::redis_servers three(3);
+    bench::initialize_nodes(ports_of(three));
+    bool well = true;
+    if (chosen.names("burst"))
+        well &= burst(chosen, three, five);
+    if (chosen.names("stall"))
+        well &= stall(chosen, three);
+    return well;
+}
+
 bool run_all(const options& chosen)
 {
     const bench::placement where = chosen.apart ? bench::keep_apart() : bench::share_all();
     bench::move_to(where.servers);
     redlock::test::redis_servers servers(node_count);
-    std::vector<std::uint16_t> ports;
-    for (const redlock::test::redis_server& server : servers)
-        ports.push_back(server.port());
+    const std::vector<std::uint16_t> ports = ports_of(servers);
     bench::initialize_nodes(ports);
 
     bool well = true;
@@ -176,6 +272,8 @@ bool run_all(const options& chosen)
     if (chosen.names("waiting"))
         well &= wait_in_vain(chosen, ports);
     well &= meet_vacancies(chosen, ports);
+    if (chosen.names("burst") || chosen.names("stall"))
+        well &= press(chosen, servers);
     if (chosen.wants_faults())  // The last one: servers that were killed have lost their mark.
         well &= meet_faults(chosen, servers);
     return well;

@@ -38,6 +38,11 @@ constexpr const char* usage_text =
     "      foreign-release  from a compare-and-delete by another client until a waiter has the\n"
     "                       lock\n"
     "      expiry           from the end of the ttl until a waiter has the lock\n"
+    "      burst            thousands of free resources at once, beside the bare client with its\n"
+    "                       best window of 32, 64, 128 and 256\n"
+    "      stall            the same while a quorum stands still for a while, and many leases "
+    "that\n"
+    "                       extend themselves meanwhile\n"
     "  --concurrency N  pairs of so many tasks at a time; may be repeated (default 1, 16, 256)\n"
     "  --apart          pairs with the client on the first CPU and the servers on the others\n"
     "  --context NAME   pairs with the library in an io_context that is `plain` (default) or\n"
@@ -76,7 +81,8 @@ constexpr std::array contexts{
 
 constexpr std::array<std::string_view, 2> pairs_benchmarks{"limit", "redlock"};
 
-constexpr std::array<std::string_view, 10> other_benchmarks{
+constexpr std::array<std::string_view, 12> other_benchmarks{
+    "burst",
     "faults",
     "leases",
     "contended",
@@ -87,6 +93,7 @@ constexpr std::array<std::string_view, 10> other_benchmarks{
     "killed-holder",
     "foreign-release",
     "expiry",
+    "stall",
 };
 
 [[noreturn]] void exit_with_usage(std::FILE* stream, int status)

@@ -79,7 +79,8 @@ public:
     /// Error of the last answered extension. Empty: it succeeded, or there was none.
     [[nodiscard]] error_code last_extension() const noexcept;
 
-    /** Prolongs the lease by `ttl`, counted from now. Blocks for at most `node_timeout`.
+    /** Prolongs the lease by `ttl`, counted from now. Blocks for at most `node_timeout`, and longer
+        if the client has too many extensions under way: see `redlock::lease::async_extend`.
 
         @throws boost::system::system_error as `redlock::lease::async_extend` fails.
     */

@@ -166,6 +166,11 @@ public:
 
         Asks all nodes at once, and completes as soon as a quorum has granted. Releases a round
         without a quorum on every node that may have its key, and repeats it after a random delay.
+        A round that no node has denied may wait for late grants, beyond `node_timeout`.
+
+        A client has no more rounds under way than its nodes answer in time, and none while fewer
+        than a quorum of the nodes are ready. Other rounds wait for a place and send nothing. That
+        time counts against `wait`, and not against the validity of the lease.
 
         Acquisitions of one client for the same resource form a line, in the order of arrival. Only
         the first one asks the nodes. The next one asks when the first has given up, or when its
@@ -185,6 +190,7 @@ public:
         @li `error::node_rejected`: too many nodes refused, until `wait` was over.
         @li `error::quarantined`, `error::config_mismatch`: the same, for these reasons.
         @li `error::validity_exhausted`: a quorum granted too late, until `wait` was over.
+        @li `error::overloaded`: the client had too many rounds under way, until `wait` was over.
         @li `error::hold_limit_reached`: the owner already holds the resource, and the `hold_max` of
         that hold does not allow another `ttl`.
         @li `error::not_running`: the client did not run within `wait`, or had stopped before.
@@ -232,6 +238,10 @@ public:
         As `async_acquire`, but never waits for a holder. If another owner holds the resource, the
         operation succeeds with an empty lease. The same happens, without asking a node, if another
         operation of this client acquires or waits for the resource.
+
+        Takes no late grants. Waits for a place for one `node_timeout` at most, and then fails with
+        `error::overloaded`; does not wait for one while fewer than a quorum of the nodes are ready.
+        `async_acquire` does the same if `wait` is zero.
     */
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_try_acquire(
@@ -277,7 +287,8 @@ public:
         no longer extended. A pending `async_wait_lost`, also that of `with_lock`, completes with
         `operation_aborted`, and its lease can be released until its deadline. All other leases are
         over and released at once. A release without a quorum is repeated until a quorum confirms it
-        or the ttl is over. Then the client is cancelled, so that `async_run` completes.
+        or the ttl is over. Connected nodes have as long to answer the releases of lost rounds. Then
+        the client is cancelled, so that `async_run` completes.
 
         @par Completion signature
         `void(boost::system::error_code)`

@@ -139,7 +139,7 @@ struct waiting_config
 enum class log_level : std::uint8_t
 {
     info,     ///< A node became ready, or somebody acquires although the client has ended.
-    warning,  ///< A node was lost, could not be reached, or is in quarantine.
+    warning,  ///< A node was lost or not reached, or is in quarantine; or the client is overloaded.
     error,    ///< A node refuses the client, or a call is invalid. It does not pass by itself.
 };
 
@@ -155,7 +155,8 @@ struct client_config
     /// The independent masters, 1 to 15, each one once. All clients must use the same list.
     std::vector<node_config> nodes{};
 
-    /// Longest wait for one node's answer, 1 ms to 1 min. Should be much shorter than the ttl.
+    /// How long a round waits for each node's answer, 1 ms to 1 min. Acquisitions with a `wait` and
+    /// automatic extensions also take later answers. Should be much shorter than the ttl.
     milliseconds node_timeout{50};
 
     /// Largest difference between the rates of two clocks, 0 to 0.5. This part of the ttl, and
@@ -190,9 +191,9 @@ struct client_config
     /// other if prefix and resource form the same key.
     std::string key_prefix{};
 
-    /// Receives a line when a node changes its state, when a call is invalid, and when a wait for
-    /// ready nodes is cut off. Called on the client's strand; must not block or throw. Contention
-    /// is never logged. Empty: no log.
+    /// Receives a line when a node changes its state, when a call is invalid, when a wait for ready
+    /// nodes is cut off, and when an acquisition fails with `error::overloaded`. Called on the
+    /// client's strand; must not block or throw. Contention is never logged. Empty: no log.
     std::function<void(log_level, std::string_view)> log{};
 
     /// Receives events of rounds, leases and nodes. Null: none.

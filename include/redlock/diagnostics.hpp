@@ -22,7 +22,7 @@ enum class reason : std::uint8_t
     none,              ///< Nothing to explain: granted, or not answered yet.
     held,              ///< Another attempt holds the resource on this node.
     gone,              ///< The node no longer has our key, or never had it.
-    timeout,           ///< No answer within `client_config::node_timeout`.
+    timeout,           ///< No answer in time, usually `client_config::node_timeout`.
     connecting,        ///< The first connection was not ready in time. Nothing was sent.
     down,              ///< Not connected; the error code says why. Nothing was sent.
     connection_lost,   ///< The connection broke before the answer came.
@@ -79,8 +79,9 @@ struct diagnostics
     std::size_t position = 0;
     std::size_t waiters = 0;  ///< The length of that line.
 
-    /// Why no round was started: the argument that is out of range, by name, value and limit, or
-    /// that `async_run` was not called. Empty otherwise.
+    /// Why no round was started, or no further one: the argument that is out of range, by name,
+    /// value and limit, that `async_run` was not called, or that the client had too many rounds
+    /// under way. Empty otherwise.
     std::string problem{};
 };
 

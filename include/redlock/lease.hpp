@@ -110,7 +110,8 @@ public:
     /** Prolongs the lease: sets the ttl of its key on all nodes, unless it is longer already.
 
         Never shortens and never re-creates a key. On failure nothing is deleted and `valid_until()`
-        stays as it was.
+        stays as it was. Waits while the client has as many extensions under way as its nodes answer
+        in time, until the deadline at most.
 
         @par Completion signature
         `void(boost::system::error_code)`

@@ -25,8 +25,8 @@ struct metrics
     std::uint64_t waiting = 0;            ///< Acquisitions under way, with or without a wait.
     std::uint64_t woken = 0;              ///< Rounds that began because nodes woke the client.
 
-    /// Rounds to acquire that ended without a grant and without a denial: late, or without enough
-    /// answers.
+    /// Rounds to acquire that ended without a grant and without a denial: late, refused, or without
+    /// enough answers.
     std::uint64_t rounds_lost = 0;
 
     std::uint64_t rounds_under_way = 0;   ///< Rounds that the nodes have not answered yet.

@@ -45,9 +45,9 @@ struct acquire_options
     /// little less: the time of the acquisition and the clock drift are subtracted.
     milliseconds ttl{10'000};
 
-    /// Time to keep trying, whether the resource is held or nodes are missing. Zero: one round.
-    /// `forever`: no limit. The last round may end up to two `node_timeout`s later.
-    /// `async_try_acquire` ignores it and makes one round.
+    /// Time to keep trying, whether the resource is held, nodes are missing or the client has too
+    /// many rounds under way. Zero: one round. `forever`: no limit. The last round may end up to
+    /// two `node_timeout`s later. `async_try_acquire` ignores it and makes one round.
     milliseconds wait{10'000};
 
     /// Extend the lease automatically, each time a third of `ttl` has passed, until it is released

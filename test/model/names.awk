@@ -5,8 +5,12 @@ BEGIN { for (i = 0; i < 3; i++) name[i] = i + 1 }
 /^[0-9]+ process/ { next }
 /^swap / { other = name[$2]; name[$2] = name[$3]; name[$3] = other; next }
 /^violated: / { print; exit }
-match($0, /node [0-2]/) {
-    at = RSTART + 5
-    $0 = substr($0, 1, at - 1) name[substr($0, at, 1)] substr($0, at + 1)
+{
+    line = ""
+    while (match($0, /node [0-2]/)) {
+        at = RSTART + 5
+        line = line substr($0, 1, at - 1) name[substr($0, at, 1)]
+        $0 = substr($0, at + 1)
+    }
+    print line $0
 }
-{ print }

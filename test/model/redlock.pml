@@ -65,6 +65,12 @@ mtype = { idle, asking, holding, closed };  /* attempt */
 mtype = { unread, reading, done };          /* access of a holder to the resource */
 mtype = { unmarked, foreign, marked };      /* marker of a node; foreign: another run id */
 
+/* To connect to a node that has its own marker changes nothing. So there are no connections where
+   nodes vote only with that marker. */
+#if defined(NO_MARKER) || defined(ANY_RUN_ID)
+#define CONNECTIONS
+#endif
+
 typedef node
 {
     byte holder;      /* attempt id of the lock key, 0 without a key */
@@ -76,6 +82,8 @@ typedef node
 #ifdef AMNESIA
     mtype marker = marked;
     byte quarantine;  /* ticks until the node may vote */
+#endif
+#ifdef CONNECTIONS
     byte vetted = 3;  /* set of clients with a connection that was vetted in this life */
 #endif
 };
@@ -121,9 +129,12 @@ byte scratch;  /* 0 between events */
 
 #ifdef AMNESIA
 #define MAY_VOTE(n) (nodes[n].marker == marked && nodes[n].quarantine == 0)
-#define CONNECTED(a, n) HAS(nodes[n].vetted, CLIENT(a))
 #else
 #define MAY_VOTE(n) true
+#endif
+#ifdef CONNECTIONS
+#define CONNECTED(a, n) HAS(nodes[n].vetted, CLIENT(a))
+#else
 #define CONNECTED(a, n) true
 #endif
 #ifdef NO_MARKER
@@ -211,7 +222,13 @@ inline extend_on_node(n, drift)
     nodes[n].prolonged = extension_open
 }
 
-/* guarded_release.lua, which asks for no permission to vote */
+/* guarded_release.lua, which asks for no permission to vote. Without fences it changes nothing if
+   there is no key. */
+#ifdef AMNESIA
+#define MAY_RELEASE(a, n) (nodes[n].holder == ID(a))
+#else
+#define MAY_RELEASE(a, n) true
+#endif
 inline release_on_node(a, n)
 {
     if
@@ -226,7 +243,7 @@ inline release_on_node(a, n)
 #ifndef PLAIN_DELETE
     :: else ->
         printf("node %d: release of attempt %d finds no key\n", n, a);
-#ifndef NO_TOMBSTONE
+#if !defined(NO_TOMBSTONE) && !defined(AMNESIA)
         if
         :: nodes[n].fence < attempts[a].token -> nodes[n].fence = attempts[a].token
         :: else
@@ -456,7 +473,9 @@ inline restart_node(n, left)
 {
     printf("node %d: restarted, its marker is %e\n", n, left);
     lose_keys(n);
+#ifdef CONNECTIONS
     nodes[n].vetted = 0;
+#endif
     nodes[n].marker = left
 }
 
@@ -482,17 +501,26 @@ inline copy_node(n, from)
 #endif
 
 /* admit.lua, on each new connection */
+#ifdef CONNECTIONS
+#define MAY_ADMIT(c, n) (nodes[n].marker != marked || !HAS(nodes[n].vetted, c))
+#else
+#define MAY_ADMIT(c, n) (nodes[n].marker != marked && c == 0)
+#endif
 inline admit_client(c, n, drift)
 {
-    printf("client %d: connects to node %d\n", c, n);
+#ifdef CONNECTIONS
+    printf("node %d: client %d connects\n", n, c);
+    ADD(nodes[n].vetted, c);
+#else
+    printf("node %d: a client connects\n", n);
+#endif
     if
     :: FORGOT(n) && QUARANTINE > 0 ->
         printf("node %d: quarantine of %d ticks\n", n, QUARANTINE - drift);
         nodes[n].quarantine = QUARANTINE - drift
     :: else
     fi;
-    nodes[n].marker = marked;
-    ADD(nodes[n].vetted, c)
+    nodes[n].marker = marked
 }
 #endif
 
@@ -524,12 +552,18 @@ inline check()
 /* Nodes are alike, so a state is kept in one order of them only. scripts/model.sh reads the swaps
    in a trace, and calls each node by one name. */
 #ifdef AMNESIA
-#define MORE(n) + 4096 * (nodes[n].marker + 64 * nodes[n].vetted + 256 * nodes[n].quarantine)
+#define MORE(n) + 4096 * (nodes[n].marker + 256 * nodes[n].quarantine)
 #else
 #define MORE(n)
 #endif
+#ifdef CONNECTIONS
+#define STILL_MORE(n) + 262144 * nodes[n].vetted
+#else
+#define STILL_MORE(n)
+#endif
 #define WEIGHT(n) (nodes[n].holder + 4 * nodes[n].life + 32 * nodes[n].fence + \
-    128 * nodes[n].granted + 1024 * nodes[n].released + 8192 * nodes[n].prolonged MORE(n))
+    128 * nodes[n].granted + 1024 * nodes[n].released + 8192 * nodes[n].prolonged \
+    MORE(n) STILL_MORE(n))
 #define SWAP(field) scratch = nodes[x].field; nodes[x].field = nodes[y].field; \
     nodes[y].field = scratch
 
@@ -539,7 +573,10 @@ inline order(x, y)
     :: WEIGHT(x) > WEIGHT(y) ->
         SWAP(holder); SWAP(life); SWAP(fence); SWAP(granted); SWAP(released); SWAP(prolonged);
 #ifdef AMNESIA
-        SWAP(marker); SWAP(vetted); SWAP(quarantine);
+        SWAP(marker); SWAP(quarantine);
+#endif
+#ifdef CONNECTIONS
+        SWAP(vetted);
 #endif
         scratch = 0;
         printf("swap %d %d\n", x, y)
@@ -563,10 +600,11 @@ inline settle()
 
 #define EVENTS_OF_ATTEMPT_ON_NODE(a, n) \
     EVENT(STARTED(a) && CONNECTED(a, n) && MAY_ACQUIRE(a, n), acquire_on_node(a, n, 0)) \
-    EVENT(STARTED(a) && CONNECTED(a, n) && MAY_ACQUIRE(a, n), acquire_on_node(a, n, DRIFT)) \
+    EVENT(DRIFT > 0 && STARTED(a) && CONNECTED(a, n) && MAY_ACQUIRE(a, n), \
+        acquire_on_node(a, n, DRIFT)) \
     EVENT(attempts[a].phase == asking && CONNECTED(a, n) && MAY_VOTE(n) && \
         nodes[n].holder == ID(a), acquire_once_more(a, n)) \
-    EVENT(attempts[a].phase == closed, release_on_node(a, n))
+    EVENT(attempts[a].phase == closed && MAY_RELEASE(a, n), release_on_node(a, n))
 
 #define EVENTS_OF_ATTEMPT(a) \
     EVENTS_OF_ATTEMPT_ON_NODE(a, 0) \
@@ -587,11 +625,13 @@ inline settle()
 #define EVENTS_OF_LOSS(n) \
     EVENT(true, flush_node(n)) \
     EVENT(true, restart_node(n, unmarked)) \
-    EVENT(nodes[n].marker != unmarked, restart_node(n, foreign)) \
-    EVENT(true, admit_client(0, n, 0)) \
-    EVENT(true, admit_client(1, n, 0)) \
-    EVENT(QUARANTINE > DRIFT, admit_client(0, n, DRIFT)) \
-    EVENT(QUARANTINE > DRIFT, admit_client(1, n, DRIFT))
+    EVENT(nodes[n].marker != unmarked, restart_node(n, foreign))
+
+#define EVENTS_OF_ADMISSION(n) \
+    EVENT(MAY_ADMIT(0, n), admit_client(0, n, 0)) \
+    EVENT(MAY_ADMIT(1, n), admit_client(1, n, 0)) \
+    EVENT(DRIFT > 0 && QUARANTINE > DRIFT && MAY_ADMIT(0, n), admit_client(0, n, DRIFT)) \
+    EVENT(DRIFT > 0 && QUARANTINE > DRIFT && MAY_ADMIT(1, n), admit_client(1, n, DRIFT))
 
 #define EVENTS_OF_COPY(n, from) \
     EVENT(nodes[from].marker != foreign, copy_node(n, from))
@@ -632,9 +672,14 @@ active proctype world()
     EVENTS_OF_RESOURCE(2)
 #endif
 #ifdef AMNESIA
+#ifndef ONLY_COPIES
     EVENTS_OF_LOSS(0)
     EVENTS_OF_LOSS(1)
     EVENTS_OF_LOSS(2)
+#endif
+    EVENTS_OF_ADMISSION(0)
+    EVENTS_OF_ADMISSION(1)
+    EVENTS_OF_ADMISSION(2)
 #endif
 #ifdef COPIES
     EVENTS_OF_COPY(0, 1)

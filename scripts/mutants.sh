@@ -139,7 +139,7 @@ first_failure() {
 # The seed and the rule of the first schedule that goes wrong. Fails if none does.
 first_broken_schedule() {
     local line
-    line=$("$1" --schedules "$schedules" 2>&1 | grep -m 1 '^seed ') || return 1
+    line=$({ "$1" --schedules "$schedules" 2>&1 || true; } | grep -m 1 '^seed ') || return 1
     sed -E 's/^seed ([0-9]+) of ([a-z]+): ([^ ]+).*/\2, seed \1, \3/' <<<"$line"
 }
 

@@ -127,6 +127,20 @@ error_code settle(hold& held, const vote_round& asked, milliseconds ttl, core::i
     return error::lease_lost;
 }
 
+/// Why the hold cannot be extended now.
+error_code why_not(const hold& held, milliseconds ttl)
+{
+    const client_impl& client = *held.client();
+    if (!client.running())
+        return error::not_running;
+    const core::instant now = client.now();
+    if (held.over_at(now))
+        return error::lease_lost;
+    if (held.beyond_limit(core::shifted(now, ttl)))
+        return error::hold_limit_reached;
+    return {};
+}
+
 }  // namespace
 
 task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl, place taken)
@@ -139,14 +153,8 @@ task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl, place take
         );
         co_return error::invalid_argument;
     }
-    if (!client.running())
-        co_return error::not_running;
-
-    const core::instant before = client.now();
-    if (held->over_at(before))
-        co_return error::lease_lost;
-    if (held->beyond_limit(core::shifted(before, ttl)))
-        co_return error::hold_limit_reached;
+    if (const error_code ec = why_not(*held, ttl))
+        co_return ec;
 
     const bool automatic = static_cast<bool>(taken);
     std::optional<place> got;
@@ -160,6 +168,9 @@ task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl, place take
         if (!waited)
             co_return waited.error();
         got.emplace(std::move(*waited));
+        // That may have taken long.
+        if (const error_code ec = why_not(*held, ttl))
+            co_return ec;
     }
     held->begin_extension(ttl);
     auto answered = co_await ask(held, ttl, std::move(*got), automatic);

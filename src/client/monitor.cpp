@@ -22,9 +22,7 @@ void monitor::round_ended(const vote_round& asked, error_code outcome, core::ins
     if (asked.what() == verb::acquire)
     {
         add(acquire_rounds_);
-        const bool lost = outcome == error::quorum_unreachable ||
-                          outcome == error::validity_exhausted || outcome == error::node_rejected;
-        if (lost)
+        if (outcome == error::quorum_unreachable || outcome == error::validity_exhausted)
             add(rounds_lost_);
     }
     if (!observer_)

@@ -348,6 +348,27 @@ BOOST_AUTO_TEST_CASE(extensions_too_are_as_many_as_the_nodes_answer)
     BOOST_TEST(rounds_sent(fixture, verb::extend) == smallest_window);
 }
 
+BOOST_AUTO_TEST_CASE(a_lease_that_ends_while_its_extension_waits_for_a_place_is_not_extended)
+{
+    running_client fixture;
+    std::vector<lease> held;
+    for (std::size_t i = 0; i < smallest_window; ++i)
+    {
+        const acquire_options how{.ttl = 10s, .wait = 1s, .auto_extend = true};
+        held.push_back(std::get<1>(fixture.complete(fixture.locks().async_acquire(resource(i), how))
+        ));
+    }
+    fixture.each_node([](fake_node& node) { node.on(verb::extend).never(); });
+    fixture.advance(5s);
+    lease mine = fixture.acquire("orders", {.ttl = 1s});
+
+    const auto extended = launch(mine.async_extend(10s));
+    fixture.advance(2s);
+
+    BOOST_TEST(extended->code() == error::lease_lost);
+    BOOST_TEST(rounds_sent(fixture, verb::extend) == smallest_window);
+}
+
 BOOST_AUTO_TEST_CASE(close_leaves_no_key_of_a_round_that_was_given_up)
 {
     running_client fixture;

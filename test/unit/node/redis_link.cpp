@@ -111,6 +111,15 @@ BOOST_AUTO_TEST_CASE(half_a_reply_is_no_sign_of_life)
     BOOST_TEST(end().code == asio::error::timed_out);
 }
 
+BOOST_AUTO_TEST_CASE(what_nobody_asked_for_is_no_sign_that_a_node_answers)
+{
+    advance(1s);
+    send(">2\r\n+invalidate\r\n*1\r\n+a\r\n");
+    advance(1200ms);
+
+    BOOST_TEST(end().code == asio::error::timed_out);
+}
+
 BOOST_AUTO_TEST_CASE(a_node_that_answers_one_command_after_the_other_is_not_silent)
 {
     for (const char key : std::string("abcd"))

@@ -10,6 +10,8 @@
 #include <boost/asio/post.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <new>
@@ -112,6 +114,68 @@ BOOST_AUTO_TEST_CASE(what_can_wait_is_done_after_all_else_though_it_was_put_off_
     context.run();
 
     BOOST_TEST(order == "bcalast");
+}
+
+BOOST_AUTO_TEST_CASE(an_end_does_a_limited_number_of_tasks_and_other_handlers_come_between)
+{
+    std::size_t done = 0;
+    std::deque<task_of_test> many;
+    for (std::size_t i = 0; i < 3 * turn::max_tasks; ++i)
+        end_of_turn->defer(many.emplace_back([&] { ++done; }));
+    std::size_t done_before = 0;
+    asio::post(context, [&] { done_before = done; });
+
+    context.run();
+
+    BOOST_TEST(done_before == turn::max_tasks);
+    BOOST_TEST(done == 3 * turn::max_tasks);
+}
+
+BOOST_AUTO_TEST_CASE(an_end_that_has_done_enough_writes_what_there_is)
+{
+    std::size_t done = 0;
+    std::size_t done_before = 0;
+    std::deque<task_of_test> many;
+    task_of_test write([&] { done_before = done; });
+    end_of_turn->defer_write(write);
+    for (std::size_t i = 0; i < 2 * turn::max_tasks; ++i)
+        end_of_turn->defer(many.emplace_back([&] { ++done; }));
+
+    context.run();
+
+    BOOST_TEST(done_before == turn::max_tasks);
+}
+
+BOOST_AUTO_TEST_CASE(commands_are_written_when_no_other_task_is_left)
+{
+    task_of_test write([this] { order += "w"; });
+    task_of_test chain([this] {
+        order += "c";
+        end_of_turn->defer(a);
+    });
+    end_of_turn->defer_write(write);
+    end_of_turn->defer(chain);
+
+    context.run();
+
+    BOOST_TEST(order == "caw");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_put_off_to_the_next_end_lets_other_handlers_run)
+{
+    task_of_test next([this] { order += "n"; });
+    task_of_test now([&] {
+        order += "t";
+        end_of_turn->defer_to_next(next);
+        asio::post(context, [this] { order += "h"; });
+    });
+    end_of_turn->defer(now);
+    asio::post(context, [this] { order += "l"; });
+
+    context.run();
+
+    BOOST_TEST(order.starts_with("tl"));
+    BOOST_TEST(order.find('n') != order.npos);
 }
 
 BOOST_AUTO_TEST_CASE(another_end_comes_right_behind_a_handler_that_work_has_posted)

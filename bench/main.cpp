@@ -6,6 +6,7 @@
 #include "faults.hpp"
 #include "isolated.hpp"
 #include "leases.hpp"
+#include "long_line.hpp"
 #include "loop.hpp"
 #include "options.hpp"
 #include "pairs.hpp"
@@ -242,6 +243,19 @@ bool stall(const options& chosen, redlock::test::redis_servers& three)
     return well;
 }
 
+bool line_up(const options& chosen, redlock::test::redis_servers& three)
+{
+    const bool quick = chosen.size == scale::quick;
+    bool well = true;
+    for (const auto mode : {redlock::mode::guarded, redlock::mode::plain})
+    {
+        const auto row = bench::measure_long_line(three, mode, quick ? 5'000 : 50'000);
+        print(to_table(row), to_json_line(row));
+        well &= !row.neighbour_lost;
+    }
+    return well;
+}
+
 // On three nodes, as most have them, and on five.
 bool press(const options& chosen, redlock::test::redis_servers& five)
 {
@@ -252,6 +266,8 @@ bool press(const options& chosen, redlock::test::redis_servers& five)
         well &= burst(chosen, three, five);
     if (chosen.names("stall"))
         well &= stall(chosen, three);
+    if (chosen.names("long-line"))
+        well &= line_up(chosen, three);
     return well;
 }
 
@@ -272,7 +288,7 @@ bool run_all(const options& chosen)
     if (chosen.names("waiting"))
         well &= wait_in_vain(chosen, ports);
     well &= meet_vacancies(chosen, ports);
-    if (chosen.names("burst") || chosen.names("stall"))
+    if (chosen.names("burst") || chosen.names("stall") || chosen.names("long-line"))
         well &= press(chosen, servers);
     if (chosen.wants_faults())  // The last one: servers that were killed have lost their mark.
         well &= meet_faults(chosen, servers);

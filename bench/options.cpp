@@ -40,9 +40,9 @@ constexpr const char* usage_text =
     "      expiry           from the end of the ttl until a waiter has the lock\n"
     "      burst            thousands of free resources at once, beside the bare client with its\n"
     "                       best window of 32, 64, 128 and 256\n"
-    "      stall            the same while a quorum stands still for a while, and many leases "
-    "that\n"
-    "                       extend themselves meanwhile\n"
+    "      stall            the same while a quorum stands still for a while, and many leases\n"
+    "                       that extend themselves meanwhile\n"
+    "      long-line        50,000 tasks of one client want one resource: its longest handler\n"
     "  --concurrency N  pairs of so many tasks at a time; may be repeated (default 1, 16, 256)\n"
     "  --apart          pairs with the client on the first CPU and the servers on the others\n"
     "  --context NAME   pairs with the library in an io_context that is `plain` (default) or\n"
@@ -52,8 +52,9 @@ constexpr const char* usage_text =
     "                   into up to 20 parts, in which the kinds take turns\n"
     "  --mode NAME      `guarded` (default) or `plain`, for the library from `contended` on\n"
     "  --crowd PxT      P processes of T tasks in the rows about processes. May be repeated for\n"
-    "                   contended-procs (default 8x1, 8x8, 64x1, 256x1). The others take one\n"
-    "                   (default 64x1, 8x1 from killed-holder on) and `waiting` its tasks\n"
+    "                   contended-procs (default 8x1, 8x8, 64x1, 256x1) and for burst, where T is\n"
+    "                   how much each asks for. The others take one (default 64x1, 8x1 from\n"
+    "                   killed-holder on) and `waiting` its tasks\n"
     "  --seconds N      contention and waiting for so long in each row (default 10)\n"
     "  --times N        how often the lock gets free, from killed-holder on (default 100)\n"
     "  --help           print this text\n"
@@ -81,10 +82,11 @@ constexpr std::array contexts{
 
 constexpr std::array<std::string_view, 2> pairs_benchmarks{"limit", "redlock"};
 
-constexpr std::array<std::string_view, 12> other_benchmarks{
+constexpr std::array<std::string_view, 13> other_benchmarks{
     "burst",
     "faults",
     "leases",
+    "long-line",
     "contended",
     "contended-procs",
     "waiting",

@@ -95,7 +95,7 @@ struct acquisition
     core::instant granted_at{};
 
     bool queues = false;                     ///< It waits in the queues of the nodes.
-    std::optional<std::uint64_t> arrival{};  ///< Since when.
+    std::optional<std::uint64_t> arrival{};  ///< When it came. See `waiter::waits_since`.
     bool in_queue = false;                   ///< It may have a place in one.
     std::optional<std::size_t> position{};   ///< The best that the last round told.
     std::size_t polls = 0;                   ///< Since the nodes woke it.
@@ -223,18 +223,28 @@ task<error_code> until_placed(acquisition& acquiring, std::optional<place>& take
         co_return error_code();
     if (rounds.closed())
         co_return tell_of_the_absent(acquiring);
-    if (acquiring.options.report)
-        acquiring.options.report->problem = too_many_rounds(client);
+    if (diagnostics* const report = acquiring.options.report)
+    {
+        // What the nodes said to an earlier round is not the reason.
+        *report = {};
+        report->rounds = acquiring.rounds;
+        report->problem = too_many_rounds(client);
+    }
     client.log_overload(acquiring.resource, too_many_rounds(client));
     co_return error::overloaded;
 }
 
 /// What to ask the nodes for.
-client_impl::wish make_wish(const acquisition& from)
+/// @param token Of the attempt.
+client_impl::wish make_wish(acquisition& from, fencing_token token)
 {
-    client_impl::wish made{
-        from.options.ttl, from.arrival, std::nullopt, from.options.report != nullptr
-    };
+    client_impl::wish made{.ttl = from.options.ttl, .timed = from.options.report != nullptr};
+    if (from.queues)
+    {
+        if (!from.arrival)
+            from.arrival = token.value();
+        made.arrival = from.in_line.waits_since(*from.arrival);
+    }
     // Half of the ttl should be left of a lease.
     const auto longest = core::shifted(from.client->now(), from.options.ttl / 2).steady;
     if (!from.once)
@@ -261,10 +271,9 @@ task<error_code> ask_once(acquisition& acquiring)
     // A fresh id for every round: a delayed release of the last one must not match this one.
     acquiring.in_line.forget_wakes();
     const auto attempt = client.new_attempt(acquiring.resource, acquiring.above);
-    if (acquiring.queues && !acquiring.arrival)
-        acquiring.arrival = attempt->token.value();
-    const auto asked =
-        client.ask_to_acquire(attempt, make_wish(acquiring), taken ? std::move(*taken) : place());
+    const auto asked = client.ask_to_acquire(
+        attempt, make_wish(acquiring, attempt->token), taken ? std::move(*taken) : place()
+    );
     error_code interrupted = co_await client.decided(*asked);
     if (!client.running())
         interrupted = asio::error::operation_aborted;
@@ -275,10 +284,10 @@ task<error_code> ask_once(acquisition& acquiring)
     // A lost round can leave our key on a minority of nodes and on every node that timed out.
     // Undo it before waiting, or others queue behind a resource that nobody holds.
     if (!granted)
-        client.release(*asked, options.ttl, acquiring.arrival);
+        client.release(*asked, options.ttl, asked->arrival());
     acquiring.position.reset();
     // An answer that is still to come may be a denial, and the release has kept a place.
-    if (acquiring.arrival && (!granted || asked->tally().denied() > 0))
+    if (asked->arrival() && (!granted || asked->tally().denied() > 0))
         note_places(acquiring, *asked);
 
     // A client whose clock or whose idea of the last token was wrong knows better now. That is no
@@ -390,6 +399,7 @@ task<error_code> until_first_or_joined(acquisition& acquiring)
     const core::instant started = client.now();
     for (;;)
     {
+        acquiring.in_line.pass_on();
         if (auto held = own_hold(acquiring))
         {
             const error_code ec = co_await join(acquiring, std::move(held));
@@ -455,6 +465,25 @@ time_point next_poll(acquisition& waiting, core::instant now)
     return std::min(core::shifted(now, delay).steady, waiting.give_up);
 }
 
+/// Sleeps while the nodes watch the key. One that was connected meanwhile does not: it is asked.
+task<error_code> sleep_watching(acquisition& waiting, time_point until)
+{
+    client_impl& client = *waiting.client;
+    waiter& in_line = waiting.in_line;
+    for (;;)
+    {
+        const std::size_t before = client.connections();
+        const time_point next = std::min(until, in_line.next());
+        pause& sleep = in_line.sleep();
+        if (const error_code ec = co_await client.sleep_until(sleep, next, client.watching()))
+            co_return ec;
+        const bool connected = client.connections() != before;
+        if (!connected || in_line.is_called() || client.now().steady >= next)
+            co_return error_code();
+        client.watch_key(waiting.last);
+    }
+}
+
 /// Lets time pass until `next`, or until the nodes or another acquisition wake this one.
 task<error_code> sleep_until(acquisition& waiting, core::instant now, time_point next)
 {
@@ -472,11 +501,13 @@ task<error_code> sleep_until(acquisition& waiting, core::instant now, time_point
         if (waiting.watching)
             client.watch_key(waiting.last);
     }
-    if (!waiting.in_line.woken())
-    {
-        if (const error_code interrupted = co_await client.sleep_until(sleep, next))
-            co_return interrupted;
-    }
+    error_code interrupted;
+    if (waiting.watching)
+        interrupted = co_await sleep_watching(waiting, next);
+    else if (!waiting.in_line.woken())
+        interrupted = co_await client.sleep_until(sleep, std::min(next, waiting.in_line.next()));
+    if (interrupted)
+        co_return interrupted;
     if (waiting.in_line.heard())
         waiting.watching = false;
     if (waiting.in_line.woken())

@@ -2,6 +2,7 @@
 
 #include "client/client_impl.hpp"
 #include "client/pause.hpp"
+#include "core/limits.hpp"
 #include "core/quorum.hpp"
 #include "core/silence.hpp"
 
@@ -97,6 +98,14 @@ std::uint64_t client_impl::arrival_now() const noexcept
     return token_clock_.stamp(time_->wall());
 }
 
+milliseconds client_impl::own_reservation() const noexcept
+{
+    // Half of it for the way there and back, the rest for what happens at its ends.
+    const auto wanted = std::chrono::ceil<milliseconds>(2 * acquisitions_.size().shortest());
+    const bool is_near = wanted <= core::reservation_for(config_.node_timeout);
+    return is_near ? milliseconds(0) : std::min(wanted, core::longest_reservation);
+}
+
 vote_round_ptr client_impl::ask_to_acquire(
     std::shared_ptr<const attempt> about,
     const wish& how,
@@ -106,6 +115,8 @@ vote_round_ptr client_impl::ask_to_acquire(
     const auto asked = make_round<vote_round>(verb::acquire, std::move(about), how.ttl);
     asked->occupy(std::move(taken));
     asked->set_arrival(how.arrival);
+    if (how.arrival)
+        asked->set_reservation(own_reservation());
     if (how.patience)
         be_patient(*asked, *how.patience);
     if (how.timed)
@@ -151,6 +162,7 @@ release_round_ptr client_impl::release(
     left_behind.abandon();
     const auto asked = make_round<release_round>(verb::release, left_behind.about(), ttl);
     asked->set_arrival(arrival);
+    asked->set_reservation(left_behind.reservation());
     releases_.add(*asked);
     last_key_ends_ = std::max(last_key_ends_, core::shifted(asked->started(), ttl).steady);
     // Who leaves the queues has a place where it was denied.
@@ -173,8 +185,10 @@ release_round_ptr client_impl::release(const hold& ended)
     // A node that is still to answer may deny.
     const bool has_place =
         granted_by.arrival() && (granted_by.tally().denied() > 0 || granted_by.unanswered() > 0);
+    // Who waits here now asks again at once, behind those whose turn it is.
+    const bool has_next = queues() && lines_.head_of(ended.resource());
     std::optional<std::uint64_t> leaves;
-    if (ended.waited() || has_place)
+    if (ended.waited() || has_place || has_next)
         leaves = 0;
     return release(granted_by, ended.longest_ttl(), leaves);
 }
@@ -191,12 +205,39 @@ void client_impl::leave_queues(const std::shared_ptr<const attempt>& about)
     put_to_all(make_round<holder_round>(verb::leave, about, milliseconds(0)));
 }
 
-void client_impl::on_wake(std::size_t node, std::string_view key)
+/// What of a key is the resource. Nothing: it is no key of this client.
+std::optional<std::string_view> client_impl::resource_of(std::string_view key) const noexcept
 {
     const std::string& prefix = config_.key_prefix;
     if (!key.starts_with(prefix))
+        return std::nullopt;
+    return key.substr(prefix.size());
+}
+
+void client_impl::on_next(std::size_t node, std::string_view key, milliseconds reserved)
+{
+    const auto resource = resource_of(key);
+    waiter* const head = resource ? lines_.head_of(*resource) : nullptr;
+    if (!head)
         return;
-    const std::string_view resource = key.substr(prefix.size());
+    // A node's own count may be a millisecond behind ours.
+    reserved = std::clamp(reserved, milliseconds(0), core::longest_reservation) + milliseconds(2);
+    const auto end = core::shifted(now(), reserved).steady;
+    if (!head->on_next(node, core::quorum_size(nodes_.size()), end))
+        return;
+    pause& sleep = head->sleep();
+    if (!sleep.deadline::is_linked() || sleep.due() <= end)
+        return;
+    sleep.forget();
+    deadlines_->add(sleep, end);
+}
+
+void client_impl::on_wake(std::size_t node, std::string_view key)
+{
+    const auto found = resource_of(key);
+    if (!found)
+        return;
+    const std::string_view resource = *found;
     if (waiter* const head = lines_.head_of(resource))
         return head->on_wake(node, core::quorum_size(nodes_.size()));
     // Nobody waits any more, and the next one should not wait for the reservation to end.

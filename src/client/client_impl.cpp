@@ -39,6 +39,7 @@ client_impl::client_impl(asio::any_io_executor executor, client_config config, c
       extensions_(*turn_, patience_of(config_)),
       held_(*this, deadlines_),
       waiting_(*turn_),
+      watching_(*turn_),
       releasing_(*turn_),
       ready_waiting_(*turn_),
       run_waiting_(*turn_),
@@ -91,6 +92,7 @@ void client_impl::begin_stop()
     if (state_ == state::running || state_ == state::closing)
         state_ = state::stopping;
     waiting_.wake_all(asio::error::operation_aborted);
+    watching_.wake_all(asio::error::operation_aborted);
     releasing_.wake_all(asio::error::operation_aborted);
     settling_.wake_all(asio::error::operation_aborted);
     ready_waiting_.wake_all(asio::error::operation_aborted);
@@ -104,6 +106,7 @@ bool client_impl::begin_close()
         return false;
     state_ = state::closing;
     waiting_.wake_all(asio::error::operation_aborted);
+    watching_.wake_all(asio::error::operation_aborted);
     ready_waiting_.wake_all(asio::error::operation_aborted);
     return true;
 }
@@ -119,6 +122,11 @@ void client_impl::on_node_change()
         {
             const std::lock_guard lock(status_mutex_);
             known = now;
+        }
+        if (now.state == node_state::ready)
+        {
+            ++connections_;
+            watching_.wake_all({});
         }
         events_.node_changed(now);
     }
@@ -192,7 +200,7 @@ void client_impl::shut_down() noexcept
     lines_.clear();
     held_.shut_down();
     for (waiting_list* waiting :
-         {&waiting_, &releasing_, &settling_, &ready_waiting_, &run_waiting_})
+         {&waiting_, &watching_, &releasing_, &settling_, &ready_waiting_, &run_waiting_})
         waiting->drop_all();
     while (!releases_.waiting.empty())
         releases_.waiting.front().drop();

@@ -162,6 +162,9 @@ public:
     /// When an acquisition arrives that waits there.
     [[nodiscard]] std::uint64_t arrival_now() const noexcept;
 
+    /// How long a node has to keep a resource for this client. Zero: as long as for everybody.
+    [[nodiscard]] milliseconds own_reservation() const noexcept;
+
     /// What an acquisition or extension asks the nodes for.
     struct wish
     {
@@ -227,11 +230,20 @@ public:
     /// Asks the nodes to wake whoever waits when the key changes.
     void watch_key(std::shared_ptr<const attempt> about);
 
+    /// Who sleeps while nodes watch its key. Woken when a node is connected, for that watches none.
+    [[nodiscard]] suspension::list& watching() noexcept { return watching_.list(); }
+
+    /// How often a node has been.
+    [[nodiscard]] std::size_t connections() const noexcept { return connections_; }
+
     /// Leaves the queues of the nodes: nobody here waits for the key any more.
     void leave_queues(const std::shared_ptr<const attempt>& about);
 
     /// A node says that a key may be free, or is reserved for this client.
     void on_wake(std::size_t node, std::string_view key);
+
+    /// A node says that this client is next, and that a key is reserved for so long for another.
+    void on_next(std::size_t node, std::string_view key, milliseconds reserved);
 
     /// Waits until the round is decided. Fails with operation_aborted or not_running.
     [[nodiscard]] auto decided(round& asked) { return asked.wait(waiting_.list()); }
@@ -320,6 +332,7 @@ private:
     void put_to_all(const boost::intrusive_ptr<round>& asked);
     void set_deadline(round& asked);
     void be_patient(vote_round& asked, time_point until);
+    [[nodiscard]] std::optional<std::string_view> resource_of(std::string_view key) const noexcept;
 
     /// The wait for a release, which is noted when it ends.
     template <class Wait>
@@ -368,7 +381,9 @@ private:
     core::token_clock token_clock_;
 
     state state_ = state::idle;
-    waiting_list waiting_;        ///< Operations. The end of the client ends their waits.
+    waiting_list waiting_;   ///< Operations. The end of the client ends their waits.
+    waiting_list watching_;  ///< Those that sleep while nodes watch their key.
+    std::size_t connections_ = 0;
     waiting_list releasing_;      ///< Those that release.
     waiting_list ready_waiting_;  ///< Those that wait for ready nodes.
     waiting_list run_waiting_;    ///< async_run.

@@ -7,11 +7,11 @@
 #include "client/pause.hpp"
 #include "node/node.hpp"
 
-#include <boost/intrusive/list.hpp>
-
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -19,6 +19,7 @@
 namespace redlock::detail {
 
 class lines;
+class waiter;
 
 /// Where in a line somebody waits.
 struct waiting_place
@@ -27,12 +28,30 @@ struct waiting_place
     std::size_t length;
 };
 
-using waiter_hook = boost::intrusive::list_base_hook<
-    boost::intrusive::tag<lines>,
-    boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+/// Those behind the head of a line, by arrival and by owner. See lines.cpp.
+class followers;
+
+struct delete_followers
+{
+    void operator()(followers* of) const noexcept;
+};
+
+/// The acquisitions of a client that wait for one resource.
+struct line
+{
+    waiter* head;
+    std::unique_ptr<followers, delete_followers> behind{};  ///< Null: nobody has been there.
+    std::uint64_t last_ticket = 0;
+
+    /// The end of the client's last hold of the resource, as an arrival.
+    std::uint64_t turn_began = 0;
+
+    /// The arrival of a head that gave up, for those behind it, until the next grant. Zero: none.
+    std::uint64_t left_behind = 0;
+};
 
 /// An acquisition in the line for its resource. Leaves the line when it is destroyed.
-class waiter : public waiter_hook
+class waiter
 {
 public:
     /// @param resource Must outlive the waiter.
@@ -55,14 +74,34 @@ public:
     void leave_to_hold() noexcept;
 
     /// Whether it is the one of its line that asks the nodes, and no hold of this client is known.
-    [[nodiscard]] bool may_ask() const noexcept { return is_head_ && !held_here_; }
+    [[nodiscard]] bool may_ask() const noexcept { return is_head() && !held_here_; }
+
+    /** Since when it waits towards the nodes. A head that is about to ask calls this.
+
+        Between clients turns go round: who waits behind others of its client has waited, towards
+        other clients, since the last hold of its client was over. What a head had when it gave up
+        is left to those behind it at that time.
+
+        @param own When it arrived here.
+    */
+    [[nodiscard]] std::uint64_t waits_since(std::uint64_t own) noexcept;
 
     /// A node, by its position in the configuration, says that the resource may be free, or is
     /// reserved for this client. Wakes the waiter when `enough` nodes have.
     void on_wake(std::size_t by, std::size_t enough) noexcept;
 
-    /// Whether enough nodes have since the last round began.
+    /// A node says that the resource is reserved for somebody else until then, and for this client
+    /// afterwards. @return Whether `enough` nodes have.
+    [[nodiscard]] bool on_next(std::size_t by, std::size_t enough, time_point reserved) noexcept;
+
+    /// When it is to ask, as far as `on_next` says.
+    [[nodiscard]] time_point next() const noexcept { return next_; }
+
+    /// Whether enough nodes have woken it since the last round began.
     [[nodiscard]] bool woken() const noexcept { return woken_; }
+
+    /// Whether it has to look at once: the nodes have woken it, or one of its owner.
+    [[nodiscard]] bool is_called() const noexcept { return woken_ || told_to_look_; }
 
     /// Whether any node has.
     [[nodiscard]] bool heard() const noexcept { return woken_by_.any(); }
@@ -71,8 +110,14 @@ public:
     void forget_wakes() noexcept
     {
         woken_by_.reset();
+        next_by_.reset();
+        next_ = time_point::max();
         woken_ = false;
     }
+
+    /// It has been resumed. Should the head before have told it to look, it tells the next one of
+    /// its owner.
+    void pass_on() noexcept;
 
     /// Whether its owner is that of the head, which may be granted a hold for both of them.
     [[nodiscard]] bool follows_its_owner() const noexcept;
@@ -87,23 +132,23 @@ public:
 
 private:
     friend class lines;
+    friend class followers;
 
-    [[nodiscard]] const waiter& head() const noexcept;
-
-    using list = boost::intrusive::list<
-        waiter,
-        boost::intrusive::base_hook<waiter_hook>,
-        boost::intrusive::constant_time_size<false>>;
+    [[nodiscard]] bool is_head() const noexcept { return line_ && line_->head == this; }
 
     std::string_view resource_;
     redlock::owner owner_;
     pause sleep_;
     lines* in_ = nullptr;
-    bool is_head_ = false;
-    bool held_here_ = false;  ///< A head that sleeps until a hold of this client is over.
-    list behind_;             ///< Of a head: all others, in the order of their arrival.
+    line* line_ = nullptr;       ///< Null: in none.
+    std::uint64_t ticket_ = 0;   ///< In the order of arrival.
+    std::uint64_t since_ = 0;    ///< What `waits_since` said last. Zero: it has not asked.
+    bool held_here_ = false;     ///< A head that sleeps until a hold of this client is over.
+    bool told_to_look_ = false;  ///< By one of the same owner.
     node_set woken_by_;
     bool woken_ = false;
+    node_set next_by_;
+    time_point next_ = time_point::max();
 };
 
 /** Who of a client waits for what: a line for each resource that somebody acquires.
@@ -111,7 +156,8 @@ private:
     Only the first of a line asks the nodes. So the acquisitions of one client neither take votes
     from each other nor overtake each other, and a thousand of them cost the nodes as much as one.
 
-    An acquisition that nobody waits for costs one entry in a table. Used on the strand only.
+    An acquisition that nobody waits for costs one entry in a table. Nothing here takes longer
+    because a line is long. Used on the strand only.
 */
 class lines
 {
@@ -120,7 +166,8 @@ public:
     void enter(waiter& last);
 
     /// A hold of this client is over: lets the head ask at once.
-    void on_hold_end(std::string_view resource) noexcept;
+    /// @param now As an arrival.
+    void on_hold_end(std::string_view resource, std::uint64_t now) noexcept;
 
     /// The head of the line for a resource. Null: nobody waits for it.
     [[nodiscard]] waiter* head_of(std::string_view resource) noexcept;
@@ -137,22 +184,22 @@ public:
 private:
     friend class waiter;
 
+    [[nodiscard]] line* find(std::string_view resource) noexcept;
+
     /// @param held_here Whether the next one is to sleep.
     void remove(waiter& leaving, bool held_here) noexcept;
-
-    /// Lets the others look that are of the same owner as a head.
-    static void wake_owner(waiter& leaving) noexcept;
+    void remove_head(waiter& leaving, line& from, bool held_here) noexcept;
 
     void set_size(std::size_t size) noexcept { size_.store(size, std::memory_order_relaxed); }
 
     std::atomic<std::size_t> size_ = 0;
     std::unordered_map<
         std::string_view,
-        waiter*,
+        line,
         std::hash<std::string_view>,
         std::equal_to<>,
-        recycling_allocator<std::pair<const std::string_view, waiter*>>>
-        heads_;
+        recycling_allocator<std::pair<const std::string_view, line>>>
+        lines_;
 };
 
 }  // namespace redlock::detail

@@ -17,6 +17,14 @@ constexpr milliseconds time_to_release = 1ms;
 /// How often a client that closes looks whether the nodes have answered its releases.
 constexpr milliseconds time_to_answer = 2ms;
 
+/// Whether a node is connected and owes an answer to a release.
+bool owes_a_release(const std::shared_ptr<node>& asked)
+{
+    const node_state is = asked->status().state;
+    const bool connected = is == node_state::ready || is == node_state::quarantined;
+    return connected && asked->owed_releases() > 0;
+}
+
 }  // namespace
 
 task<error_code> client_impl::until_running(time_point limit)
@@ -63,12 +71,7 @@ task<error_code> client_impl::until_settled()
 
 task<error_code> client_impl::until_released(time_point limit)
 {
-    const auto owes = [](const auto& node) {
-        const node_state is = node->status().state;
-        const bool connected = is == node_state::ready || is == node_state::quarantined;
-        return connected && node->owed_releases() > 0;
-    };
-    while (std::ranges::any_of(nodes_, owes) && now().steady < limit)
+    while (std::ranges::any_of(nodes_, owes_a_release) && now().steady < limit)
     {
         // Nodes answer soon, or are found out to be silent.
         pause later(*turn_);
@@ -141,6 +144,10 @@ task<error_code> client_impl::run()
                 if (const auto client = self.lock())
                     client->on_wake(index, key);
             },
+            [self = weak_from_this(), index](std::string_view key, milliseconds reserved) {
+                if (const auto client = self.lock())
+                    client->on_next(index, key, reserved);
+            },
         });
     }
     waiting_.wake_all({});
@@ -160,7 +167,7 @@ task<error_code> client_impl::run()
     }
     co_await nodes_stopped;
     state_ = state::stopped;
-    for (waiting_list* waiting : {&waiting_, &releasing_})
+    for (waiting_list* waiting : {&waiting_, &watching_, &releasing_})
         waiting->wake_all(asio::error::operation_aborted);
     ready_waiting_.wake_all({});
     co_return outcome;

@@ -76,7 +76,8 @@ std::shared_ptr<hold> watch::remove(hold& over)
     over.forget_extension();
     holds_.erase(holds_.iterator_to(over));
     client_.events().set_held(holds_.size());
-    client_.waiting_for().on_hold_end(over.resource());
+    if (client_.waiting_for().size() > 0)
+        client_.waiting_for().on_hold_end(over.resource(), client_.arrival_now());
     client_.note_end();
     return std::move(over.kept);
 }

@@ -52,6 +52,9 @@ inline constexpr milliseconds queue_ttl = 1min;
     return std::max(node_timeout / 4, std::min(node_timeout, milliseconds(50)));
 }
 
+/// For a client that is far away. Nodes accept no longer one.
+inline constexpr milliseconds longest_reservation = reservation_for(max_node_timeout);
+
 [[nodiscard]] constexpr bool valid_resource(std::string_view resource) noexcept
 {
     return !resource.empty() && resource.size() <= max_resource_size;

@@ -104,12 +104,15 @@ void command_encoder::push_arguments(request& to, const question& asked) const
 void command_encoder::push_place(request& to, const question& asked) const
 {
     const auto arrival = asked.arrival();
+    const bool is_far = asked.reservation() > milliseconds(0);
     if (!arrival)
-        to.add(std::string_view());
-    else if (asked.what() == verb::acquire && *arrival == asked.stamp())
-        to.add(guarded_->waiter);
-    else
-        to.add(guarded_->waiter + ':' + std::to_string(*arrival));
+        return to.add(std::string_view());
+    if (asked.what() == verb::acquire && *arrival == asked.stamp() && !is_far)
+        return to.add(guarded_->waiter);
+    std::string place = guarded_->waiter + ':' + std::to_string(*arrival);
+    if (is_far)
+        place += ':' + std::to_string(asked.reservation().count());
+    to.add(place);
 }
 
 std::size_t command_encoder::argument_count(verb what) const noexcept

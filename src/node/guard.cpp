@@ -87,10 +87,12 @@ std::string make_constants(const client_config& config, const guard& made)
            "\nlocal queue_ttl = " + std::to_string(core::queue_ttl.count()) +
            "\nlocal waits_prefix = " + quote(waits_key_prefix) +
            "\nlocal reserved_prefix = " + quote(reserved_key_prefix) +
-           "\nlocal channel_prefix = " + quote(channel_prefix) + "\nlocal reservation = " +
+           "\nlocal far_prefix = " + quote(far_key_prefix) +
+           "\nlocal channel_prefix = " + quote(channel_prefix) +
+           "\nlocal next_suffix = " + quote(next_channel_suffix) + "\nlocal reservation = " +
            std::to_string(core::reservation_for(config.node_timeout).count()) +
-           "\nlocal longest_reservation = " +
-           std::to_string(core::reservation_for(core::max_node_timeout).count()) + "\n";
+           "\nlocal longest_reservation = " + std::to_string(core::longest_reservation.count()) +
+           "\n";
 }
 
 /// Of this client alone. Another one of the same name would be woken in vain, and nothing worse.
@@ -139,6 +141,11 @@ std::optional<guard> make_guard(const client_config& config)
 std::string guard::channel() const
 {
     return std::string(channel_prefix) + waiter;
+}
+
+std::string guard::next_channel() const
+{
+    return channel() + std::string(next_channel_suffix);
 }
 
 }  // namespace redlock::detail

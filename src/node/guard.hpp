@@ -40,6 +40,9 @@ struct guard
 
     /// By which the nodes wake it.
     [[nodiscard]] std::string channel() const;
+
+    /// By which they tell it that it is next.
+    [[nodiscard]] std::string next_channel() const;
 };
 
 /// @return Nothing in plain mode.
@@ -57,8 +60,16 @@ inline constexpr std::string_view waits_key_prefix = "redlock:waits:";
 /// The same for who is to go first.
 inline constexpr std::string_view reserved_key_prefix = "redlock:reserved:";
 
+/// For how long to keep a lock key for a client that is far away: this, the lock key, a colon and
+/// the client's name.
+inline constexpr std::string_view far_key_prefix = "redlock:far:";
+
 /// The channel of a client: this, and its name.
 inline constexpr std::string_view channel_prefix = "redlock:";
+
+/// Behind that, the channel that tells a client that it is next. Apart, for older clients take
+/// whatever comes by the other one for a key.
+inline constexpr std::string_view next_channel_suffix = ":next";
 
 }  // namespace redlock::detail
 

@@ -126,6 +126,11 @@ public:
     [[nodiscard]] std::optional<std::uint64_t> arrival() const noexcept { return arrival_; }
     void set_arrival(std::optional<std::uint64_t> arrival) noexcept { arrival_ = arrival; }
 
+    /// How long a node is to keep the resource for that place once it has woken the client. Zero:
+    /// as long as for everybody.
+    [[nodiscard]] milliseconds reservation() const noexcept { return reservation_; }
+    void set_reservation(milliseconds reservation) noexcept { reservation_ = reservation; }
+
     /// Whether it is put by the guarded scripts.
     [[nodiscard]] bool guarded() const noexcept { return static_cast<bool>(about_->token); }
 
@@ -189,6 +194,7 @@ private:
     milliseconds ttl_;
     std::uint64_t stamp_;
     std::optional<std::uint64_t> arrival_;
+    milliseconds reservation_{0};
     node_set sent_;
     node_set owing_;
     std::size_t users_ = 0;           ///< On the strand.
@@ -206,6 +212,9 @@ struct node_events
 
     /// A key may be free, and be reserved for this client.
     std::function<void(std::string_view key)> on_wake;
+
+    /// A key is kept for another client for so long, and this one is next.
+    std::function<void(std::string_view key, milliseconds reserved)> on_next{};
 };
 
 /** One independent master, as the client sees it.

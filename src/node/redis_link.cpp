@@ -2,6 +2,7 @@
 
 #include "core/one_line.hpp"
 #include "core/silence.hpp"
+#include "node/guard.hpp"
 #include "node/outbox.hpp"
 #include "node/request.hpp"
 #include "node/resp_reader.hpp"
@@ -10,11 +11,14 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 
+#include <charconv>
 #include <chrono>
+#include <cstddef>
 #include <deque>
 #include <new>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace redlock::detail {
@@ -281,11 +285,23 @@ private:
         if (kind == "subscribe" && !expected_.empty() && expected_.front().next)
             on_reply();
         if (kind == "message" && told.all.size() == 3)
-            tell_wake(told.all.back());
+            take_message(told.all[1], told.all[2]);
         if (kind != "invalidate")
             return;
         for (std::size_t i = 1; i < told.all.size(); ++i)
             tell_wake(told.all[i]);
+    }
+
+    void take_message(std::string_view channel, std::string_view text)
+    {
+        if (!channel.ends_with(next_channel_suffix))
+            return tell_wake(text);
+        milliseconds::rep reserved = 0;
+        const auto [end, problem] =
+            std::from_chars(text.data(), text.data() + text.size(), reserved);
+        const auto size = static_cast<std::size_t>(end - text.data());
+        if (problem == std::errc() && size < text.size() && text[size] == ' ' && events_.on_next)
+            events_.on_next(text.substr(size + 1), milliseconds(reserved));
     }
 
     void tell_wake(std::string_view key)

@@ -48,6 +48,8 @@ struct link_events
     std::function<void(question_ptr)> on_lost_release;
     /// A key may be free, and be reserved for this client.
     std::function<void(std::string_view key)> on_wake{};
+    /// A key is kept for another client for so long, and this one is next.
+    std::function<void(std::string_view key, milliseconds reserved)> on_next{};
 };
 
 /** One connection to one node, from connecting to its loss, and never reused.

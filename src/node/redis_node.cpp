@@ -159,6 +159,11 @@ private:
                 if (alive && alive->events_.on_wake)
                     alive->events_.on_wake(key);
             },
+            [self](std::string_view key, milliseconds reserved) {
+                const auto alive = self.lock();
+                if (alive && alive->events_.on_next)
+                    alive->events_.on_next(key, reserved);
+            },
         });
     }
 

@@ -188,6 +188,7 @@ void vetting::subscribe(admission what)
     request wakes;
     wakes.push("PUBLISH", channel, "");  // May the scripts? There is nobody there to hear it yet.
     wakes.push("SUBSCRIBE", channel);
+    wakes.push("SUBSCRIBE", group_.guarded->next_channel());
     request tracks;
     tracks.push("CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP");
 

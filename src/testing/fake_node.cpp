@@ -243,6 +243,11 @@ void fake_node::start(detail::node_events events)
         const auto self = weak.lock();
         return self && self->wakes(key);
     };
+    server_->queues.next_channels[channel_] =
+        [weak = weak_from_this()](const std::string& key, milliseconds reserved) {
+            if (const auto self = weak.lock())
+                self->tells_next(key, reserved);
+        };
     becomes(starts_as_.state, starts_as_.because, starts_as_.code);
 }
 
@@ -518,7 +523,7 @@ reply fake_node::acquire_guarded(const question& asked)
         reply answer = refusal(vote::denied, reason::held);
         answer.held_for = held_for;
         if (asked.arrival())
-            answer.position = enter(key, *asked.arrival());
+            answer.position = enter(asked);
         return answer;
     }
     if (abs(microseconds_of(token) - clock()) > server_->guard.window)
@@ -543,7 +548,7 @@ milliseconds fake_node::yields(const question& asked) const
         return 0ms;
     const auto& [first, expires] = found->second;
     const bool goes_first =
-        !asked.arrival() || (first.client != channel_ && first.arrival <= *asked.arrival());
+        !asked.arrival() || (first.client != channel_ && first.arrival <= seen(*asked.arrival()));
     if (!goes_first || time_->elapsed() >= expires)
         return 0ms;
     return std::chrono::ceil<milliseconds>(expires - time_->elapsed());
@@ -558,15 +563,18 @@ std::uint64_t fake_node::seen(std::uint64_t arrival) const
 }
 
 /// @return Its position, from 1.
-std::size_t fake_node::enter(const std::string& key, std::uint64_t arrival)
+std::size_t fake_node::enter(const question& asked)
 {
+    const std::string key(asked.key());
     auto& queue = server_->queues.waiting[key];
     auto place = std::ranges::find(queue, channel_, &fake_place::client);
     if (place == queue.end())
     {
-        const fake_place entered{seen(arrival), channel_};
+        const fake_place entered{seen(*asked.arrival()), channel_};
         place = queue.insert(std::ranges::upper_bound(queue, entered), entered);
     }
+    if (asked.reservation() > 0ms)
+        server_->queues.far[{key, channel_}] = asked.reservation();
     server_->queues.flagged.insert(key);
     return 1 + static_cast<std::size_t>(place - queue.begin());
 }
@@ -600,8 +608,14 @@ void fake_node::wake_next(const std::string& key)
         queue.erase(queue.begin());
         if (!queues.channels[first.client](key))
             continue;
-        queues.reserved[key] = {first, time_->elapsed() + queues.reservation};
+        const auto far = queues.far.find({key, first.client});
+        const milliseconds lasts = far == queues.far.end()
+                                       ? queues.reservation
+                                       : std::max(queues.reservation, far->second);
+        queues.reserved[key] = {first, time_->elapsed() + lasts};
         queues.flagged.insert(key);
+        if (!queue.empty())
+            queues.next_channels[queue.front().client](key, lasts);
         return;
     }
 }
@@ -615,6 +629,15 @@ bool fake_node::wakes(const std::string& key)
             self.events_.on_wake(key);
     });
     return true;
+}
+
+void fake_node::tells_next(const std::string& key, milliseconds reserved)
+{
+    later(nanoseconds(0), [key, reserved](fake_node& self) {
+        const bool ready = !self.stopping_ && self.status_.state == node_state::ready;
+        if (ready && self.events_.on_next)
+            self.events_.on_next(key, reserved);
+    });
 }
 
 reply fake_node::extend_guarded(const question& asked)
@@ -662,7 +685,7 @@ void fake_node::release_guarded(const question& asked)
     if (asked.arrival() == 0U)
         leave(key);
     else if (asked.arrival())
-        enter(key, *asked.arrival());
+        enter(asked);
 }
 
 reply fake_node::execute(const question& asked)

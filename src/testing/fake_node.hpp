@@ -106,8 +106,14 @@ struct fake_queues
     std::set<std::string> flagged;  ///< Somebody waits for these, or did.
     milliseconds reservation{50};
 
+    /// For how long to keep a lock key for a client that is far away. By key and client.
+    std::map<std::pair<std::string, std::string>, milliseconds> far;
+
     /// Who is told that a key is free. False: nobody hears it.
     std::map<std::string, std::function<bool(const std::string& key)>> channels;
+
+    /// Who is told that it is next, and for how long a key is reserved for another.
+    std::map<std::string, std::function<void(const std::string& key, milliseconds)>> next_channels;
 };
 
 /// What all that are connected to one server share.
@@ -242,6 +248,9 @@ public:
     /// Tells the client that a key may be free. @return Whether it has a connection.
     bool wakes(const std::string& key);
 
+    /// Tells the client that it is next, and that a key is reserved for so long for another.
+    void tells_next(const std::string& key, milliseconds reserved);
+
     void fail_with(std::shared_ptr<fail_nth> fuse) { fuse_ = std::move(fuse); }
 
     /// The state to which the node starts, instead of `ready`.
@@ -295,7 +304,7 @@ private:
     [[nodiscard]] detail::reply acquire_guarded(const detail::question& asked);
     [[nodiscard]] detail::reply extend_guarded(const detail::question& asked);
     [[nodiscard]] std::uint64_t seen(std::uint64_t arrival) const;
-    std::size_t enter(const std::string& key, std::uint64_t arrival);
+    std::size_t enter(const detail::question& asked);
     void leave(const std::string& key);
     [[nodiscard]] bool give_reservation_up(const std::string& key);
     void wake_next(const std::string& key);

@@ -65,6 +65,7 @@ const std::vector<std::string> least_privilege_of_queues{
     "+zadd",
     "+zrem",
     "+zrank",
+    "+zrange",
     "+zpopmin",
     "+exists"
 };

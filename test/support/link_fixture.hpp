@@ -98,6 +98,9 @@ public:
                 BOOST_TEST(ended.size() == 1u);  // Who asks again must know that.
             },
             [this](std::string_view key) { woken += std::string(key) + ' '; },
+            [this](std::string_view key, milliseconds reserved) {
+                next += std::string(key) + ' ' + std::to_string(reserved.count()) + ' ';
+            },
         });
     }
 
@@ -174,6 +177,7 @@ public:
     std::vector<nanoseconds> round_trips;
     std::vector<milliseconds> quarantines;
     std::string woken;
+    std::string next;
     std::string lost_releases;
 
 private:
@@ -214,7 +218,9 @@ struct queueing_link : link_fixture
 
     [[nodiscard]] std::string confirmation() const
     {
-        return ">3\r\n" + blob("subscribe") + blob(group.guarded->channel()) + ":1\r\n";
+        const std::string first = blob("subscribe") + blob(group.guarded->channel());
+        const std::string second = blob("subscribe") + blob(group.guarded->next_channel());
+        return ">3\r\n" + first + ":1\r\n>3\r\n" + second + ":2\r\n";
     }
 };
 

@@ -35,9 +35,9 @@ end
 -- so does one that lives for longer than any client makes them.
 local function goes_first(reserved, place, left)
     local whom, since = string.match(reserved, '^(%x+):(%d+)$')
-    local client, arrival = string.match(place, '^(%x+):(%d+)$')
+    local client, arrival = parts(place)
     return whom and left >= 0 and left <= longest_reservation and whom ~= client
-        and (not client or since + 0 <= arrival + 0)
+        and (not client or since + 0 <= seen(arrival, now))
 end
 
 local function vote(key, id, token, ttl, place)

@@ -1,9 +1,11 @@
 -- Who waits for a resource, and who is to go first. Not a script by itself.
 --
 -- A place is "client:arrival": a name in hexadecimal digits, and since when the acquisition waits,
--- in microseconds since the epoch. A queue has clients in the order of arrival. A reservation keeps
--- a resource for a place for a moment. A flag says that somebody waits, so that a release need not
--- look into a queue that is not there. A client is woken by the channel of its name.
+-- in microseconds since the epoch. A third number is how long, in milliseconds, a client that is
+-- far away needs a resource to be kept for it. A queue has clients in the order of arrival. A
+-- reservation keeps a resource for a place for a moment. A flag says that somebody waits, so that a
+-- release need not look into a queue that is not there. A client is woken by the channel of its
+-- name.
 --
 -- None of them grants anything: they only delay. So whatever cannot be done here is left undone,
 -- and who waits polls.
@@ -12,13 +14,25 @@ local function flag(key)
     redis.pcall('SET', waits_prefix .. key, '1', 'PX', queue_ttl)
 end
 
+-- The client, its arrival, and how long it is to be kept a resource, '' without a word about that.
+local function parts(place)
+    return string.match(place, '^(%x+):(%d+):?(%d*)$')
+end
+
+-- What counts of an arrival: a clock that is off puts nobody before those who have waited longer.
+local function seen(arrival, now)
+    return math.max(math.min(arrival + 0, now), now - window)
+end
+
+local function far_key(key, client)
+    return far_prefix .. key .. ':' .. client
+end
+
 -- Enters a place, unless its client has one. Returns how many are before it, -1 if it has none.
 local function enter(key, place, now)
     local queue = queue_prefix .. key
-    local client, arrival = string.match(place, '^(%x+):(%d+)$')
-    -- A clock that is off puts nobody before those who have waited for longer.
-    local seen = math.max(math.min(arrival + 0, now), now - window)
-    redis.pcall('ZADD', queue, 'NX', string.format('%.0f', seen), client)
+    local client, arrival, keeps = parts(place)
+    redis.pcall('ZADD', queue, 'NX', string.format('%.0f', seen(arrival, now)), client)
     local before = redis.pcall('ZRANK', queue, client)
     if type(before) ~= 'number' then
         return -1
@@ -28,8 +42,27 @@ local function enter(key, place, now)
         return -1
     end
     redis.pcall('PEXPIRE', queue, queue_ttl)
+    if keeps ~= '' then
+        redis.pcall('SET', far_key(key, client), keeps, 'PX', queue_ttl)
+    end
     flag(key)
     return before
+end
+
+-- How long to keep the resource for a client: as long as for everybody, or longer if it is far.
+local function reservation_for(key, client)
+    local keeps = redis.pcall('GET', far_key(key, client))
+    keeps = type(keeps) == 'string' and tonumber(keeps) or 0
+    return math.min(math.max(keeps, reservation), longest_reservation)
+end
+
+-- Tells the one behind for how long the resource is kept for another. Should that be frozen, it
+-- asks then, and not when it polls.
+local function tell_next(key, lasts)
+    local client = redis.pcall('ZRANGE', queue_prefix .. key, 0, 0)[1]
+    if client then
+        redis.pcall('PUBLISH', channel_prefix .. client .. next_suffix, lasts .. ' ' .. key)
+    end
 end
 
 -- Wakes the first of the queue that is still there, and keeps the resource for it. It leaves the
@@ -46,8 +79,10 @@ local function wake_next(key)
         end
         if woken > 0 then
             local place = first[1] .. ':' .. first[2]
-            redis.pcall('SET', reserved_prefix .. key, place, 'PX', reservation)
-            return flag(key)
+            local lasts = reservation_for(key, first[1])
+            redis.pcall('SET', reserved_prefix .. key, place, 'PX', lasts)
+            flag(key)
+            return tell_next(key, lasts)
         end
     end
 end

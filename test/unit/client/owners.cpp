@@ -190,6 +190,26 @@ BOOST_AUTO_TEST_CASE(two_acquisitions_of_one_owner_at_the_same_time_both_succeed
     BOOST_TEST(fixture.log(verb::acquire).size() == 5u);
 }
 
+BOOST_AUTO_TEST_CASE(all_acquisitions_of_one_owner_join_though_another_one_stands_between_them)
+{
+    running_client fixture;
+    const acquire_options of_ada{.ttl = 10s, .owner = ada};
+    const acquire_options of_bob{.ttl = 10s, .wait = 1min, .owner = bob};
+    const auto first = launch(fixture.locks().async_try_acquire("orders:42", of_ada));
+    const auto other = launch(fixture.locks().async_acquire("orders:42", of_bob));
+    std::vector<std::shared_ptr<pending<lease>>> all;
+    for (int i = 0; i < 3; ++i)
+        all.push_back(launch(fixture.locks().async_try_acquire("orders:42", of_ada)));
+    fixture.run_until_idle();
+
+    for (const auto& each : all)
+    {
+        BOOST_TEST_REQUIRE(each->done());
+        BOOST_TEST(!each->value().expired());
+    }
+    BOOST_TEST(!other->done());
+}
+
 BOOST_AUTO_TEST_CASE(a_try_waits_no_longer_than_a_round_for_another_acquisition_of_its_owner)
 {
     running_client fixture({.retry = {.first_delay = 10s, .max_delay = 10s}});

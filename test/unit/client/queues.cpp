@@ -391,3 +391,231 @@ BOOST_AUTO_TEST_CASE(a_clock_that_is_behind_takes_nobody_past_a_reservation)
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+namespace {
+
+struct turns_fixture : queue_fixture
+{
+    /// The arrival of this client in the queue of the first node. Zero: it is not in there.
+    [[nodiscard]] nanoseconds arrival()
+    {
+        const auto& queue = node(0).queues().waiting["orders:42"];
+        if (queue.empty())
+            return 0ns;
+        return std::chrono::microseconds(queue.front().arrival) - beginning_of_time;
+    }
+
+    /// Another client has been woken that waits since then.
+    void reserve(nanoseconds since)
+    {
+        const nanoseconds at = beginning_of_time + since;
+        const auto arrival = std::chrono::duration_cast<std::chrono::microseconds>(at).count();
+        each_node([&](fake_node& node) {
+            node.queues().reserved["orders:42"] = {
+                {static_cast<std::uint64_t>(arrival), "beef"}, time().elapsed() + 50ms
+            };
+        });
+    }
+
+    auto wait(milliseconds longest = 1min)
+    {
+        auto waiting = launch(locks().async_acquire("orders:42", {.ttl = 10s, .wait = longest}));
+        run_until_idle();
+        return waiting;
+    }
+
+    void give_back_own(lease& held)
+    {
+        held = lease();
+        run_until_idle();
+    }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_turns)
+
+BOOST_AUTO_TEST_CASE(between_clients_turns_go_round_however_long_a_line_is)
+{
+    turns_fixture fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 10s});
+    const auto next = fixture.wait();
+    fixture.advance(100ms);
+    fixture.reserve(50ms);
+
+    fixture.give_back_own(held);
+
+    BOOST_TEST(!next->done());
+    BOOST_TEST(fixture.arrival() == 100ms);
+}
+
+BOOST_AUTO_TEST_CASE(who_came_after_the_last_hold_of_its_client_waits_since_it_came)
+{
+    turns_fixture fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 10s});
+    fixture.give_back_own(held);
+    fixture.advance(100ms);
+
+    const auto waiting = fixture.wait_for_it();
+
+    BOOST_TEST(!waiting->done());
+    BOOST_TEST(fixture.arrival() == 100ms);
+}
+
+BOOST_AUTO_TEST_CASE(a_head_that_gives_up_leaves_its_seniority_to_those_behind_it)
+{
+    turns_fixture fixture;
+    fixture.hold_elsewhere("orders:42", 9s, 0, 5);
+    const auto first = fixture.wait(200ms);
+    BOOST_TEST(fixture.arrival() == 0ms);
+    fixture.advance(100ms);
+    const auto second = fixture.wait();
+
+    fixture.advance(150ms);
+
+    BOOST_TEST(first->done());
+    BOOST_TEST(fixture.places() == 5u);
+    BOOST_TEST(fixture.arrival() == 0ms);
+}
+
+BOOST_AUTO_TEST_CASE(seniority_is_not_left_to_who_comes_later)
+{
+    turns_fixture fixture;
+    fixture.hold_elsewhere("orders:42", 9s, 0, 5);
+    const auto first = fixture.wait(100ms);
+    const auto second = fixture.wait(300ms);
+    fixture.advance(200ms);
+    BOOST_TEST(first->done());
+    // The second one asks now, and leaves what it has to nobody but those behind it.
+    fixture.advance(150ms);
+    BOOST_TEST(second->done());
+
+    const auto later = fixture.wait();
+
+    BOOST_TEST(fixture.arrival() == 350ms);
+}
+
+BOOST_AUTO_TEST_CASE(a_grant_ends_the_seniority_that_was_left_behind)
+{
+    turns_fixture fixture;
+    fixture.hold_elsewhere("orders:42", 9s, 0, 5);
+    const auto first = fixture.wait(100ms);
+    const auto second = fixture.wait();
+    const auto third = fixture.wait();
+    fixture.advance(150ms);
+    BOOST_TEST(first->done());
+    fixture.give_back(0, 5);
+    BOOST_TEST_REQUIRE(second->done());
+    fixture.advance(100ms);
+    fixture.reserve(200ms);
+
+    fixture.give_back_own(second->value());
+
+    BOOST_TEST(!third->done());
+    BOOST_TEST(fixture.arrival() == 250ms);
+}
+
+BOOST_AUTO_TEST_CASE(an_arrival_is_clamped_where_it_is_compared_too)
+{
+    turns_fixture fixture;
+    const auto waiting = fixture.wait_for_it();
+    fixture.advance(2s);
+    // Who waits for longer than the window of clocks is no older than that.
+    fixture.reserve(1s);
+    fixture.each_node([](fake_node& node) { node.store().erase("orders:42"); });
+
+    fixture.wake(0, 3);
+
+    BOOST_TEST(!waiting->done());
+}
+
+BOOST_AUTO_TEST_CASE(who_is_next_asks_when_the_reservation_for_another_ends)
+{
+    turns_fixture fixture;
+    const auto waiting = fixture.wait_for_it();
+    fixture.advance(5s);  // Polls have become rare.
+    fixture.log().clear();
+    while (fixture.rounds() == 0)
+        fixture.advance(1ms);
+    fixture.log().clear();
+    fixture.each_node([](fake_node& node) { node.store().erase("orders:42"); });
+    fixture.each_node(0, 2, [](fake_node& node) { node.tells_next("orders:42", 50ms); });
+    fixture.advance(60ms);
+    BOOST_TEST(fixture.rounds() == 0u);
+
+    fixture.node(2).tells_next("orders:42", 50ms);
+    fixture.advance(51ms);
+    BOOST_TEST(!waiting->done());
+    fixture.advance(2ms);
+
+    BOOST_TEST(waiting->done());
+}
+
+BOOST_AUTO_TEST_CASE(who_is_next_asks_no_later_because_it_is)
+{
+    turns_fixture fixture;
+    const auto waiting = fixture.wait_for_it();
+    fixture.each_node([](fake_node& node) { node.store().erase("orders:42"); });
+    fixture.each_node([](fake_node& node) { node.tells_next("orders:42", 15s); });
+
+    fixture.advance(60ms);
+
+    BOOST_TEST(waiting->done());
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_is_far_away_tells_how_long_it_needs)
+{
+    client_fixture fixture({.node_timeout = 200ms, .mode = mode::guarded});
+    fixture.start_client();
+    fixture.each_node([](fake_node& node) { node.on(verb::acquire).after(60ms); });
+    (void)fixture.acquire("another");
+    fixture.hold_elsewhere("orders:42", 9s, 0, 5);
+
+    const auto waiting = launch(fixture.locks().async_acquire("orders:42", patient));
+    fixture.advance(100ms);
+
+    BOOST_TEST(fixture.node(0).queues().far.size() == 1u);
+    BOOST_TEST((fixture.node(0).queues().far.begin()->second == 120ms));
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_is_near_says_nothing_of_it)
+{
+    queue_fixture fixture;
+    (void)fixture.acquire("another");
+    const auto waiting = fixture.wait_for_it();
+    BOOST_TEST(fixture.node(0).queues().far.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_is_connected_again_is_asked_again_to_watch)
+{
+    queue_fixture fixture;
+    const auto waiting = fixture.wait_for_it();
+    fixture.advance(5s);
+    BOOST_TEST(fixture.sent_to(verb::watch).size() == 5u);
+    const std::size_t rounds = fixture.rounds();
+
+    fixture.node(1).becomes(node_state::down, "lost", asio::error::connection_reset);
+    fixture.run_until_idle();
+    fixture.node(1).becomes(node_state::ready);
+    fixture.run_until_idle();
+
+    const std::vector<std::size_t> asked = fixture.sent_to(verb::watch);
+    BOOST_TEST(std::ranges::count(asked, 1u) == 2);
+    BOOST_TEST(fixture.rounds() == rounds);
+}
+
+BOOST_AUTO_TEST_CASE(who_is_woken_while_a_node_is_connected_asks)
+{
+    queue_fixture fixture;
+    const auto waiting = fixture.wait_for_it();
+    fixture.advance(5s);
+    fixture.node(1).becomes(node_state::down, "lost", asio::error::connection_reset);
+    fixture.run_until_idle();
+
+    fixture.node(1).becomes(node_state::ready);
+    fixture.give_back(0, 5);
+
+    BOOST_TEST(waiting->done());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -313,6 +313,7 @@ BOOST_AUTO_TEST_CASE(a_node_is_asked_to_wake_the_client_before_it_is_ready)
     admit();
     const std::string asked = wire->take();
     BOOST_TEST(contains(asked, "$9\r\nSUBSCRIBE\r\n" + blob(group.guarded->channel())));
+    BOOST_TEST(contains(asked, "$9\r\nSUBSCRIBE\r\n" + blob(group.guarded->next_channel())));
     BOOST_TEST(contains(asked, "$8\r\nTRACKING\r\n$2\r\nON\r\n$5\r\nOPTIN\r\n"));
     BOOST_TEST(!ready.has_value());
 
@@ -325,7 +326,7 @@ BOOST_AUTO_TEST_CASE(a_node_is_asked_to_wake_the_client_before_it_is_ready)
 BOOST_AUTO_TEST_CASE(a_server_that_lets_nobody_subscribe_is_polled)
 {
     admit();
-    send(":0\r\n-NOPERM no subscribe\r\n+OK\r\n");
+    send(":0\r\n-NOPERM no subscribe\r\n-NOPERM no subscribe\r\n+OK\r\n");
 
     BOOST_TEST_REQUIRE(ready.has_value());
     BOOST_TEST(ready->polls == "NOPERM no subscribe");
@@ -355,6 +356,20 @@ BOOST_AUTO_TEST_CASE(a_message_wakes_for_the_key_that_it_names)
     send(">3\r\n" + blob("message") + blob(group.guarded->channel()) + blob("orders:42"));
 
     BOOST_TEST(woken == "orders:42 ");
+}
+
+BOOST_AUTO_TEST_CASE(a_message_tells_for_how_long_a_key_is_reserved_for_another)
+{
+    make_ready();
+    const std::string from = blob("message") + blob(group.guarded->next_channel());
+    send(">3\r\n" + from + blob("50 orders:42"));
+    BOOST_TEST(next == "orders:42 50 ");
+    BOOST_TEST(woken.empty());
+
+    for (const char* nonsense : {"", "50", "orders:42", " orders:42", "99999999999999999999 a"})
+        send(">3\r\n" + from + blob(nonsense));
+    BOOST_TEST(next == "orders:42 50 ");
+    BOOST_TEST(ended.empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_change_of_watched_keys_wakes_for_each)

@@ -1,0 +1,266 @@
+// What the guarded scripts do with queues, reservations and flags on a real server.
+
+#include "node/guard.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "support/contains.hpp"
+#include "support/needs.hpp"
+#include "support/redis_server.hpp"
+#include "support/resp_client.hpp"
+
+using namespace redlock;
+using namespace redlock::test;
+
+namespace {
+
+constexpr const char* lock = "orders:42";
+constexpr const char* queue = "redlock:queue:orders:42";
+constexpr const char* reserved = "redlock:reserved:orders:42";
+constexpr const char* flag = "redlock:waits:orders:42";
+constexpr std::int64_t window = 500'000;
+constexpr std::int64_t hour = 3'600'000'000;
+
+detail::guard make_guard_of_test()
+{
+    client_config config;
+    config.nodes.resize(3);
+    return *detail::make_guard(config);
+}
+
+/// Clients a, b, c and so on that put the scripts to one server.
+struct queue_stage
+{
+    queue_stage() { command({"SET", "redlock:marker", scripts.fingerprint + "life 1"}); }
+
+    std::string command(const std::vector<std::string>& words) { return node.command(words); }
+
+    std::int64_t number(const std::vector<std::string>& words)
+    {
+        const std::string answer = command(words);
+        const std::string prefix = "(integer) ";
+        return std::stoll(answer.starts_with(prefix) ? answer.substr(prefix.size()) : answer);
+    }
+
+    std::int64_t now()
+    {
+        const std::string time = command({"TIME"});
+        const std::size_t end = time.find('\n');
+        return std::stoll(time.substr(0, end)) * 1'000'000 + std::stoll(time.substr(end + 1));
+    }
+
+    /// An acquisition that waits. @param place "client:arrival", and how long it needs it reserved.
+    std::string acquire(const std::string& place, const std::string& id = "other")
+    {
+        const std::string token = std::to_string(now());
+        return command(
+            {"EVAL", scripts.acquire.text, "1", lock, "life 1", id, token, "60000", place}
+        );
+    }
+
+    [[nodiscard]] bool acquires(const std::string& place)
+    {
+        return !contains(acquire(place, "mine"), "\n");
+    }
+
+    /// The holder releases. @param place Of the holder's acquisition.
+    std::string release(const std::string& place = "", const std::string& id = "held")
+    {
+        const std::string token = std::to_string(now());
+        return command({"EVAL", scripts.release.text, "1", lock, id, token, place});
+    }
+
+    void leave(const std::string& client)
+    {
+        command({"EVAL", scripts.leave.text, "1", lock, client});
+    }
+
+    void hold() { command({"SET", lock, "held", "PX", "60000"}); }
+
+    void reserve(const std::string& place) { command({"SET", reserved, place, "PX", "9000"}); }
+
+    [[nodiscard]] std::int64_t arrival(const std::string& client)
+    {
+        return number({"ZSCORE", queue, client});
+    }
+
+    /// Whether it is in the queue.
+    [[nodiscard]] bool waits(const std::string& client)
+    {
+        return command({"ZSCORE", queue, client}) != "(nil)";
+    }
+
+    /// Somebody hears what is said to a client.
+    resp_client listen(const std::string& channel)
+    {
+        resp_client made = node.client();
+        made.command({"SUBSCRIBE", channel});
+        return made;
+    }
+
+    redis_server node;
+    detail::guard scripts = make_guard_of_test();
+};
+
+std::string place(const std::string& client, std::int64_t arrival)
+{
+    return client + ':' + std::to_string(arrival);
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(
+    test_queue_scripts,
+    queue_stage,
+    *boost::unit_test::precondition(needs("redis-server"))
+)
+
+BOOST_AUTO_TEST_CASE(an_arrival_counts_within_the_window_of_clocks)
+{
+    hold();
+    const std::int64_t before = now();
+    acquire(place("a", 1));
+    acquire(place("b", before + hour));
+    acquire(place("c", before - 1000));
+    BOOST_TEST(arrival("a") >= before - window);
+    BOOST_TEST(arrival("a") <= now() - window);
+    BOOST_TEST(arrival("b") >= before);
+    BOOST_TEST(arrival("b") <= now());
+    BOOST_TEST(arrival("c") == before - 1000);
+}
+
+BOOST_AUTO_TEST_CASE(an_arrival_that_is_compared_with_a_reservation_counts_within_it_too)
+{
+    reserve(place("a", now() - 2 * window));
+    BOOST_TEST(!acquires(place("b", 1)));
+    command({"DEL", queue});
+    reserve(place("a", now() + hour));
+    BOOST_TEST(acquires(place("b", now() + 2 * hour)));
+}
+
+BOOST_AUTO_TEST_CASE(a_place_does_not_move_with_each_poll)
+{
+    hold();
+    const std::int64_t arrived = now() - 1000;
+    acquire(place("a", arrived));
+    acquire(place("a", arrived + 500));
+    BOOST_TEST(arrival("a") == arrived);
+}
+
+BOOST_AUTO_TEST_CASE(questions_of_one_script_have_places_of_their_own)
+{
+    hold();
+    command({"SET", "orders:43", "held", "PX", "60000"});
+    const std::int64_t arrived = now() - 1000;
+    const std::string token = std::to_string(now());
+    command(
+        {"EVAL",
+         scripts.acquire.text,
+         "2",
+         lock,
+         "orders:43",
+         "life 1",
+         "one",
+         token,
+         "60000",
+         place("a", arrived),
+         "two",
+         token,
+         "60000",
+         place("a", arrived + 500)}
+    );
+    BOOST_TEST(arrival("a") == arrived);
+    BOOST_TEST(number({"ZSCORE", "redlock:queue:orders:43", "a"}) == arrived + 500);
+}
+
+BOOST_AUTO_TEST_CASE(a_grant_ends_the_reservation)
+{
+    reserve(place("a", 1));
+    BOOST_TEST(acquires(place("a", now())));
+    BOOST_TEST(command({"EXISTS", reserved}) == "(integer) 0");
+}
+
+BOOST_AUTO_TEST_CASE(who_leaves_ends_no_reservation_of_another)
+{
+    reserve(place("a", 1));
+    leave("b");
+    BOOST_TEST(command({"GET", reserved}) == place("a", 1));
+    leave("a");
+    BOOST_TEST(command({"EXISTS", reserved}) == "(integer) 0");
+}
+
+BOOST_AUTO_TEST_CASE(who_leaves_wakes_the_next_one_only_if_the_resource_is_free)
+{
+    const resp_client b = listen("redlock:b");
+    hold();
+    acquire(place("b", now()));
+    reserve(place("a", 1));
+    leave("a");
+    BOOST_TEST(waits("b"));
+
+    command({"DEL", lock});
+    reserve(place("a", 1));
+    leave("a");
+    BOOST_TEST(!waits("b"));
+    BOOST_TEST(contains(command({"GET", reserved}), "b:"));
+}
+
+BOOST_AUTO_TEST_CASE(neither_queue_nor_flag_lives_for_ever)
+{
+    hold();
+    acquire(place("a", now()));
+    BOOST_TEST(number({"PTTL", queue}) > 0);
+    BOOST_TEST(number({"PTTL", flag}) > 0);
+}
+
+BOOST_AUTO_TEST_CASE(who_gives_back_and_waits_on_has_its_place_before_somebody_is_woken)
+{
+    const resp_client a = listen("redlock:a");
+    const resp_client b = listen("redlock:b");
+    hold();
+    const std::int64_t arrived = now();
+    acquire(place("b", arrived));
+
+    release(place("a", arrived - 1000));
+
+    BOOST_TEST(contains(command({"GET", reserved}), "a:"));
+    BOOST_TEST(waits("b"));
+}
+
+BOOST_AUTO_TEST_CASE(a_resource_is_reserved_for_as_long_as_who_is_first_needs)
+{
+    const resp_client near = listen("redlock:a");
+    const resp_client far = listen("redlock:b");
+    const resp_client farthest = listen("redlock:c");
+    for (const auto& [who, longest] :
+         {std::pair("a", 50), std::pair("b:120", 120), std::pair("c:3600000", 15'000)})
+    {
+        hold();
+        std::string of = who;
+        of.insert(1, ':' + std::to_string(now()));
+        acquire(of);
+        release();
+        BOOST_TEST(number({"PTTL", reserved}) <= longest);
+        BOOST_TEST(number({"PTTL", reserved}) > longest - 40);
+        command({"DEL", reserved, queue});
+    }
+}
+
+BOOST_AUTO_TEST_CASE(who_is_next_is_told_for_how_long_the_resource_is_reserved)
+{
+    const resp_client a = listen("redlock:a");
+    resp_client b = listen("redlock:b:next");
+    hold();
+    acquire(place("a", now()));
+    acquire(place("b", now()));
+
+    release();
+
+    BOOST_TEST(b.command({"PING"}) == "message\nredlock:b:next\n50 orders:42");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

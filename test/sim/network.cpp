@@ -4,7 +4,6 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <deque>
 #include <string>
 #include <utility>
 
@@ -48,6 +47,7 @@ public:
     void open(const std::shared_ptr<detail::connection::owner>& of)
     {
         owner_ = of;
+        ++network_.link_of(client_, node_).connections;
         session_->on_push = [weak = weak_from_this()]() {
             if (const auto self = weak.lock())
                 self->send_pushes();
@@ -174,38 +174,21 @@ private:
         });
     }
 
-    void receive(const std::string& bytes, unsigned life)
-    {
-        if (!frozen() && held_.empty())
-            return work_on(bytes, life);
-        held_.emplace_back(bytes, life);
-        if (held_.size() == 1)
-            thaw_later();
-    }
+    [[nodiscard]] network::workplace& workplace() noexcept { return network_.workplaces_[node_]; }
 
-    [[nodiscard]] bool frozen() const noexcept
+    void receive(std::string bytes, unsigned life)
     {
-        return network_.frozen_[node_] > network_.time_.elapsed();
-    }
-
-    void thaw_later()
-    {
-        network_.time_.at(network_.frozen_[node_], [self = shared_from_this()]() {
-            if (self->frozen())
-                return self->thaw_later();
-            for (; !self->held_.empty(); self->held_.pop_front())
-                self->work_on(self->held_.front().first, self->held_.front().second);
-            if (self->hung_up_)
-                self->at().hang_up(*self->session_);
+        network_.put_to_work(node_, [self = shared_from_this(), sent = std::move(bytes), life]() {
+            self->work_on(sent, life);
         });
     }
 
     /// The server learns that the connection has ended, when it has read what came before.
     void hang_up()
     {
-        hung_up_ = true;
-        if (held_.empty())
-            at().hang_up(*session_);
+        network_.put_to_work(node_, [self = shared_from_this()]() {
+            self->at().hang_up(*self->session_);
+        });
     }
 
     void work_on(const std::string& bytes, unsigned life)
@@ -213,15 +196,37 @@ private:
         if (!at().up() || at().life() != life)
             return;
         maybe_replay(bytes);
-        send_output(at().receive(*session_, bytes));
+        std::string replies = at().receive(*session_, bytes);
+        const nanoseconds cost = network_.habits_.service * static_cast<int>(at().take_work());
+        workplace().busy_until = network_.time_.elapsed() + cost;
+        if (cost == nanoseconds(0))
+            return send_output(std::move(replies));
+        deliver_after(cost, [sent = std::move(replies)](wire& self) { self.send_output(sent); });
     }
 
+    /// Behind the replies to what the server works on.
     void send_pushes()
     {
-        if (frozen())
-            return network_.time_.at(network_.frozen_[node_], [self = shared_from_this()]() {
-                self->send_pushes();
+        if (network_.habits_.service == nanoseconds(0))
+            return send_pushes_once_free();
+        // How long it works is known when this is over.
+        deliver_after(nanoseconds(0), [](wire& self) { self.send_pushes_once_free(); });
+    }
+
+    void send_pushes_once_free()
+    {
+        const nanoseconds free = workplace().free_at();
+        if (free > network_.time_.elapsed())
+            return deliver_after(free - network_.time_.elapsed(), [](wire& self) {
+                self.send_pushes_once_thawed();
             });
+        send_pushes_once_thawed();
+    }
+
+    void send_pushes_once_thawed()
+    {
+        if (workplace().frozen_until > network_.time_.elapsed())
+            return send_pushes_once_free();
         if (at().up() && at().life() == life_)
             send_output(std::exchange(session_->output, {}));
     }
@@ -301,9 +306,7 @@ private:
     bool torn_ = false;  ///< In the middle of what was written: what follows cannot arrive.
 
     std::shared_ptr<session> session_ = std::make_shared<session>();
-    bool hung_up_ = false;
-    unsigned life_ = 0;                                  ///< Of the server that accepted it.
-    std::deque<std::pair<std::string, unsigned>> held_;  ///< While the server is frozen.
+    unsigned life_ = 0;  ///< Of the server that accepted it.
     nanoseconds next_[2]{};
     bool lost_[2]{};
     nanoseconds cut_[2]{nanoseconds::max(), nanoseconds::max()};
@@ -338,7 +341,7 @@ network::network(
       servers_(std::move(servers)),
       dice_(seed),
       links_(clients * servers_.size()),
-      frozen_(servers_.size())
+      workplaces_(servers_.size())
 {
 }
 
@@ -386,8 +389,35 @@ void network::block(unsigned client, std::size_t node, direction which, nanoseco
 
 void network::freeze(std::size_t node, nanoseconds duration)
 {
-    frozen_[node] = std::max(frozen_[node], time_.elapsed() + duration);
+    nanoseconds& until = workplaces_[node].frozen_until;
+    until = std::max(until, time_.elapsed() + duration);
     trace_.note(servers_[node]->name(), "is frozen for ns", duration.count());
+}
+
+void network::put_to_work(std::size_t node, std::function<void()> what)
+{
+    workplaces_[node].waiting.push_back(std::move(what));
+    work_off(node);
+}
+
+void network::work_off(std::size_t node)
+{
+    workplace& at = workplaces_[node];
+    while (!at.goes_on_later && !at.waiting.empty())
+    {
+        const nanoseconds free = at.free_at();
+        if (free > time_.elapsed())
+        {
+            at.goes_on_later = true;
+            return time_.at(free, [this, node]() {
+                workplaces_[node].goes_on_later = false;
+                work_off(node);
+            });
+        }
+        const auto next = std::move(at.waiting.front());
+        at.waiting.pop_front();
+        next();
+    }
 }
 
 void network::reset(unsigned client, std::size_t node)
@@ -419,7 +449,7 @@ void network::cut_off(unsigned client)
 
 void network::heal()
 {
-    habits_ = {};
+    habits_ = {.service = habits_.service};
     for (link& each : links_)
         std::ranges::fill(each.blocked, nanoseconds(0));
     trace_.note("network", "is well again");

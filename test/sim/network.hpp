@@ -3,7 +3,9 @@
 
 #include "node/connection.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -28,12 +30,16 @@ struct network_habits
     double resets = 0;             ///< The connection ends; what was sent may still arrive.
     double splits = 0;             ///< The bytes arrive in two parts.
     double replays = 0;            ///< The server gets it once more, later, on another connection.
+    nanoseconds service{0};        ///< What a command costs a server, for each of its keys.
 };
 
 /** What is between clients and servers.
 
     Each connection is two streams of bytes. Those of one connection arrive in their order, those of
     two connections in any. A connection that is reset takes back nothing that is under way.
+
+    A server works off what has arrived one after the other, whatever connection it came by. While
+    it works, or is frozen, the rest queues up.
 */
 class network
 {
@@ -77,10 +83,16 @@ public:
     void reset(unsigned client, std::size_t node);
     void reset_all(std::size_t node);
 
+    /// How many connections a client has opened to a node.
+    [[nodiscard]] std::size_t connections(unsigned client, std::size_t node) noexcept
+    {
+        return link_of(client, node).connections;
+    }
+
     /// Ends all connections of a client, and opens none any more. What it sends goes nowhere.
     void cut_off(unsigned client);
 
-    /// From now on nothing goes wrong. What is frozen thaws by itself.
+    /// From now on nothing goes wrong. What is frozen thaws by itself, and work takes its time.
     void heal();
 
 private:
@@ -90,12 +102,31 @@ private:
     {
         nanoseconds blocked[2]{};
         bool cut_off = false;
+        std::size_t connections = 0;
     };
 
     [[nodiscard]] link& link_of(unsigned client, std::size_t node)
     {
         return links_[client * servers_.size() + node];
     }
+
+    /// What a server has not worked off yet.
+    struct workplace
+    {
+        std::deque<std::function<void()>> waiting;
+        nanoseconds frozen_until{0};
+        nanoseconds busy_until{0};
+        bool goes_on_later = false;
+
+        [[nodiscard]] nanoseconds free_at() const noexcept
+        {
+            return std::max(frozen_until, busy_until);
+        }
+    };
+
+    /// Lets a server do something, behind everything that has arrived there before.
+    void put_to_work(std::size_t node, std::function<void()> what);
+    void work_off(std::size_t node);
 
     template <class Function>
     void each_wire(Function what);
@@ -106,7 +137,7 @@ private:
     dice dice_;
     network_habits habits_;
     std::vector<link> links_;
-    std::vector<nanoseconds> frozen_;
+    std::vector<workplace> workplaces_;
     std::vector<std::weak_ptr<wire>> wires_;
 };
 

@@ -41,6 +41,15 @@ bool take_command(std::string_view input, std::size_t& at, arguments& to)
     return true;
 }
 
+/// How many commands it is worth.
+std::size_t work_of(const arguments& command)
+{
+    std::size_t keys = 1;
+    if (command.size() > 2 && (command[0] == "EVAL" || command[0] == "EVALSHA"))
+        std::from_chars(command[2].data(), command[2].data() + command[2].size(), keys);
+    return std::max<std::size_t>(keys, 1);
+}
+
 /// What is told of an argument: not all of a script, and no byte that spoils a terminal.
 std::string show(std::string_view argument)
 {
@@ -122,6 +131,7 @@ std::string server::receive(session& from, std::string_view bytes)
     while (take_command(input, at, received_))
     {
         const answer replied = execute(from, received_);
+        work_ += work_of(received_);
         encode(replied, from.resp3, from.output);
     }
     if (whole)

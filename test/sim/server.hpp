@@ -105,6 +105,10 @@ public:
     /// Takes bytes of a connection. @return The replies to the commands that are whole now.
     [[nodiscard]] std::string receive(session& from, std::string_view bytes);
 
+    /// How much it has done since this was asked last: commands, and one with several keys counts
+    /// for as many.
+    [[nodiscard]] std::size_t take_work() noexcept { return std::exchange(work_, 0); }
+
     /// Runs one command.
     [[nodiscard]] answer execute(session& from, const arguments& command);
 
@@ -279,6 +283,7 @@ private:
     nanoseconds back_at_{0};
     impairment impaired_ = impairment::none;
     bool script_wrote_ = false;
+    std::size_t work_ = 0;
     arguments received_;                  ///< Kept for its memory.
     const arguments* command_ = nullptr;  ///< That of the client, while it runs.
 };

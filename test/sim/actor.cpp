@@ -41,9 +41,14 @@ private:
 
 }  // namespace
 
-asio::awaitable<void> actor::work()
+asio::awaitable<void> actor::work(std::size_t index)
 {
-    for (std::size_t round = 0; round < sim_.plan_.rounds; ++round)
+    if (sim_.plan_.of == profile::overloaded)
+        co_await take_one_of_burst(index);
+    if (sim_.plan_.of == profile::lines)
+        co_await stand_in_line();
+    const std::size_t rounds = sim_.plan_.has_load() ? 0 : sim_.plan_.rounds;
+    for (std::size_t round = 0; round < rounds; ++round)
     {
         co_await pause(dice_.between(0ns, nanoseconds(sim_.plan_.ttl_max) / 2));
         if (!by_.usable())

@@ -3,7 +3,9 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "sim/simulation.hpp"
@@ -17,7 +19,8 @@ public:
     actor(simulation& in, contender& by, std::uint64_t seed) : sim_(in), by_(by), dice_(seed) {}
 
     /// Works for as long as the plan says, or the client can be used.
-    [[nodiscard]] asio::awaitable<void> work();
+    /// @param index Among those of the same client.
+    [[nodiscard]] asio::awaitable<void> work(std::size_t index);
 
     /// Acquires each resource once, however long it takes. For I9.
     [[nodiscard]] asio::awaitable<void> probe();
@@ -27,6 +30,14 @@ private:
 
     [[nodiscard]] asio::awaitable<void> pause(nanoseconds duration);
     [[nodiscard]] asio::awaitable<void> acquire_and_use();
+
+    // Load: load.cpp.
+    [[nodiscard]] asio::awaitable<void> take_one_of_burst(std::size_t index);
+    [[nodiscard]] asio::awaitable<void> stand_in_line();
+    [[nodiscard]] asio::awaitable<std::optional<nanoseconds>> take_and_give_back(
+        std::string resource,
+        nanoseconds longest_hold
+    );
     [[nodiscard]] asio::awaitable<void> use_with_lock();
     [[nodiscard]] asio::awaitable<void> use(redlock::lease& held, claim& mine);
     [[nodiscard]] asio::awaitable<void> touch_store(redlock::lease& held);

@@ -48,6 +48,8 @@ public:
     {
         ++started_;
         calls_.push_back(started);
+        if (started->steps_left > 0)
+            to_cancel_.push_back(started);
     }
 
     void note_completion(const call_base& of) { (of.completions == 1 ? completed_ : twice_)++; }
@@ -55,14 +57,14 @@ public:
     /// One more event has happened.
     void step()
     {
-        std::erase_if(calls_, [](const auto& each) {
+        std::erase_if(to_cancel_, [](const auto& each) {
             const auto open = each.lock();
-            return !open || open->done();
+            return !open || open->done() || open->steps_left == 0;
         });
-        for (std::size_t i = 0; i < calls_.size(); ++i)
+        for (std::size_t i = 0; i < to_cancel_.size(); ++i)
         {
-            const auto open = calls_[i].lock();
-            if (open && open->steps_left > 0 && --open->steps_left == 0)
+            const auto open = to_cancel_[i].lock();
+            if (open && --open->steps_left == 0)
                 open->signal.emit(asio::cancellation_type::terminal);
         }
     }
@@ -86,6 +88,7 @@ public:
 
 private:
     std::vector<std::weak_ptr<call_base>> calls_;
+    std::vector<std::weak_ptr<call_base>> to_cancel_;
     std::size_t started_ = 0;
     std::size_t completed_ = 0;
     std::size_t twice_ = 0;

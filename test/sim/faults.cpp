@@ -48,6 +48,8 @@ void simulation::inflict(fault what)
         return move_majority_forward();
     if (what == fault::delete_keys)
         return delete_a_lock_key();
+    if (what == fault::freeze_quorum)
+        return freeze_quorum();
     contender& who = *contenders_[dice_.below(contenders_.size())];
     if (what >= fault::wall_of_client && what <= fault::client_closed)
         return inflict_on_client(what, who);
@@ -239,6 +241,13 @@ void simulation::delete_a_lock_key()
         servers_[i]->remove(key);
 }
 
+/// The first ones: nothing tells them apart.
+void simulation::freeze_quorum()
+{
+    for (std::size_t i = 0; i < majority_of(servers_.size()); ++i)
+        network_->freeze(i, plan_.load.stall);
+}
+
 void simulation::destroy_client(contender& who)
 {
     if (!who.usable())
@@ -255,7 +264,7 @@ void simulation::close_client(contender& who)
     trace_.note(who.in->name(), "is closed");
     who.closing = true;
     rules_->client_is_closing(who.index);
-    static_cast<void>(launch(calls_, context_->get_executor(), "close", who.locks->async_close()));
+    who.close = launch(calls_, context_->get_executor(), "close", who.locks->async_close());
 }
 
 }  // namespace redlock::sim

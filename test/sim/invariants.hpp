@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,7 +27,7 @@ namespace redlock::sim {
 /// A rule that was broken.
 struct violation
 {
-    std::string rule;  ///< I1 to I9, as in docs/testing.md.
+    std::string rule;  ///< I1 to I13, as in docs/testing.md.
     std::string words;
     nanoseconds when{0};
 };
@@ -94,6 +95,22 @@ public:
     void i6_no_key_is_left(bool calm);
     void i8_every_call_has_completed_once(const call_book& calls);
     void i9_is_alive(bool acquired, std::string_view how);
+
+    /// Somebody has waited since the last fault, or since it asked if that was later.
+    void i9_waits_in_bounds(nanoseconds waited, nanoseconds allowed);
+
+    /// One of a burst was granted, so long after the end of a stall.
+    void i11_goodput_returns(nanoseconds after, nanoseconds stall, nanoseconds least);
+
+    /// @param grants Of each client, while all of them had somebody in line.
+    void i12_shares_are_alike(std::span<const std::size_t> grants);
+
+    /// A client has closed, successfully, and all nodes answer.
+    /// @param excused Nodes that it lost a connection to, in plain mode.
+    void i13_nothing_of_nobody_is_left(
+        unsigned client,
+        std::span<const server* const> excused = {}
+    );
 
     [[nodiscard]] const std::vector<violation>& violations() const noexcept { return found_; }
     [[nodiscard]] std::size_t claims() const noexcept { return begun_; }

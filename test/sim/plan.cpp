@@ -20,6 +20,8 @@ constexpr std::array profile_names{
     "different_lists",
     "unfenced_reads",
     "late_actors",
+    "overloaded",
+    "lines",
 };
 static_assert(profile_names.size() == all_profiles.size());
 
@@ -44,6 +46,7 @@ constexpr std::array fault_names{
     "rubbish in a queue",
     "majority forward",
     "delete keys",
+    "freeze of a quorum",
 };
 static_assert(fault_names.size() == fault_count);
 
@@ -183,7 +186,70 @@ void break_assumption(plan& made)
         allow_only({fault::stall});
         break;
     case profile::late_actors: allow_only({fault::stall}); break;
+    case profile::overloaded:
+    case profile::lines: break;
     }
+}
+
+/// Nodes that have to work for what they answer, and nothing that goes wrong by itself.
+void calm_down(plan& made, dice& chance)
+{
+    made.clients = 1 + chance.below(3);
+    made.rate = 0;
+    made.marked = true;
+    made.durable = made.bare_quorum = made.calm = made.cancels = false;
+    made.polling = 0;
+    made.poll = 500ms;
+    made.first_delay = 0ms;
+    made.latest_timer = nanoseconds(0);
+    made.habits = {};
+    made.habits.usual = one_of(chance, std::array<nanoseconds, 4>{50us, 100us, 1ms, 5ms});
+    made.habits.longest = 2 * made.habits.usual;
+    made.habits.service = one_of(chance, std::array<nanoseconds, 4>{5us, 10us, 30us, 100us});
+    made.faults.clear();
+}
+
+/// Hundreds of free resources, asked for at once, and mostly a quorum that stands still meanwhile.
+void overload(plan& made, dice& chance)
+{
+    calm_down(made, chance);
+    load& more = made.load;
+    made.nodes = one_of(chance, std::array<std::size_t, 3>{3, 3, 5});
+    made.ttl_max = one_of(chance, std::array{5000ms, 10'000ms});
+    made.clock_window = one_of(chance, std::array{200ms, 500ms});
+    made.node_timeout = one_of(chance, std::array{20ms, 50ms, 100ms});
+    more.burst = one_of(chance, std::array<std::size_t, 6>{50, 200, 300, 300, 500, 1500});
+    more.burst /= made.clients;
+    more.hold = chance.below(2) ? 0ms : 20ms;
+    more.burst_at = chance.below(2) ? 0ms : 50ms;
+    more.stall_at = chance.between(nanoseconds(0), nanoseconds(120ms));
+    if (chance.below(8) != 0)
+        more.stall = chance.between(nanoseconds(100ms), nanoseconds(3s));
+    made.heal_at = more.stall_at + more.stall;
+}
+
+/// Lines of any length for one resource.
+void form_lines(plan& made, dice& chance)
+{
+    calm_down(made, chance);
+    load& more = made.load;
+    made.mode = redlock::mode::guarded;
+    made.nodes = 3;
+    made.resources = 1;
+    made.clients = 2 + chance.below(2);
+    made.ttl_max = 5000ms;
+    made.clock_window = 500ms;
+    made.node_timeout = one_of(chance, std::array{20ms, 50ms});
+    // A client further away than a reservation lasts has another share.
+    made.habits.usual = one_of(chance, std::array<nanoseconds, 3>{50us, 100us, 500us});
+    made.habits.longest = 2 * made.habits.usual;
+    for (std::size_t i = 0; i < made.clients; ++i)
+        more.lines.push_back(one_of(chance, std::array<std::size_t, 5>{1, 3, 10, 40, 150}));
+    more.hold = one_of(chance, std::array<nanoseconds, 3>{0ms, 1ms, 4ms});
+    // For some hundred turns.
+    const nanoseconds turn = more.hold + 4 * made.habits.usual + 8 * made.habits.service;
+    more.lasts = std::max<nanoseconds>(500ms, 400 * turn);
+    made.heal_at = more.lasts;
 }
 
 }  // namespace
@@ -234,6 +300,10 @@ plan draw_plan(profile of, dice& chance)
     draw_network(made, chance);
     draw_faults(made, chance);
     break_assumption(made);
+    if (of == profile::overloaded)
+        overload(made, chance);
+    if (of == profile::lines)
+        form_lines(made, chance);
     return made;
 }
 

@@ -28,6 +28,8 @@ enum class profile : std::uint8_t
     different_lists,  ///< Clients have different lists of as many nodes (A1).
     unfenced_reads,   ///< The resource checks the token of writes only.
     late_actors,      ///< Holders act without asking whether they still hold, unfenced (A8).
+    overloaded,  ///< More is asked for at once than the nodes do in their time. They stand still.
+    lines,       ///< Clients with many and with few who want the same resource, all the time.
 };
 
 inline constexpr std::array all_profiles{
@@ -40,6 +42,8 @@ inline constexpr std::array all_profiles{
     profile::different_lists,
     profile::unfenced_reads,
     profile::late_actors,
+    profile::overloaded,
+    profile::lines,
 };
 
 [[nodiscard]] std::string_view to_string(profile value) noexcept;
@@ -69,9 +73,10 @@ enum class fault : std::uint8_t
     // Of other profiles than `respecting`.
     majority_forward,
     delete_keys,
+    freeze_quorum,  ///< Too many nodes for a quorum of others stand still together.
 };
 
-inline constexpr std::size_t fault_count = 20;
+inline constexpr std::size_t fault_count = 21;
 
 [[nodiscard]] std::string_view to_string(fault value) noexcept;
 
@@ -80,6 +85,18 @@ inline constexpr std::size_t fault_count = 20;
 {
     return nodes / 2 + 1;
 }
+
+/// What too much load is. See `profile::overloaded` and `profile::lines`.
+struct load
+{
+    std::size_t burst = 0;             ///< Resources that each client asks for at once, all free.
+    std::vector<std::size_t> lines{};  ///< How many of each client want one resource all the time.
+    nanoseconds hold{0};               ///< The longest hold.
+    nanoseconds burst_at{0};
+    nanoseconds lasts{0};  ///< Nobody asks any more after this time.
+    nanoseconds stall_at{0};
+    nanoseconds stall{0};  ///< So long a quorum stands still. Zero: it does not.
+};
 
 /// One schedule, as drawn.
 struct plan
@@ -107,11 +124,17 @@ struct plan
     bool looks = true;  ///< The simulator asks `expired()`, which leaves a mark.
     nanoseconds latest_timer{0};
     network_habits habits{};
+    sim::load load{};
     std::vector<fault> faults{};
     nanoseconds between_faults{0};
     nanoseconds heal_at{0};  ///< From then on nothing goes wrong.
 
     [[nodiscard]] bool guarded() const noexcept { return mode == redlock::mode::guarded; }
+    [[nodiscard]] bool has_load() const noexcept
+    {
+        return of == profile::overloaded || of == profile::lines;
+    }
+
     /// @param client Counted from 0.
     [[nodiscard]] client_config config(std::size_t client = 0) const;
 };

@@ -47,6 +47,8 @@ struct contender
     unsigned index = 0;
     std::size_t actors = 0;  ///< That have not ended.
     bool closing = false;
+    std::shared_ptr<call<error_code>> close{};  ///< Null: nobody has closed it.
+    std::size_t grants = 0;                     ///< Of a resource that all clients want.
 
     /// Whether new operations make sense.
     [[nodiscard]] bool usable() const noexcept { return locks && in->alive() && !closing; }
@@ -97,6 +99,15 @@ private:
     void bury_the_dead();
     void count_wakes(const contender& of);
     [[nodiscard]] bool clocks_agree() const;
+    void check_what_is_left();
+
+    // Load: load.cpp.
+    [[nodiscard]] std::size_t workers_of(unsigned client) const;
+    [[nodiscard]] nanoseconds stall_end() const noexcept;
+    [[nodiscard]] nanoseconds time_for_burst() const noexcept;
+    [[nodiscard]] nanoseconds time_for_line(unsigned client) const noexcept;
+    void count_grant(contender& of);
+    void check_shares();
 
     // What goes wrong: faults.cpp.
     void plan_next_fault();
@@ -112,6 +123,7 @@ private:
     void spoil_queue(server& node);
     void move_majority_forward();
     void delete_a_lock_key();
+    void freeze_quorum();
     void destroy_client(contender& who);
     void close_client(contender& who);
 

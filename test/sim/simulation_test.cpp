@@ -85,16 +85,22 @@ BOOST_AUTO_TEST_SUITE(test_simulation)
 
 BOOST_AUTO_TEST_CASE(a_seed_gives_the_same_schedule_again)
 {
-    for (std::uint64_t seed = 1; seed <= 20; ++seed)
-    {
+    const auto run_again = [](std::uint64_t seed, profile of) {
         std::ostringstream once;
         std::ostringstream again;
-        const outcome first = run_seed(seed, profile::respecting, &once);
-        const outcome second = run_seed(seed, profile::respecting, &again);
+        const outcome first = run_seed(seed, of, &once);
+        const outcome second = run_seed(seed, of, &again);
         BOOST_TEST(first.hash == second.hash);
         BOOST_TEST(first.events == second.events);
         BOOST_TEST((once.str() == again.str()));
-        BOOST_TEST(run_seed(seed, profile::respecting).hash == first.hash);  // Without words.
+        BOOST_TEST(run_seed(seed, of).hash == first.hash);  // Without words.
+    };
+    for (std::uint64_t seed = 1; seed <= 20; ++seed)
+        run_again(seed, profile::respecting);
+    for (std::uint64_t seed = 1; seed <= 2; ++seed)
+    {
+        run_again(seed, profile::overloaded);
+        run_again(seed, profile::lines);
     }
 }
 
@@ -134,6 +140,7 @@ BOOST_AUTO_TEST_CASE(every_fault_happens)
     add(profile::respecting, 100);
     add(profile::majority_step, 5);
     add(profile::deleted_keys, 5);
+    add(profile::overloaded, 3);
 
     BOOST_TEST(claims > 100u);
     BOOST_TEST(woken > 50u);
@@ -263,6 +270,53 @@ BOOST_AUTO_TEST_CASE(an_acquisition_that_fails_in_peace_breaks_i9)
     broken_world world;
     world.rules.i9_is_alive(false, "timed out");
     BOOST_TEST((world.broken() == std::set<std::string>{"I9"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_without_an_end_breaks_i9)
+{
+    broken_world world;
+    world.rules.i9_waits_in_bounds(100ms, 100ms);
+    BOOST_TEST((world.broken() == nothing));
+    world.rules.i9_waits_in_bounds(101ms, 100ms);
+    BOOST_TEST((world.broken() == std::set<std::string>{"I9"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_burst_that_a_stall_delays_for_long_breaks_i11)
+{
+    broken_world world;
+    world.rules.i11_goodput_returns(2s, 1s, 500ms);
+    world.rules.i11_goodput_returns(500ms, 100ms, 500ms);
+    BOOST_TEST((world.broken() == nothing));
+    world.rules.i11_goodput_returns(2s + 1ns, 1s, 500ms);
+    BOOST_TEST((world.broken() == std::set<std::string>{"I11"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_burst_without_a_stall_that_takes_long_breaks_i11)
+{
+    broken_world world;
+    world.rules.i11_goodput_returns(501ms, 0ms, 500ms);
+    BOOST_TEST((world.broken() == std::set<std::string>{"I11"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_is_granted_less_than_half_breaks_i12)
+{
+    broken_world world;
+    world.rules.i12_shares_are_alike(std::array<std::size_t, 3>{100, 50, 70});
+    world.rules.i12_shares_are_alike(std::array<std::size_t, 2>{39, 0});  // Too few to say.
+    BOOST_TEST((world.broken() == nothing));
+    world.rules.i12_shares_are_alike(std::array<std::size_t, 3>{100, 49, 70});
+    BOOST_TEST((world.broken() == std::set<std::string>{"I12"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_key_of_a_client_that_has_closed_breaks_i13)
+{
+    broken_world world;
+    BOOST_TEST(!world.put(1, {"SET", "r0", "mine", "NX", "PX", "100"}).is_error());
+    world.rules.i13_nothing_of_nobody_is_left(2);
+    world.rules.i13_nothing_of_nobody_is_left(1, std::array<const server*, 1>{&world.node});
+    BOOST_TEST((world.broken() == nothing));
+    world.rules.i13_nothing_of_nobody_is_left(1);
+    BOOST_TEST((world.broken() == std::set<std::string>{"I13"}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -22,6 +22,24 @@ constexpr nanoseconds grace = 500ms;
 
 }  // namespace
 
+void simulation::tell_load()
+{
+    if (!plan_.has_load())
+        return;
+    const auto us = [](nanoseconds of) { return std::to_string(of / 1us) + " us"; };
+    std::string lines;
+    for (std::size_t i = 0; i < plan_.clients; ++i)
+        lines += ' ' + std::to_string(workers_of(static_cast<unsigned>(i)));
+    trace_.tell(
+        "load",
+        std::string(to_string(plan_.mode)) + ", " + std::to_string(plan_.nodes) +
+            " nodes, clients of" + lines + ", a command takes " + us(plan_.habits.service) +
+            ", a way " + us(plan_.habits.usual) + ", holds up to " + us(plan_.load.hold) +
+            ", stall of " + us(plan_.load.stall) + ", timeout " + us(plan_.node_timeout) +
+            ", window " + us(plan_.clock_window)
+    );
+}
+
 std::size_t simulation::workers_of(unsigned client) const
 {
     const load& more = plan_.load;

@@ -198,6 +198,8 @@ void calm_down(plan& made, dice& chance)
     made.rate = 0;
     made.marked = true;
     made.durable = made.bare_quorum = made.calm = made.cancels = false;
+    // A client learns the time from answers that are not late, which there are none of.
+    made.right_walls = true;
     made.polling = 0;
     made.poll = 500ms;
     made.first_delay = 0ms;
@@ -217,6 +219,12 @@ void overload(plan& made, dice& chance)
     made.nodes = one_of(chance, std::array<std::size_t, 3>{3, 3, 5});
     made.ttl_max = one_of(chance, std::array{5000ms, 10'000ms});
     made.clock_window = one_of(chance, std::array{200ms, 500ms});
+    // A slow node with few questions is as busy as a fast one with many, and costs less time here.
+    // But each client has up to 64 rounds under way, however slow the nodes are, and as many
+    // releases of lost ones. Those of all clients have to fit into the window of the clocks.
+    const nanoseconds slowest = made.clock_window / static_cast<int>(2 * 128 * made.clients);
+    const auto drawn = one_of(chance, std::array<nanoseconds, 5>{10us, 30us, 100us, 300us, 1ms});
+    made.habits.service = std::min(drawn, slowest);
     made.node_timeout = one_of(chance, std::array{20ms, 50ms, 100ms});
     more.burst = one_of(chance, std::array<std::size_t, 6>{50, 200, 300, 300, 500, 1500});
     more.burst /= made.clients;

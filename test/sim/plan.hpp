@@ -121,7 +121,8 @@ struct plan
     bool bare_quorum = false;     ///< Each client reaches no more nodes than a quorum.
     bool calm = false;            ///< Nothing goes wrong, and no key is left behind.
     bool cancels = false;
-    bool looks = true;  ///< The simulator asks `expired()`, which leaves a mark.
+    bool right_walls = false;  ///< The wall clocks of clients are.
+    bool looks = true;         ///< The simulator asks `expired()`, which leaves a mark.
     nanoseconds latest_timer{0};
     network_habits habits{};
     sim::load load{};

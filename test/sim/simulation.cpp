@@ -115,6 +115,8 @@ contender& simulation::add_contender()
     how.name = "c" + std::to_string(made->index);
     how.rate = dice_.between(-plan_.rate, plan_.rate);
     how.wall_offset = dice_.below(2) ? 0ns : dice_.between(-nanoseconds(10s), nanoseconds(10s));
+    if (plan_.right_walls)
+        how.wall_offset = 0ns;
     how.latest_timer = plan_.latest_timer;
     made->in = std::make_unique<process>(time_, trace_, how, dice_.bits());
     const auto executor = context_->get_executor();
@@ -159,6 +161,7 @@ void simulation::limit_reach()
 
 outcome simulation::run()
 {
+    tell_load();
     mark_nodes();
     limit_reach();
     for (std::size_t i = 0; i < plan_.clients; ++i)

@@ -102,6 +102,7 @@ private:
     void check_what_is_left();
 
     // Load: load.cpp.
+    void tell_load();
     [[nodiscard]] std::size_t workers_of(unsigned client) const;
     [[nodiscard]] nanoseconds stall_end() const noexcept;
     [[nodiscard]] nanoseconds time_for_burst() const noexcept;

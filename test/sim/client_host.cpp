@@ -2,6 +2,7 @@
 
 #include "client/client_impl.hpp"
 #include "client/validate.hpp"
+#include "node/commands.hpp"
 #include "node/redis_node.hpp"
 
 #include <boost/asio/strand.hpp>
@@ -16,13 +17,19 @@ redlock::client make_client(
     process& in,
     unsigned index,
     const std::vector<std::size_t>& nodes,
-    client_config config
+    client_config config,
+    std::shared_ptr<const detail::guard> guarded
 )
 {
     detail::validate(config);
     const detail::strand_type strand = boost::asio::make_strand(executor);
     const auto end_of_turn = std::make_shared<detail::turn>(executor, strand);
-    const detail::link_group group = detail::make_link_group(config);
+    detail::link_group group = detail::make_link_group(config);
+    if (guarded)
+    {
+        group.encoder = std::make_shared<detail::command_encoder>(guarded, false);
+        group.guarded = std::move(guarded);
+    }
     const detail::link_ground ground{strand, end_of_turn, make_process_clock(in, strand)};
     detail::client_parts parts{strand, end_of_turn, make_process_time(in, strand), {}};
     for (std::size_t i = 0; i < nodes.size(); ++i)

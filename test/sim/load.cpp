@@ -119,6 +119,7 @@ asio::awaitable<std::optional<nanoseconds>> actor::take_and_give_back(
     options.ttl = sim_.plan_.ttl_max;
     options.wait = patience;
     const fencing_token before = sim_.rules_->highest(resource);
+    const nanoseconds asked_at = sim_.time_.elapsed();
     const auto asked =
         launch(sim_.calls_, executor, "acquire", by_.locks->async_acquire(resource, options));
     co_await completion(*asked);
@@ -127,6 +128,8 @@ asio::awaitable<std::optional<nanoseconds>> actor::take_and_give_back(
     if (failure)
         co_return std::nullopt;
 
+    sim_.outcome_.longest_wait =
+        std::max(sim_.outcome_.longest_wait, sim_.time_.elapsed() - asked_at);
     const nanoseconds at = sim_.time_.elapsed();
     sim_.count_grant(by_);
     const auto mine = sim_.rules_->begin(make_claim(held, options.owner), before);

@@ -21,6 +21,7 @@ constexpr std::array profile_names{
     "unfenced_reads",
     "late_actors",
     "overloaded",
+    "mixed",
     "lines",
 };
 static_assert(profile_names.size() == all_profiles.size());
@@ -187,8 +188,17 @@ void break_assumption(plan& made)
         break;
     case profile::late_actors: allow_only({fault::stall}); break;
     case profile::overloaded:
+    case profile::mixed:
     case profile::lines: break;
     }
+}
+
+/// Some of the clients are old ones. What they did not survive does not happen.
+void mix_versions(plan& made, dice& chance)
+{
+    made.mode = redlock::mode::guarded;
+    made.old = 1 + chance.below(made.clients);
+    std::erase(made.faults, fault::copy);
 }
 
 /// Nodes that have to work for what they answer, and nothing that goes wrong by itself.
@@ -308,6 +318,8 @@ plan draw_plan(profile of, dice& chance)
     draw_network(made, chance);
     draw_faults(made, chance);
     break_assumption(made);
+    if (of == profile::mixed)
+        mix_versions(made, chance);
     if (of == profile::overloaded)
         overload(made, chance);
     if (of == profile::lines)

@@ -29,6 +29,7 @@ enum class profile : std::uint8_t
     unfenced_reads,   ///< The resource checks the token of writes only.
     late_actors,      ///< Holders act without asking whether they still hold, unfenced (A8).
     overloaded,  ///< More is asked for at once than the nodes do in their time. They stand still.
+    mixed,       ///< Some of the clients have the scripts of an older version.
     lines,       ///< Clients with many and with few who want the same resource, all the time.
 };
 
@@ -43,6 +44,7 @@ inline constexpr std::array all_profiles{
     profile::unfenced_reads,
     profile::late_actors,
     profile::overloaded,
+    profile::mixed,
     profile::lines,
 };
 
@@ -108,6 +110,7 @@ struct plan
     std::size_t actors = 1;  ///< Of each client.
     std::size_t resources = 1;
     std::size_t rounds = 3;   ///< Of each actor.
+    std::size_t old = 0;      ///< So many of the clients have older scripts.
     std::size_t polling = 0;  ///< So many of the clients do not wait in queues.
     milliseconds poll{500};   ///< How often those ask who do.
     milliseconds ttl_max{400};

@@ -50,6 +50,14 @@ std::size_t work_of(const arguments& command)
     return std::max<std::size_t>(keys, 1);
 }
 
+std::size_t errors_in(const answer& replied)
+{
+    std::size_t count = replied.is_error() && !replied.text.starts_with("NOSCRIPT");
+    for (const answer& each : replied.elements)
+        count += errors_in(each);
+    return count;
+}
+
 /// What is told of an argument: not all of a script, and no byte that spoils a terminal.
 std::string show(std::string_view argument)
 {
@@ -148,6 +156,8 @@ answer server::execute(session& from, const arguments& command)
     answer replied = run_command({from, command, false});
     at_work_ = nullptr;
     command_ = nullptr;
+    if (impaired_ == impairment::none && !replica_)
+        errors_ += errors_in(replied);
     note(from, command, replied);
     return replied;
 }

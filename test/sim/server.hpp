@@ -109,6 +109,9 @@ public:
     /// for as many.
     [[nodiscard]] std::size_t take_work() noexcept { return std::exchange(work_, 0); }
 
+    /// Error replies so far, without those of an impairment and those to hashes of no script.
+    [[nodiscard]] std::size_t errors() const noexcept { return errors_; }
+
     /// Runs one command.
     [[nodiscard]] answer execute(session& from, const arguments& command);
 
@@ -284,6 +287,7 @@ private:
     impairment impaired_ = impairment::none;
     bool script_wrote_ = false;
     std::size_t work_ = 0;
+    std::size_t errors_ = 0;
     arguments received_;                  ///< Kept for its memory.
     const arguments* command_ = nullptr;  ///< That of the client, while it runs.
 };

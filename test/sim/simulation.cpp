@@ -12,6 +12,7 @@
 #include "sim/actor.hpp"
 #include "sim/client_host.hpp"
 #include "sim/randomness.hpp"
+#include "support/old_scripts.hpp"
 
 namespace redlock::sim {
 
@@ -28,7 +29,13 @@ constexpr nanoseconds time_to_end = 30s;
 
 }  // namespace
 
-simulation::simulation(script_engine& scripts, std::uint64_t seed, profile of, std::ostream* words)
+simulation::simulation(
+    script_engine& scripts,
+    std::uint64_t seed,
+    profile of,
+    std::ostream* words,
+    const std::function<void(plan&)>& change
+)
     : dice_(seed),
       plan_(draw_plan(of, dice_)),
       trace_(time_, words),
@@ -37,6 +44,8 @@ simulation::simulation(script_engine& scripts, std::uint64_t seed, profile of, s
       context_(std::make_unique<asio::io_context>(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE)),
       clock_back_left_(900ms)
 {
+    if (change)
+        change(plan_);
     // A loop that has run out of work would stay stopped.
     open_.emplace(context_->get_executor());
     seed_randomness(dice_.bits());
@@ -94,6 +103,14 @@ std::vector<std::size_t> simulation::list_of(unsigned client) const
     return list;
 }
 
+/// @return Null: that of this version.
+std::shared_ptr<const detail::guard> simulation::guard_of(unsigned client) const
+{
+    if (client >= plan_.old)
+        return nullptr;
+    return std::make_shared<detail::guard>(test::make_old_guard(plan_.config(client)));
+}
+
 /// As `async_initialize_nodes` does it.
 void simulation::mark_nodes()
 {
@@ -121,7 +138,13 @@ contender& simulation::add_contender()
     made->in = std::make_unique<process>(time_, trace_, how, dice_.bits());
     const auto executor = context_->get_executor();
     made->locks.emplace(make_client(
-        executor, *network_, *made->in, made->index, list_of(made->index), plan_.config(made->index)
+        executor,
+        *network_,
+        *made->in,
+        made->index,
+        list_of(made->index),
+        plan_.config(made->index),
+        guard_of(made->index)
     ));
     made->run = launch(calls_, executor, "run", made->locks->async_run());
     contenders_.push_back(std::move(made));
@@ -190,6 +213,8 @@ outcome simulation::run()
     outcome_.hash = trace_.hash();
     outcome_.events = time_.events();
     outcome_.claims = rules_->claims();
+    for (const auto& each : servers_)
+        outcome_.errors += each->errors();
     outcome_.violations = rules_->violations();
     return outcome_;
 }
@@ -326,8 +351,12 @@ void simulation::check_what_is_left()
 /// To be called before a client is destroyed.
 void simulation::count_wakes(const contender& of)
 {
-    if (of.locks)
-        outcome_.woken += of.locks->metrics().woken;
+    if (!of.locks)
+        return;
+    const auto woken = of.locks->metrics().woken;
+    outcome_.woken += woken;
+    if (of.index < plan_.old)
+        outcome_.old_woken += woken;
 }
 
 /// What has crashed is destroyed, out of everybody's sight.

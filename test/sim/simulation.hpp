@@ -1,6 +1,8 @@
 #ifndef REDLOCK_TEST_SIM_SIMULATION_HPP
 #define REDLOCK_TEST_SIM_SIMULATION_HPP
 
+#include "node/guard.hpp"
+
 #include <redlock/client.hpp>
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -9,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -33,7 +36,10 @@ struct outcome
     std::uint64_t hash = 0;
     std::size_t events = 0;
     std::size_t claims = 0;
-    std::size_t woken = 0;  ///< Rounds of acquisitions that began because a node said so.
+    std::size_t woken = 0;        ///< Rounds of acquisitions that began because a node said so.
+    std::size_t old_woken = 0;    ///< Of those, rounds of clients with older scripts.
+    std::size_t errors = 0;       ///< Replies of servers, other than those of an impaired one.
+    nanoseconds longest_wait{0};  ///< Of those who stood in line.
     std::array<std::size_t, fault_count> faults{};
     std::vector<violation> violations;
 };
@@ -63,7 +69,14 @@ class simulation
 {
 public:
     /// @param words Where the trace is told. Null: nowhere.
-    simulation(script_engine& scripts, std::uint64_t seed, profile of, std::ostream* words);
+    /// @param change What a test changes in the plan.
+    simulation(
+        script_engine& scripts,
+        std::uint64_t seed,
+        profile of,
+        std::ostream* words,
+        const std::function<void(plan&)>& change = {}
+    );
     simulation(const simulation&) = delete;
     simulation& operator=(const simulation&) = delete;
     ~simulation();
@@ -83,6 +96,7 @@ private:
     void make_servers();
     contender& add_contender();
     [[nodiscard]] std::vector<std::size_t> list_of(unsigned client) const;
+    [[nodiscard]] std::shared_ptr<const detail::guard> guard_of(unsigned client) const;
     void mark_nodes();
     void start_actors(contender& of);
     void limit_reach();

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "sim/simulation.hpp"
+#include "support/old_scripts.hpp"
 
 namespace {
 
@@ -173,6 +174,75 @@ BOOST_AUTO_TEST_CASE(a_trace_tells_what_the_network_does)
           "-BUSY",
           "holds"})
         BOOST_TEST((all.find(each) != all.npos), each);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(test_versions)
+
+BOOST_AUTO_TEST_CASE(old_and_new_clients_mark_nodes_alike)
+{
+    client_config config = plan().config();
+    config.mode = mode::guarded;
+    const auto mark = detail::make_guard(config)->fingerprint;
+    BOOST_TEST(mark == "redlock 1;databases=0;nodes=3;ttl_max=400;clock_window=100;");
+    BOOST_TEST(test::make_old_guard(config).fingerprint == mark);
+}
+
+BOOST_AUTO_TEST_CASE(old_and_new_clients_wake_each_other_without_an_error)
+{
+    script_engine scripts;
+    std::size_t new_woken = 0;
+    std::size_t old_woken = 0;
+    for (std::uint64_t seed = 1; seed <= 60; ++seed)
+    {
+        // With one task each, nobody is woken but by the other client.
+        const auto one_of_each = [](plan& drawn) {
+            drawn.clients = 2;
+            drawn.old = 1;
+            drawn.actors = drawn.resources = 1;
+            drawn.calm = true;
+            drawn.habits = {};  // A request that is repeated on another connection has no RESP3.
+            drawn.faults.clear();
+            drawn.polling = 0;
+        };
+        const outcome seen = simulation(scripts, seed, profile::mixed, nullptr, one_of_each).run();
+        BOOST_TEST_CONTEXT("seed " << seed)
+        {
+            BOOST_TEST(seen.violations.empty());
+            BOOST_TEST(seen.errors == 0u);
+        }
+        old_woken += seen.old_woken;
+        new_woken += seen.woken - seen.old_woken;
+    }
+    BOOST_TEST(old_woken > 0u);
+    BOOST_TEST(new_woken > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(nobody_waits_longer_among_old_and_new_clients_than_among_old_ones)
+{
+    script_engine scripts;
+    const auto wait = [&scripts](std::uint64_t seed, std::size_t old) {
+        const auto lines_of_eight = [old](plan& drawn) {
+            drawn.clients = 3;
+            drawn.old = old;
+            drawn.load.lines = {8, 8, 8};
+        };
+        return simulation(scripts, seed, profile::lines, nullptr, lines_of_eight).run();
+    };
+    for (std::uint64_t seed = 1; seed <= 4; ++seed)
+    {
+        const outcome among_old = wait(seed, 3);
+        for (std::size_t old = 0; old < 3; ++old)
+        {
+            const outcome mixed = wait(seed, old);
+            BOOST_TEST_CONTEXT("seed " << seed << ", old clients " << old)
+            {
+                BOOST_TEST(mixed.claims * 10 >= among_old.claims * 9);
+                BOOST_TEST(mixed.longest_wait.count() * 2 <= among_old.longest_wait.count() * 3);
+            }
+        }
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,37 @@
+#ifndef REDLOCK_TEST_SUPPORT_OLD_SCRIPTS_HPP
+#define REDLOCK_TEST_SUPPORT_OLD_SCRIPTS_HPP
+
+#include <redlock/config.hpp>
+
+#include "node/guard.hpp"
+
+#include <string>
+
+namespace redlock::test {
+
+/** The guarded scripts of commit c70efbe, as a client of that time sends them.
+
+    Clients of two versions meet on the same nodes whenever a program is updated. So whatever a
+    script leaves on a node has to make sense to these, and the other way round.
+*/
+struct old_scripts
+{
+    std::string admit;
+    std::string acquire;
+    std::string extend;
+    std::string release;
+    std::string leave;
+};
+
+[[nodiscard]] old_scripts make_old_scripts(const client_config& config);
+
+/** What makes a client of today run the old scripts: what their clients did not send is dropped
+    in front of them.
+
+    @param config In guarded mode.
+*/
+[[nodiscard]] detail::guard make_old_guard(const client_config& config);
+
+}  // namespace redlock::test
+
+#endif

@@ -200,7 +200,15 @@ std::string too_many_rounds(const client_impl& client)
            std::to_string(client.read_metrics().window) + "), and others wait for a place";
 }
 
-/// Waits for a place among the rounds under way. A try waits as long as for an answer.
+/// How long it waits for a place among the rounds under way: a try as long as for an answer.
+time_point end_of_places(const acquisition& of)
+{
+    if (!of.once)
+        return of.give_up;
+    return core::shifted(of.client->now(), of.client->config().node_timeout).steady;
+}
+
+/// Waits for a place among the rounds under way.
 /// @param taken The place. Empty if no quorum of nodes is ready: then a try asks them all the same.
 task<error_code> until_placed(acquisition& acquiring, std::optional<place>& taken)
 {
@@ -208,9 +216,7 @@ task<error_code> until_placed(acquisition& acquiring, std::optional<place>& take
     acquisition_window& rounds = client.acquisitions();
     if (acquiring.once && rounds.closed())
         co_return error_code();
-    const time_point end = acquiring.once
-                               ? core::shifted(client.now(), client.config().node_timeout).steady
-                               : acquiring.give_up;
+    const time_point end = end_of_places(acquiring);
     const bool woken = acquiring.in_line.woken();
     acquisition_window::entrant waits(rounds, client.end_of_turn(), acquiring.arrived);
     using order = acquisition_window::order;
@@ -295,8 +301,10 @@ task<error_code> ask_once(acquisition& acquiring)
     // just now raises the fence as well.
     acquiring.corrected =
         !granted && client.correct_stamp(*asked, acquiring.above) && !acquiring.corrected;
-    // By a clock that is behind it would have come before everybody else.
-    if (acquiring.corrected && asked->count_of(reason::clock) > 0)
+    // By a clock that is behind it would have come before everybody else. A minority is no judge of
+    // that: who always comes anew to one bad node never gets its turn.
+    const std::size_t spare = core::spare_nodes(asked->node_count());
+    if (acquiring.corrected && asked->count_of(reason::clock) > spare)
         acquiring.arrival.reset();
 
     holder_round_ptr holders;
@@ -344,7 +352,7 @@ task<error_code> join(acquisition& acquiring, std::shared_ptr<hold> held)
     const auto wanted = core::valid_until(now, options.ttl, client.config().clock_drift);
     if (core::remaining(now, held->valid_until()) < core::remaining(now, wanted))
     {
-        if (const error_code ec = co_await extend(held, options.ttl))
+        if (const error_code ec = co_await extend(held, options.ttl, {}, end_of_places(acquiring)))
             co_return ec;
     }
     if (options.auto_extend)

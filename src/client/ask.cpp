@@ -293,10 +293,13 @@ bool client_impl::correct_stamp(const vote_round& lost, fencing_token& above)
         if (answer && answer->node_time)
             node_times.push_back(*answer->node_time);
     }
-    // So many are a majority, or as many as deny one. Who follows wrong ones loses rounds and
-    // nothing else: the nodes check every stamp. When a late answer was given is not known.
+    // So many are a majority, or deny one together with those that are away. Who follows wrong ones
+    // loses rounds and nothing else: the nodes check every stamp. When a late answer was given is
+    // not known.
+    const std::size_t away = lost.node_count() - lost.sent().count();
+    const bool enough = node_times.size() + away > core::spare_nodes(lost.node_count());
     const auto elapsed = now().steady - lost.started().steady;
-    if (node_times.size() > core::spare_nodes(lost.node_count()) && elapsed <= config_.node_timeout)
+    if (enough && !node_times.empty() && elapsed <= config_.node_timeout)
     {
         const auto halfway = std::chrono::duration_cast<std::chrono::microseconds>(elapsed / 2);
         token_clock_.learn(std::move(node_times), time_->wall() - halfway);

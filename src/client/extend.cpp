@@ -4,6 +4,7 @@
 #include "core/limits.hpp"
 #include "core/validity.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -44,9 +45,9 @@ private:
     }
 };
 
-/// Waits for a place until the hold ends. Without a quorum of ready nodes there is none, and the
-/// others are asked all the same, to say why.
-task<result<place>> until_placed(std::shared_ptr<hold> held)
+/// Waits for a place until `limit` or the hold ends. Without a quorum of ready nodes there is none,
+/// and the others are asked all the same, to say why.
+task<result<place>> until_placed(std::shared_ptr<hold> held, time_point limit)
 {
     client_impl& client = *held->client();
     extension_window& rounds = client.extensions();
@@ -57,8 +58,11 @@ task<result<place>> until_placed(std::shared_ptr<hold> held)
     place_wait wait(client.end_of_turn());
     const core::instant end = held->valid_until();
     rounds.wait(wait, end.boot);
-    if (const error_code ec = co_await client.sleep_until(wait.sleep, end.steady, held->prolonging))
+    const time_point until = std::min(end.steady, limit);
+    if (const error_code ec = co_await client.sleep_until(wait.sleep, until, held->prolonging))
         co_return ec;
+    if (!wait.taken && client.now().steady >= limit)
+        co_return error_code(error::overloaded);
     co_return wait.taken ? std::move(*wait.taken) : place();
 }
 
@@ -143,7 +147,7 @@ error_code why_not(const hold& held, milliseconds ttl)
 
 }  // namespace
 
-task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl, place taken)
+task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl, place taken, time_point limit)
 {
     client_impl& client = *held->client();
     if (!core::valid_ttl(ttl, client.config().node_timeout, client.highest_ttl()))
@@ -164,7 +168,7 @@ task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl, place take
     }
     else
     {
-        auto waited = co_await until_placed(held);
+        auto waited = co_await until_placed(held, limit);
         if (!waited)
             co_return waited.error();
         got.emplace(std::move(*waited));

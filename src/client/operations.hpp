@@ -36,11 +36,12 @@ namespace redlock::detail {
 );
 
 /// Prolongs `held` to `ttl` from now.
-/// @param taken The place of its round. Empty: it waits for one.
+/// @param taken The place of its round. Empty: it waits for one, until `limit` or the hold ends.
 [[nodiscard]] task<error_code> extend(
     std::shared_ptr<hold> held,
     milliseconds ttl,
-    place taken = {}
+    place taken = {},
+    time_point limit = time_point::max()
 );
 
 /// The same for one lease. Fails if that is ended meanwhile.

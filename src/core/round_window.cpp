@@ -11,8 +11,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// No window is smaller: with so many under way commands share scripts, and a node is always busy.
-constexpr double smallest = 64;
+/// With so many under way commands share scripts, and a node is always busy. Lost rounds leave as
+/// many: nodes that are silent for a while are not slow.
+constexpr double first = 64;
+
+/// Slow rounds leave so many. Nodes that are slow, or that many clients share, need a small window:
+/// a token must not be too old when its turn comes.
+constexpr double smallest = 4;
 
 /// No window is larger: a node takes no more commands at a time than twice that.
 constexpr double largest = static_cast<double>(max_unanswered) / 2;
@@ -22,7 +27,7 @@ constexpr nanoseconds epoch = 10s;
 
 }  // namespace
 
-round_window::round_window(nanoseconds patience) noexcept : patience_(patience), size_(smallest) {}
+round_window::round_window(nanoseconds patience) noexcept : patience_(patience), size_(first) {}
 
 void round_window::on_round(
     time_point started,
@@ -37,12 +42,12 @@ void round_window::on_round(
     if (answered && was_quick(took))
         grow(under_way);
     else
-        cut(started, now);
+        cut(started, now, answered ? smallest : first);
 }
 
 void round_window::start_again() noexcept
 {
-    size_ = smallest;
+    size_ = std::min(size_, first);
     was_cut_ = false;
 }
 
@@ -74,14 +79,14 @@ void round_window::grow(std::size_t under_way) noexcept
         size_ = std::min(size_ + (was_cut_ ? 1 / size_ : 1), largest);
 }
 
-void round_window::cut(time_point started, time_point now) noexcept
+void round_window::cut(time_point started, time_point now, double least) noexcept
 {
     // A round that began before the last cut tells of the window before.
     if (started < last_cut_)
         return;
     last_cut_ = now;
     was_cut_ = true;
-    size_ = std::max(size_ * 2 / 3, smallest);
+    size_ = std::max(size_ * 2 / 3, std::min(size_, least));
 }
 
 }  // namespace redlock::core

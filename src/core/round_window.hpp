@@ -56,7 +56,7 @@ private:
     void note_duration(nanoseconds took, time_point now) noexcept;
     [[nodiscard]] bool was_quick(nanoseconds took) const noexcept;
     void grow(std::size_t under_way) noexcept;
-    void cut(time_point started, time_point now) noexcept;
+    void cut(time_point started, time_point now, double least) noexcept;
 
     nanoseconds patience_;
     double size_;

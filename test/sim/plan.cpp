@@ -230,11 +230,7 @@ void overload(plan& made, dice& chance)
     made.ttl_max = one_of(chance, std::array{5000ms, 10'000ms});
     made.clock_window = one_of(chance, std::array{200ms, 500ms});
     // A slow node with few questions is as busy as a fast one with many, and costs less time here.
-    // But each client has up to 64 rounds under way, however slow the nodes are, and as many
-    // releases of lost ones. Those of all clients have to fit into the window of the clocks.
-    const nanoseconds slowest = made.clock_window / static_cast<int>(2 * 128 * made.clients);
-    const auto drawn = one_of(chance, std::array<nanoseconds, 5>{10us, 30us, 100us, 300us, 1ms});
-    made.habits.service = std::min(drawn, slowest);
+    made.habits.service = one_of(chance, std::array<nanoseconds, 5>{10us, 30us, 100us, 300us, 1ms});
     made.node_timeout = one_of(chance, std::array{20ms, 50ms, 100ms});
     more.burst = one_of(chance, std::array<std::size_t, 6>{50, 200, 300, 300, 500, 1500});
     more.burst /= made.clients;
@@ -258,6 +254,7 @@ void form_lines(plan& made, dice& chance)
     made.ttl_max = 5000ms;
     made.clock_window = 500ms;
     made.node_timeout = one_of(chance, std::array{20ms, 50ms});
+    made.right_nodes = true;
     // A client further away than a reservation lasts has another share.
     made.habits.usual = one_of(chance, std::array<nanoseconds, 3>{50us, 100us, 500us});
     made.habits.longest = 2 * made.habits.usual;

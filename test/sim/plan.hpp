@@ -125,6 +125,7 @@ struct plan
     bool calm = false;            ///< Nothing goes wrong, and no key is left behind.
     bool cancels = false;
     bool right_walls = false;  ///< The wall clocks of clients are.
+    bool right_nodes = false;  ///< Those of nodes are: turns go round by them.
     bool looks = true;         ///< The simulator asks `expired()`, which leaves a mark.
     nanoseconds latest_timer{0};
     network_habits habits{};

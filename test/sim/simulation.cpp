@@ -77,7 +77,9 @@ simulation::~simulation()
 void simulation::make_servers()
 {
     const std::size_t count = plan_.of == profile::different_lists ? 5 : plan_.nodes;
-    const nanoseconds apart = plan_.guarded() ? nanoseconds(plan_.clock_window) / 2 : 1h;
+    nanoseconds apart = plan_.guarded() ? nanoseconds(plan_.clock_window) / 2 : 1h;
+    if (plan_.right_nodes)
+        apart = 100us;
     for (std::size_t i = 0; i < count; ++i)
     {
         server::options how;

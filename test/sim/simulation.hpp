@@ -1,9 +1,9 @@
 #ifndef REDLOCK_TEST_SIM_SIMULATION_HPP
 #define REDLOCK_TEST_SIM_SIMULATION_HPP
 
-#include "node/guard.hpp"
-
 #include <redlock/client.hpp>
+
+#include "node/guard.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>

@@ -94,6 +94,20 @@ BOOST_AUTO_TEST_CASE(a_client_whose_clock_is_off_needs_a_second_round_once)
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_client_whose_clock_is_off_learns_the_time_though_nodes_are_away)
+{
+    guarded_client fixture;
+    fixture.each_node(0, 2, [](fake_node& node) {
+        node.becomes(node_state::down, "it is down", asio::error::connection_refused);
+    });
+    fixture.run_until_idle();
+    fixture.time().set_wall_offset(10min);
+
+    (void)fixture.acquire("orders:42", {.wait = 1s});
+
+    BOOST_TEST(fixture.sent_to(verb::acquire).size() <= 10u);
+}
+
 BOOST_AUTO_TEST_CASE(a_higher_fence_costs_one_more_round_without_waiting)
 {
     guarded_client fixture;

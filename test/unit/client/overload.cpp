@@ -19,7 +19,7 @@ using detail::verb;
 
 namespace {
 
-constexpr std::size_t smallest_window = 64;
+constexpr std::size_t first_window = 64;
 constexpr milliseconds node_timeout = 50ms;
 
 using acquiring = std::shared_ptr<pending<lease>>;
@@ -69,11 +69,11 @@ BOOST_AUTO_TEST_CASE(a_burst_sends_no_more_rounds_than_the_nodes_answer)
 
     const auto all = start_many(fixture, 500, 10s);
 
-    BOOST_TEST(rounds_sent(fixture) == smallest_window);
+    BOOST_TEST(rounds_sent(fixture) == first_window);
     const metrics now = fixture.locks().metrics();
-    BOOST_TEST(now.rounds_under_way == smallest_window);
-    BOOST_TEST(now.waiting_for_place == 500 - smallest_window);
-    BOOST_TEST(now.window == smallest_window);
+    BOOST_TEST(now.rounds_under_way == first_window);
+    BOOST_TEST(now.waiting_for_place == 500 - first_window);
+    BOOST_TEST(now.window == first_window);
 
     fixture.advance(1s);
     BOOST_TEST(ended_with(all, {}) == 500u);
@@ -106,8 +106,8 @@ BOOST_AUTO_TEST_CASE(the_wait_for_a_place_is_no_longer_than_asked_for)
     BOOST_TEST(ended_with(all, error::overloaded) == 0u);
     fixture.advance(2ms);
 
-    BOOST_TEST(ended_with(all, error::overloaded) == 100 - smallest_window);
-    BOOST_TEST(rounds_sent(fixture) == smallest_window);
+    BOOST_TEST(ended_with(all, error::overloaded) == 100 - first_window);
+    BOOST_TEST(rounds_sent(fixture) == first_window);
 }
 
 BOOST_AUTO_TEST_CASE(a_try_waits_for_a_place_as_long_as_for_an_answer)
@@ -119,8 +119,8 @@ BOOST_AUTO_TEST_CASE(a_try_waits_for_a_place_as_long_as_for_an_answer)
     BOOST_TEST(ended_with(all, error::overloaded) == 0u);
     fixture.advance(node_timeout + 1ms);
 
-    BOOST_TEST(ended_with(all, error::quorum_unreachable) == smallest_window);
-    BOOST_TEST(ended_with(all, error::overloaded) == 100 - smallest_window);
+    BOOST_TEST(ended_with(all, error::quorum_unreachable) == first_window);
+    BOOST_TEST(ended_with(all, error::overloaded) == 100 - first_window);
 }
 
 BOOST_AUTO_TEST_CASE(a_thousand_tries_of_free_resources_all_succeed)
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(overload_is_told_of_this_client_and_not_of_the_nodes)
     std::vector<std::string> lines;
     running_client fixture({.lines = &lines});
     fixture.each_node([](fake_node& node) { node.on(verb::acquire).never(); });
-    const auto all = start_many(fixture, smallest_window, 0ms);
+    const auto all = start_many(fixture, first_window, 0ms);
 
     diagnostics told;
     const auto [ec, held] = fixture.complete(
@@ -159,10 +159,10 @@ BOOST_AUTO_TEST_CASE(a_place_is_free_when_the_nodes_have_answered_and_not_when_t
 {
     running_client fixture;
     answer_after(fixture, verb::acquire, 300ms);
-    (void)start_many(fixture, smallest_window, 0ms);
+    (void)start_many(fixture, first_window, 0ms);
 
     fixture.advance(2 * node_timeout);
-    BOOST_TEST(fixture.locks().metrics().rounds_under_way == smallest_window);
+    BOOST_TEST(fixture.locks().metrics().rounds_under_way == first_window);
 
     fixture.advance(300ms);
     BOOST_TEST(fixture.locks().metrics().rounds_under_way == 0u);
@@ -281,11 +281,11 @@ BOOST_AUTO_TEST_CASE(a_corrected_round_keeps_its_place)
     fixture.advance(1ms);
     // Those that were refused for their clock ask again, before anybody else does.
     fixture.run_until_idle();
-    BOOST_TEST(rounds_sent(fixture) >= 2 * smallest_window);
+    BOOST_TEST(rounds_sent(fixture) >= 2 * first_window);
     const journal asked = fixture.log(verb::acquire);
-    for (std::size_t i = 0; i < smallest_window; ++i)
+    for (std::size_t i = 0; i < first_window; ++i)
     {
-        const std::string& key = asked[(smallest_window + i) * fixture.node_count()].key;
+        const std::string& key = asked[(first_window + i) * fixture.node_count()].key;
         BOOST_TEST(key == asked[i * fixture.node_count()].key);
     }
     fixture.advance(1s);
@@ -345,14 +345,14 @@ BOOST_AUTO_TEST_CASE(extensions_too_are_as_many_as_the_nodes_answer)
 
     fixture.advance(9s);
 
-    BOOST_TEST(rounds_sent(fixture, verb::extend) == smallest_window);
+    BOOST_TEST(rounds_sent(fixture, verb::extend) == first_window);
 }
 
 BOOST_AUTO_TEST_CASE(a_lease_that_ends_while_its_extension_waits_for_a_place_is_not_extended)
 {
     running_client fixture;
     std::vector<lease> held;
-    for (std::size_t i = 0; i < smallest_window; ++i)
+    for (std::size_t i = 0; i < first_window; ++i)
     {
         const acquire_options how{.ttl = 10s, .wait = 1s, .auto_extend = true};
         held.push_back(std::get<1>(fixture.complete(fixture.locks().async_acquire(resource(i), how))
@@ -366,7 +366,7 @@ BOOST_AUTO_TEST_CASE(a_lease_that_ends_while_its_extension_waits_for_a_place_is_
     fixture.advance(2s);
 
     BOOST_TEST(extended->code() == error::lease_lost);
-    BOOST_TEST(rounds_sent(fixture, verb::extend) == smallest_window);
+    BOOST_TEST(rounds_sent(fixture, verb::extend) == first_window);
 }
 
 BOOST_AUTO_TEST_CASE(close_leaves_no_key_of_a_round_that_was_given_up)

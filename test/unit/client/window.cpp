@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t smallest = 64;
+constexpr std::size_t first_size = 64;
 
 struct turn_of_test
 {
@@ -96,9 +96,9 @@ BOOST_FIXTURE_TEST_SUITE(test_acquisition_window, acquisitions)
 BOOST_AUTO_TEST_CASE(there_is_room_until_the_window_is_full)
 {
     const auto taken = fill();
-    BOOST_TEST(taken.size() == smallest);
-    BOOST_TEST(window.under_way() == smallest);
-    BOOST_TEST(window.places() == smallest);
+    BOOST_TEST(taken.size() == first_size);
+    BOOST_TEST(window.under_way() == first_size);
+    BOOST_TEST(window.places() == first_size);
 }
 
 BOOST_AUTO_TEST_CASE(who_finds_no_place_gets_the_next_one_that_is_left)
@@ -199,10 +199,10 @@ BOOST_AUTO_TEST_CASE(lost_rounds_leave_fewer_places_and_quick_ones_more)
 {
     auto taken = fill();
     window.on_round(time_point(1s), time_point(1s + 1ms), true);
-    BOOST_TEST(window.places() == smallest + 1);
+    BOOST_TEST(window.places() == first_size + 1);
     BOOST_TEST(window.has_room());
     window.on_round(time_point(2s), time_point(2s + 1ms), false);
-    BOOST_TEST(window.places() == smallest);
+    BOOST_TEST(window.places() == first_size);
     BOOST_TEST(!window.has_room());
 }
 

@@ -15,7 +15,7 @@ using redlock::core::round_window;
 
 namespace {
 
-constexpr std::size_t smallest = 64;
+constexpr std::size_t first = 64;
 constexpr nanoseconds patience = 100ms;
 
 /// A window, and a clock that stands at the end of the last round.
@@ -51,18 +51,18 @@ BOOST_FIXTURE_TEST_SUITE(test_round_window, window_of_test)
 
 BOOST_AUTO_TEST_CASE(it_starts_small_and_grows_by_one_with_each_quick_round)
 {
-    BOOST_TEST(window.size() == smallest);
+    BOOST_TEST(window.size() == first);
     answered(1ms);
-    BOOST_TEST(window.size() == smallest + 1);
+    BOOST_TEST(window.size() == first + 1);
     answered(1ms);
-    BOOST_TEST(window.size() == smallest + 2);
+    BOOST_TEST(window.size() == first + 2);
 }
 
 BOOST_AUTO_TEST_CASE(a_window_that_is_not_in_use_does_not_grow)
 {
     for (int i = 0; i < 1000; ++i)
-        answered(1ms, smallest / 2 - 1);
-    BOOST_TEST(window.size() == smallest);
+        answered(1ms, first / 2 - 1);
+    BOOST_TEST(window.size() == first);
 }
 
 BOOST_AUTO_TEST_CASE(it_asks_a_node_for_no_more_than_half_of_what_that_takes)
@@ -110,18 +110,31 @@ BOOST_AUTO_TEST_CASE(after_a_cut_it_grows_by_one_in_a_whole_window)
     BOOST_TEST(window.size() <= before + 11);
 }
 
-BOOST_AUTO_TEST_CASE(it_never_gets_smaller_than_it_starts)
+BOOST_AUTO_TEST_CASE(lost_rounds_leave_no_less_than_it_starts_with)
 {
     for (int i = 0; i < 100; ++i)
         lost(1ms);
-    BOOST_TEST(window.size() == smallest);
+    BOOST_TEST(window.size() == first);
+}
+
+BOOST_AUTO_TEST_CASE(slow_nodes_and_many_clients_are_left_a_small_one)
+{
+    answered(1ms);
+    for (int i = 0; i < 100; ++i)
+        answered(patience);
+    BOOST_TEST(window.size() == 4u);
+    lost(1ms);
+    BOOST_TEST(window.size() == 4u);
+    for (int i = 0; i < 10'000; ++i)
+        answered(1ms);
+    BOOST_TEST(window.size() > first);
 }
 
 BOOST_AUTO_TEST_CASE(far_nodes_make_no_window_smaller)
 {
     for (int i = 0; i < 100; ++i)
         answered(10s);
-    BOOST_TEST(window.size() == smallest + 100);
+    BOOST_TEST(window.size() == first + 100);
 }
 
 BOOST_AUTO_TEST_CASE(nodes_that_have_moved_away_are_near_for_twenty_seconds_at_most)
@@ -151,10 +164,19 @@ BOOST_AUTO_TEST_CASE(nodes_that_come_back_find_the_window_small_and_the_distance
 {
     open_wide();
     window.start_again();
-    BOOST_TEST(window.size() == smallest);
+    BOOST_TEST(window.size() == first);
     BOOST_TEST(window.shortest() == 1ms);
     answered(1ms);
-    BOOST_TEST(window.size() == smallest + 1);
+    BOOST_TEST(window.size() == first + 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_small_window_is_as_small_when_nodes_come_back)
+{
+    answered(1ms);
+    for (int i = 0; i < 100; ++i)
+        answered(patience);
+    window.start_again();
+    BOOST_TEST(window.size() == 4u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -200,6 +200,13 @@ std::string too_many_rounds(const client_impl& client)
            std::to_string(client.read_metrics().window) + "), and others wait for a place";
 }
 
+/// Tells the observer once that it waits.
+void tell_waiting(acquisition& waiting)
+{
+    if (!std::exchange(waiting.waits, true))
+        waiting.client->events().waiting(waiting.in_line);
+}
+
 /// How long it waits for a place among the rounds under way: a try as long as for an answer.
 time_point end_of_places(const acquisition& of)
 {
@@ -216,6 +223,8 @@ task<error_code> until_placed(acquisition& acquiring, std::optional<place>& take
     acquisition_window& rounds = client.acquisitions();
     if (acquiring.once && rounds.closed())
         co_return error_code();
+    if (!acquiring.once)
+        tell_waiting(acquiring);
     const time_point end = end_of_places(acquiring);
     const bool woken = acquiring.in_line.woken();
     acquisition_window::entrant waits(rounds, client.end_of_turn(), acquiring.arrived);
@@ -379,13 +388,6 @@ void report_place(acquisition& acquiring)
     const waiting_place at = acquiring.in_line.place();
     acquiring.options.report->position = at.position;
     acquiring.options.report->waiters = at.length;
-}
-
-/// Tells once that somebody waits.
-void tell_waiting(acquisition& waiting)
-{
-    if (!std::exchange(waiting.waits, true))
-        waiting.client->events().waiting(waiting.in_line);
 }
 
 /// How long an acquisition stands in line.

@@ -20,6 +20,10 @@ namespace {
 /// The run id is the first argument of scripts that compare the marker, since 13f7fce.
 constexpr const char* drop_run_id = "table.remove(ARGV, 1)\n";
 
+/// A client that is far away says since e25e760 how long it needs a resource reserved.
+constexpr const char* drop_reservations =
+    "for i = 1, #ARGV do ARGV[i] = string.gsub(ARGV[i], '^(%x+:%d+):%d+$', '%1') end\n";
+
 /// As guard.cpp of c70efbe made them. Nothing of ours has to be quoted.
 std::string make_constants(const client_config& config)
 {
@@ -71,9 +75,9 @@ detail::guard make_old_guard(const client_config& config)
 {
     const old_scripts old = make_old_scripts(config);
     detail::guard made = *detail::make_guard(config);
-    made.acquire = make_script(drop_run_id + old.acquire);
+    made.acquire = make_script(drop_run_id + (drop_reservations + old.acquire));
     made.extend = make_script(drop_run_id + old.extend);
-    made.release = make_script(old.release);
+    made.release = make_script(drop_reservations + old.release);
     made.leave = make_script(old.leave);
     return made;
 }

@@ -54,7 +54,17 @@ heal restart_truncated(const aim& at)
 // What it has now is what it will know.
 heal restart_from_snapshot(const aim& at)
 {
-    at.command({"SAVE"});
+    // A node that has a replica may be saving for that one.
+    const auto saves = [&at] {
+        const std::string reply = at.on.command(at.node, {"SAVE"});
+        if (reply.starts_with("-ERR Background save already in progress"))
+            return false;
+        if (reply.starts_with("-"))
+            throw std::runtime_error("SAVE was answered with " + reply);
+        return true;
+    };
+    if (!eventually(saves))
+        throw std::runtime_error("a background save does not end");
     return [&on = at.on, index = at.node] {
         on.node(index).kill();
         on.bring_back(index);

@@ -185,7 +185,7 @@ release_round_ptr client_impl::release(const hold& ended)
     // A node that is still to answer may deny.
     const bool has_place =
         granted_by.arrival() && (granted_by.tally().denied() > 0 || granted_by.unanswered() > 0);
-    // Who waits here now asks again at once, behind those whose turn it is.
+    // The next one in the line asks again at once, behind those whose turn it is.
     const bool has_next = queues() && lines_.head_of(ended.resource());
     std::optional<std::uint64_t> leaves;
     if (ended.waited() || has_place || has_next)

@@ -230,7 +230,8 @@ public:
     /// Asks the nodes to wake whoever waits when the key changes.
     void watch_key(std::shared_ptr<const attempt> about);
 
-    /// Who sleeps while nodes watch its key. Woken when a node is connected, for that watches none.
+    /// The acquisitions that sleep while nodes watch their keys. They are woken when a node is
+    /// connected, because a new connection watches nothing.
     [[nodiscard]] suspension::list& watching() noexcept { return watching_.list(); }
 
     /// How often a node has been.

@@ -140,7 +140,7 @@ void lines::enter(waiter& last)
 
 void lines::remove(waiter& leaving, bool held_here) noexcept
 {
-    // Who was told to look and did not come to it.
+    // It may have been told to look, and leave before it does.
     leaving.pass_on();
     line& from = *leaving.line_;
     set_size(size() - 1);

@@ -90,8 +90,9 @@ public:
     /// reserved for this client. Wakes the waiter when `enough` nodes have.
     void on_wake(std::size_t by, std::size_t enough) noexcept;
 
-    /// A node says that the resource is reserved for somebody else until then, and for this client
-    /// afterwards. @return Whether `enough` nodes have.
+    /// A node says that this client is next, when a reservation for another one ends.
+    /// @param reserved The end of that.
+    /// @return Whether `enough` nodes have.
     [[nodiscard]] bool on_next(std::size_t by, std::size_t enough, time_point reserved) noexcept;
 
     /// When it is to ask, as far as `on_next` says.

@@ -53,6 +53,13 @@ std::size_t rounds_sent(const client_fixture& fixture, verb what = verb::acquire
     return fixture.sent_to(what).size() / fixture.node_count();
 }
 
+struct waits_counter final : observer
+{
+    void on_waiting(const waiting_event&) noexcept override { ++count; }
+
+    std::size_t count = 0;
+};
+
 void answer_after(client_fixture& fixture, verb what, milliseconds delay)
 {
     fixture.each_node([&](fake_node& node) { node.on(what).runs_after(delay); });
@@ -153,6 +160,18 @@ BOOST_AUTO_TEST_CASE(overload_is_told_of_this_client_and_not_of_the_nodes)
     BOOST_TEST(std::ranges::count_if(lines, [](const std::string& line) {
                    return contains(line, "as many rounds under way");
                }) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(the_observer_is_told_who_waits_for_a_place_but_not_of_tries)
+{
+    const auto seen = std::make_shared<waits_counter>();
+    running_client fixture({.observer = seen});
+    fixture.each_node([](fake_node& node) { node.on(verb::acquire).never(); });
+
+    (void)start_many(fixture, 100, 10s);
+    BOOST_TEST(seen->count == 100 - first_window);
+    (void)start_many(fixture, 10, 0ms);
+    BOOST_TEST(seen->count == 100 - first_window);
 }
 
 BOOST_AUTO_TEST_CASE(a_place_is_free_when_the_nodes_have_answered_and_not_when_they_are_given_up)

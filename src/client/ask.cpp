@@ -295,8 +295,10 @@ bool client_impl::correct_stamp(const vote_round& lost, fencing_token& above)
     }
     // So many are a majority, or deny one together with those that are away. Who follows wrong ones
     // loses rounds and nothing else: the nodes check every stamp. When a late answer was given is
-    // not known.
-    const std::size_t away = lost.node_count() - lost.sent().count();
+    // not known. A clock that a node has accepted is not given up for that of a few others, or the
+    // client follows one after the other.
+    const bool accepted = lost.tally().granted() > 0;
+    const std::size_t away = accepted ? 0 : lost.node_count() - lost.sent().count();
     const bool enough = node_times.size() + away > core::spare_nodes(lost.node_count());
     const auto elapsed = now().steady - lost.started().steady;
     if (enough && !node_times.empty() && elapsed <= config_.node_timeout)

@@ -108,6 +108,21 @@ BOOST_AUTO_TEST_CASE(a_client_whose_clock_is_off_learns_the_time_though_nodes_ar
     BOOST_TEST(fixture.sent_to(verb::acquire).size() <= 10u);
 }
 
+BOOST_AUTO_TEST_CASE(a_client_does_not_follow_one_clock_after_the_other)
+{
+    guarded_client fixture(3);
+    fixture.node(0).becomes(node_state::down, "it is down", asio::error::connection_refused);
+    fixture.node(2).guard().clock_offset = 1h;
+    fixture.run_until_idle();
+
+    const auto [ec, held] =
+        fixture.complete(fixture.locks().async_acquire("orders:42", {.ttl = 10s, .wait = 5s}));
+
+    BOOST_TEST(ec == error::node_rejected);
+    // It pauses between two rounds.
+    BOOST_TEST(fixture.sent_to(verb::acquire).size() < 2 * 300u);
+}
+
 BOOST_AUTO_TEST_CASE(a_higher_fence_costs_one_more_round_without_waiting)
 {
     guarded_client fixture;

@@ -131,7 +131,7 @@ public:
 
     [[nodiscard]] explicit operator bool() const noexcept { return of_ != nullptr; }
 
-    /// Somebody else leaves it.
+    /// The caller leaves it from now on.
     window* release() noexcept { return std::exchange(of_, nullptr); }
 
 private:

@@ -112,7 +112,7 @@ struct fake_queues
     /// Who is told that a key is free. False: nobody hears it.
     std::map<std::string, std::function<bool(const std::string& key)>> channels;
 
-    /// Who is told that it is next, and for how long a key is reserved for another.
+    /// How a client hears that it is next, and for how long a key is reserved for another.
     std::map<std::string, std::function<void(const std::string& key, milliseconds)>> next_channels;
 };
 

@@ -41,6 +41,15 @@ std::vector<acquiring> start_many(client_fixture& fixture, std::size_t count, mi
     return all;
 }
 
+/// Leases that extend themselves.
+std::vector<lease> hold_many(client_fixture& fixture, std::size_t count)
+{
+    std::vector<lease> held;
+    for (std::size_t i = 0; i < count; ++i)
+        held.push_back(fixture.acquire(resource(i), {.ttl = 10s, .auto_extend = true}));
+    return held;
+}
+
 std::size_t ended_with(const std::vector<acquiring>& all, error_code code)
 {
     return static_cast<std::size_t>(std::ranges::count_if(all, [&](const acquiring& each) {
@@ -330,13 +339,7 @@ BOOST_AUTO_TEST_CASE(no_clock_is_learned_from_late_answers)
 BOOST_AUTO_TEST_CASE(extensions_have_a_window_of_their_own)
 {
     running_client fixture;
-    std::vector<lease> held;
-    for (std::size_t i = 0; i < 200; ++i)
-    {
-        const acquire_options how{.ttl = 10s, .wait = 1s, .auto_extend = true};
-        held.push_back(std::get<1>(fixture.complete(fixture.locks().async_acquire(resource(i), how))
-        ));
-    }
+    const std::vector<lease> held = hold_many(fixture, 200);
     fixture.each_node([](fake_node& node) {
         node.on(verb::acquire).never();
         node.on(verb::extend).runs_after(20ms);
@@ -353,13 +356,7 @@ BOOST_AUTO_TEST_CASE(extensions_have_a_window_of_their_own)
 BOOST_AUTO_TEST_CASE(extensions_too_are_as_many_as_the_nodes_answer)
 {
     running_client fixture;
-    std::vector<lease> held;
-    for (std::size_t i = 0; i < 200; ++i)
-    {
-        const acquire_options how{.ttl = 10s, .wait = 1s, .auto_extend = true};
-        held.push_back(std::get<1>(fixture.complete(fixture.locks().async_acquire(resource(i), how))
-        ));
-    }
+    const std::vector<lease> held = hold_many(fixture, 200);
     fixture.each_node([](fake_node& node) { node.on(verb::extend).never(); });
 
     fixture.advance(9s);
@@ -370,13 +367,7 @@ BOOST_AUTO_TEST_CASE(extensions_too_are_as_many_as_the_nodes_answer)
 BOOST_AUTO_TEST_CASE(a_lease_that_ends_while_its_extension_waits_for_a_place_is_not_extended)
 {
     running_client fixture;
-    std::vector<lease> held;
-    for (std::size_t i = 0; i < first_window; ++i)
-    {
-        const acquire_options how{.ttl = 10s, .wait = 1s, .auto_extend = true};
-        held.push_back(std::get<1>(fixture.complete(fixture.locks().async_acquire(resource(i), how))
-        ));
-    }
+    const std::vector<lease> held = hold_many(fixture, first_window);
     fixture.each_node([](fake_node& node) { node.on(verb::extend).never(); });
     fixture.advance(5s);
     lease mine = fixture.acquire("orders", {.ttl = 1s});

@@ -25,8 +25,6 @@ void read_field(server_info& into, std::string_view name, std::string_view value
         into.uptime = to_seconds(value);
     else if (name == "role")
         into.role = value;
-    else if (name == "second_repl_offset")
-        into.second_repl_offset = value;
     else if (name == "cluster_enabled")
         into.cluster_enabled = value;
     else if (name == "maxmemory")

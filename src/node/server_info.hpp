@@ -16,16 +16,9 @@ struct server_info
     std::string run_id;
     std::chrono::seconds uptime{0};
     std::string role;
-    std::string second_repl_offset;  ///< "-1" if it has been a master since it started.
-    std::string cluster_enabled;     ///< "0" or "1".
-    std::string max_memory;          ///< In bytes, "0" for no limit.
+    std::string cluster_enabled;  ///< "0" or "1".
+    std::string max_memory;       ///< In bytes, "0" for no limit.
     std::string eviction_policy;
-
-    /// Whether its data may have come from another server since it started.
-    [[nodiscard]] bool may_have_been_a_replica() const noexcept
-    {
-        return second_repl_offset != "-1";
-    }
 };
 
 /// Takes what matters from a part of the answer to INFO. Lines that it does not know are ignored.

@@ -112,11 +112,9 @@ void vetting::on_introduced(const texts& told)
         return link_.on_admitted({});
     if (!group_.look_note.empty())
         return look_for_marker();
-    // What its own disk keeps says nothing of data that another server has sent it.
-    const bool durable = node_.durable && !server.may_have_been_a_replica();
-    if (durable && !node_.trust_durable)
+    if (node_.durable && !node_.trust_durable)
         return ask_for_settings();
-    admit(durable);
+    admit(node_.durable);
 }
 
 /// Whether the server is one that may be behind this entry of the list.

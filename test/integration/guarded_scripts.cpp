@@ -641,4 +641,18 @@ BOOST_AUTO_TEST_CASE(no_check_of_a_script_can_be_missing_unnoticed)
     }
 }
 
+// Not one of the scenarios, which share a server: this one cannot be a new one again.
+BOOST_AUTO_TEST_CASE(a_durable_server_that_was_a_replica_since_it_started_is_quarantined)
+{
+    redis_server node;
+    const scripts real = real_scripts();
+    stage on(node, real);
+    on.mark("life 1 durable");
+    on.command({"REPLICAOF", "127.0.0.1", "1"});
+    on.command({"REPLICAOF", "NO", "ONE"});
+
+    BOOST_TEST(on.quarantines("life 2", true));
+    BOOST_TEST(on.marked("life 2"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -6,7 +6,7 @@
 -- ARGV[1]  the fingerprint, which is no beginning of another one
 -- ARGV[2]  the run id, which is new whenever the server starts
 -- ARGV[3]  how long a quarantine lasts, in milliseconds
--- ARGV[4]  1 if the server keeps its data over a restart, else 0
+-- ARGV[4]  1 if the settings say that the server keeps its data over a restart, else 0
 -- ARGV[5]  1 if the client has admitted this run id before, else 0
 -- returns  the milliseconds until the node may vote, 0 for at once, -1 for never; or "marked '"
 --          and the marker, if it has another fingerprint: one that is a number is no number here
@@ -16,11 +16,20 @@
 -- Either way it may have forgotten locks. Only a server that was durable before it was restarted,
 -- and still is, has forgotten none. A run id that was admitted before is no restart.
 --
--- A script, because of the several clients that meet a restarted node at the same time only the
--- first must start the quarantine.
+-- What its own disk keeps says nothing of data that another server has sent it, so a server that
+-- was a replica since it started is not durable. Only a script can tell: a client that asks first
+-- and admits afterwards misses what happens in between.
+--
+-- A script also because several clients may meet a restarted node at the same time: only the first
+-- must start the quarantine.
+local function was_never_a_replica()
+    local told = redis.pcall('INFO', 'replication')
+    return type(told) == 'string' and string.find(told, 'second_repl_offset:-1\r', 1, true) ~= nil
+end
+
 local marker = redis.call('GET', KEYS[1])
 local server = ARGV[1] .. ARGV[2]
-local durable = ARGV[4] == '1'
+local durable = ARGV[4] == '1' and was_never_a_replica()
 local wanted = server .. (durable and ' durable' or '')
 
 if marker and string.sub(marker, 1, #ARGV[1]) ~= ARGV[1] then

@@ -235,20 +235,6 @@ BOOST_AUTO_TEST_CASE(a_node_that_calls_itself_durable_is_asked_for_its_settings)
     BOOST_TEST(ready.has_value());
 }
 
-BOOST_AUTO_TEST_CASE(a_node_that_may_have_been_a_replica_is_not_durable)
-{
-    for (const char* line : {"second_repl_offset:17\r\n", "second_repl_offset:\r\n"})
-    {
-        guarded_link fresh;
-        fresh.node().durable = true;
-        fresh.open();
-        (void)fresh.wire->take();
-        fresh.send(introduction(healthy + line, 3));
-
-        BOOST_TEST(fresh.wire->take().ends_with(is_durable(false)));
-    }
-}
-
 BOOST_AUTO_TEST_CASE(a_server_that_is_met_again_was_not_restarted)
 {
     node().durable = node().trust_durable = true;

@@ -71,14 +71,6 @@ BOOST_AUTO_TEST_CASE(what_a_server_does_not_say_is_not_taken_for_the_best)
     BOOST_TEST(judged("maxmemory:\r\n") == reason::eviction);
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_was_a_replica_is_known_by_its_second_offset)
-{
-    BOOST_TEST(!read(good).may_have_been_a_replica());
-    for (const char* line : {"second_repl_offset:1\r\n", "second_repl_offset:\r\n"})
-        BOOST_TEST(read(good + line).may_have_been_a_replica());
-    BOOST_TEST(server_info().may_have_been_a_replica());
-}
-
 BOOST_AUTO_TEST_CASE(an_error_of_no_master_is_told_from_others)
 {
     BOOST_TEST(judge_error("READONLY no").why == reason::replica);

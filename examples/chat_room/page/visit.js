@@ -132,13 +132,16 @@ export class Visit {
         }
     }
 
-    // A page of them comes at a time.
+    // A page of them comes at a time. The log may have dropped its oldest lines for new ones since we
+    // asked: then the page does not fit any more, and we ask for the one that does.
     #older({before, messages}) {
-        if (before !== this.log.oldest)
-            return;
-        this.log.addOlder(messages);
-        this.older -= messages.length;
-        if (messages.length > 0 && this.older > 0)
+        if (before === this.log.oldest) {
+            this.log.addOlder(messages);
+            this.older -= messages.length;
+            if (messages.length === 0)
+                return;
+        }
+        if (this.older > 0)
             this.#askForOlder();
     }
 

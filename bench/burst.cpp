@@ -78,6 +78,7 @@ struct start_line
 redlock::client_config make_config(std::span<const std::uint16_t> ports, redlock::mode mode)
 {
     redlock::client_config config;
+    config.log = nullptr;
     config.mode = mode;
     for (const std::uint16_t port : ports)
         config.nodes.emplace_back().port = port;

@@ -133,6 +133,7 @@ std::vector<fault_row> measure_faults(
 {
     loop context;
     redlock::client_config config;
+    config.log = nullptr;
     config.mode = redlock::mode::plain;
     for (const redlock::test::redis_server& server : servers)
         config.nodes.push_back(redlock::parse_node(server.url()));

@@ -79,6 +79,7 @@ private:
     )
     {
         redlock::client_config config;
+        config.log = nullptr;
         config.mode = mode;
         config.observer = std::make_shared<last_place>();
         for (const redlock::test::redis_server& each : servers)

@@ -21,6 +21,7 @@ using namespace std::chrono_literals;
 redlock::client_config make_config(std::span<const std::uint16_t> ports, redlock::mode mode)
 {
     redlock::client_config config;
+    config.log = nullptr;
     config.mode = mode;
     for (const std::uint16_t port : ports)
     {

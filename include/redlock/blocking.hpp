@@ -129,8 +129,7 @@ private:
 
     @par Example
     @code
-    const auto nodes = redlock::parse_nodes("redis://a,redis://b,redis://c");
-    redlock::blocking::client locks({.nodes = nodes});
+    redlock::blocking::client locks("redis://a,redis://b,redis://c");
     locks.with_lock("orders:42", 10s, [](redlock::blocking::lease& held) {
         ship(42, held.fence());
     });
@@ -145,6 +144,13 @@ public:
         outside its limits (docs/configuration.md).
     */
     explicit client(client_config config);
+
+    /// Makes a client of the nodes of a list of URLs, as for `parse_nodes`, with the defaults of
+    /// `client_config`.
+    template <std::convertible_to<std::string_view> Urls>
+    explicit client(const Urls& urls) : client(redlock::detail::with_nodes(urls))
+    {
+    }
 
     client(const client&) = delete;
     client& operator=(const client&) = delete;

@@ -63,8 +63,7 @@ concept says_how_to_acquire =
 
     @par Example
     @code
-    const auto nodes = redlock::parse_nodes("redis://a,redis://b,redis://c");
-    redlock::client locks(context, {.nodes = nodes});
+    redlock::client locks(context, "redis://a,redis://b,redis://c");
     locks.async_run(asio::detached);
 
     auto held = co_await locks.async_acquire("orders:42", 10s);
@@ -92,6 +91,27 @@ public:
             executor_type>
     client(ExecutionContext& context, client_config config)
         : client(executor_type(context.get_executor()), std::move(config))
+    {
+    }
+
+    /** Makes a client of the nodes of a list of URLs, with the defaults of `client_config`.
+
+        @param urls As for `parse_nodes`: "redis://a,redis://b,redis://c".
+        @throws std::invalid_argument as `parse_nodes` and the constructor above.
+    */
+    template <std::convertible_to<std::string_view> Urls>
+    client(executor_type executor, const Urls& urls)
+        : client(std::move(executor), detail::with_nodes(urls))
+    {
+    }
+
+    /// The same on an execution context.
+    template <class ExecutionContext, std::convertible_to<std::string_view> Urls>
+        requires std::convertible_to<
+            decltype(std::declval<ExecutionContext&>().get_executor()),
+            executor_type>
+    client(ExecutionContext& context, const Urls& urls)
+        : client(executor_type(context.get_executor()), detail::with_nodes(urls))
     {
     }
 

@@ -4,7 +4,10 @@
 #include <redlock/detail/birthplace.hpp>
 #include <redlock/detail/export.hpp>
 #include <redlock/detail/printing.hpp>
+#include <redlock/error.hpp>
 #include <redlock/time.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -25,6 +28,9 @@ struct tls_config
     std::string cert_file{};  ///< PEM file of our certificate chain. Empty: we present none.
     std::string key_file{};   ///< PEM file of our private key. Needed with `cert_file`.
 
+    /// Password of an encrypted `key_file`. Empty: none. Nobody is ever asked for it.
+    std::string key_password{};
+
     /// Whether the certificate must be valid and name `node_config::host`. Leave it on: without it
     /// anyone on the network path can grant locks.
     bool verify = true;
@@ -34,6 +40,21 @@ struct tls_config
     ~tls_config() { born.start_anew_if_left(*this); }
 #endif
 };
+
+/// The login at a node.
+struct credentials
+{
+    std::string username{};  ///< Empty: the server's default user.
+    std::string password{};  ///< Empty: no login, unless a username is given.
+};
+
+/** Gives the credentials for one connection, now or later.
+
+    Called on the client's strand with a handler that has to be called once, from any thread. Must
+    not block or throw.
+*/
+using credentials_source =
+    std::function<void(boost::asio::any_completion_handler<void(error_code, credentials)>)>;
 
 /** The address of a node and its login.
 
@@ -48,6 +69,11 @@ struct node_config
     std::string password{};           ///< Empty: no login, unless a username is given.
     unsigned database = 0;            ///< Index for SELECT.
     std::optional<tls_config> tls{};  ///< Empty: no TLS.
+
+    /// Asked for user and password on each connection, in place of `username` and `password`: for
+    /// passwords that change while the program runs. Has 2 s together with connecting. An error is
+    /// shown as the reason why the node is rejected. Empty: those two are used.
+    credentials_source ask_credentials{};
 
     /// Whether the server loses nothing it has confirmed, so that it needs no quarantine after a
     /// restart. Has no effect unless the server's settings confirm it: `appendonly yes`,
@@ -146,6 +172,9 @@ enum class log_level : std::uint8_t
 /// Lower-case name, for logs.
 [[nodiscard]] REDLOCK_EXPORT const char* to_string(log_level value) noexcept;
 
+/// Writes warnings and errors to stderr, one line each.
+REDLOCK_EXPORT void log_to_stderr(log_level level, std::string_view line);
+
 /** The settings of a client.
 
     The client's constructor checks them. docs/configuration.md explains them.
@@ -193,8 +222,9 @@ struct client_config
 
     /// Receives a line when a node changes its state, when a call is invalid, when a wait for ready
     /// nodes is cut off, and when an acquisition fails with `error::overloaded`. Called on the
-    /// client's strand; must not block or throw. Contention is never logged. Empty: no log.
-    std::function<void(log_level, std::string_view)> log{};
+    /// client's strand; must not block or throw. Contention is never logged. By default warnings
+    /// and errors go to stderr. Empty: no log.
+    std::function<void(log_level, std::string_view)> log = log_to_stderr;
 
     /// Receives events of rounds, leases and nodes. Null: none.
     std::shared_ptr<redlock::observer> observer{};
@@ -204,6 +234,17 @@ struct client_config
     ~client_config() { born.start_anew_if_left(*this); }
 #endif
 };
+
+namespace detail {
+
+[[nodiscard]] inline client_config with_nodes(std::string_view urls)
+{
+    client_config config;
+    config.nodes = parse_nodes(urls);
+    return config;
+}
+
+}  // namespace detail
 
 }  // namespace redlock
 

@@ -79,6 +79,9 @@ struct diagnostics
     std::size_t position = 0;
     std::size_t waiters = 0;  ///< The length of that line.
 
+    /// Whether this client held the resource itself when the acquisition was denied.
+    bool held_by_this_client = false;
+
     /// Why no round was started, or no further one: the argument that is out of range, by name,
     /// value and limit, that `async_run` was not called, or that the client had too many rounds
     /// under way. Empty otherwise.

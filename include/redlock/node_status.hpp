@@ -40,6 +40,10 @@ struct node_status
     /// Time to an answer, smoothed over the last answers. Zero before the first one.
     std::chrono::microseconds round_trip{0};
 
+    /// The server's words, while it is connected and refuses commands with an error: its memory is
+    /// full, a save has failed, the user may not. Empty: it does not.
+    std::string refuses{};
+
     /// Why the node cannot wake waiters, so that they poll it: the server's words. Empty if it can,
     /// and if the client does not use queues.
     std::string polls{};

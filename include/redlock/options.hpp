@@ -60,6 +60,12 @@ struct acquire_options
     /// no limit. Leases that share a hold share the limit of the first one.
     milliseconds hold_max{3'600'000};
 
+    /// Only for `with_lock`: cancel the body so long before the lease's deadline if the lease has
+    /// not been extended by then, and extend it no more. A body that needs this time to stop has
+    /// stopped when the next holder starts. At most 2/3 `ttl`, less the clock drift and two
+    /// `node_timeout`s. Zero: the body is cancelled when the lease is lost.
+    milliseconds stop_before{0};
+
     /// The caller that asks. An owner that already holds the resource gets another lease on the
     /// same hold, and the last lease releases the keys. If the hold has less than `ttl` left, it is
     /// extended first.

@@ -35,6 +35,7 @@ worker_options prepared(const redis_servers& nodes, worker_options options)
 {
     options.nodes = joined(nodes.urls());
     client_config config;
+    config.log = nullptr;
     config.nodes = parse_nodes(options.nodes);
     config.node_timeout = 500ms;
     protect(config, options.how);

@@ -366,6 +366,7 @@ private:
 client_config config_of(const worker_options& options)
 {
     client_config config;
+    config.log = nullptr;
     config.nodes = parse_nodes(options.nodes);
     config.node_timeout = options.node_timeout;
     config.retry.max_delay = milliseconds(20);

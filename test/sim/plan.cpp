@@ -290,6 +290,7 @@ std::string_view to_string(fault value) noexcept
 client_config plan::config(std::size_t client) const
 {
     client_config made;
+    made.log = nullptr;
     for (std::size_t i = 0; i < nodes; ++i)
     {
         node_config& node = made.nodes.emplace_back();

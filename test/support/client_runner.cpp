@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 client_config config_for(const std::vector<std::string>& urls)
 {
     client_config config;
+    config.log = nullptr;
     for (const std::string& url : urls)
         config.nodes.push_back(parse_node(url));
     config.node_timeout = 1s;

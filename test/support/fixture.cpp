@@ -14,6 +14,7 @@ namespace {
 client_config make_config(const setup& how)
 {
     client_config config;
+    config.log = nullptr;
     config.nodes.resize(how.nodes);
     config.node_timeout = how.node_timeout;
     config.clock_drift = how.clock_drift;

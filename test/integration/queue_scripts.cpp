@@ -250,6 +250,17 @@ BOOST_AUTO_TEST_CASE(a_resource_is_reserved_for_as_long_as_who_is_first_needs)
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_client_that_waits_no_longer_leaves_the_queue_however_far_it_is)
+{
+    for (const char* far : {"", ":120"})
+    {
+        hold();
+        acquire(place("a", now()) + far);
+        release(std::string("a:0") + far);
+        BOOST_TEST(!waits("a"));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(who_is_next_is_told_for_how_long_the_resource_is_reserved)
 {
     const resp_client a = listen("redlock:a");

@@ -16,9 +16,9 @@
 
 -- Who goes on waiting keeps its place, although a grant of this node was worth nothing.
 local function keep_or_leave(key, place)
-    local leaving = string.match(place, '^(%x+):0$')
-    if leaving then
-        redis.pcall('ZREM', queue_prefix .. key, leaving)
+    local client, arrival = parts(place)
+    if arrival == '0' then
+        redis.pcall('ZREM', queue_prefix .. key, client)
     else
         local time = redis.call('TIME')
         enter(key, place, time[1] * 1000000 + time[2])

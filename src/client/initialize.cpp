@@ -32,6 +32,7 @@ public:
               make_steady_clock(strand_)
           },
           config_(std::move(config)),
+          group_(make_link_group(config_)),
           report_(report),
           votes_(config_.nodes.size())
     {
@@ -47,14 +48,13 @@ public:
         if (config_.mode == mode::plain)
             return finish(error::invalid_argument);
 
-        link_group group = make_link_group(config_);
         const attempt_id note = attempt_ids().next();
-        group.look_note.assign(note.begin(), note.end());
+        group_.look_note.assign(note.begin(), note.end());
         open_ = votes_.size();
         for (std::size_t node = 0; node < votes_.size(); ++node)
         {
             votes_[node].node = config_.nodes[node].name();
-            const auto link = make_redis_link(ground_, group, node, config_.nodes[node]);
+            const auto link = make_redis_link(ground_, group_, node, config_.nodes[node]);
             links_.push_back(link);
             link->start(events_of(node));
         }
@@ -167,6 +167,7 @@ private:
     strand_type strand_;
     link_ground ground_;
     client_config config_;
+    link_group group_;
     diagnostics* report_;
     asio::any_completion_handler<void(error_code)> handler_;  ///< Null: over.
     std::vector<std::weak_ptr<redis_link>> links_;            ///< Their connections keep them.

@@ -26,7 +26,6 @@
 #include <utility>
 #include <vector>
 
-#include <openssl/ssl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -67,19 +66,20 @@ template <class Stream>
 class socket_connection final : public connection
 {
 public:
-    template <class... Arguments>
+    /// @param tls Of a TLS stream.
     socket_connection(
         const strand_type& strand,
         std::shared_ptr<turn> end_of_turn,
         const node_config& config,
-        Arguments&... arguments
+        tls_session* tls
     )
         : strand_(strand),
           turn_(std::move(end_of_turn)),
           config_(config),
           resolver_(strand),
           limit_(strand),
-          stream_(strand, arguments...),
+          tls_(tls),
+          stream_(make_stream(strand, tls)),
           input_(first_input_size)
     {
     }
@@ -143,6 +143,14 @@ public:
 
 private:
     static constexpr bool is_tls = std::is_same_v<Stream, tls_stream>;
+
+    static Stream make_stream(const strand_type& strand, tls_session* tls)
+    {
+        if constexpr (is_tls)
+            return Stream(strand, tls->context());
+        else
+            return Stream(strand);
+    }
 
     plain_stream& socket() noexcept
     {
@@ -273,9 +281,11 @@ private:
     /// Of a TLS stream.
     void shake_hands()
     {
-        // A server may have a certificate for each of its names.
-        if (is_host_name(config_.host))
-            ::SSL_set_tlsext_host_name(stream_.native_handle(), config_.host.c_str());
+        if (!tls_->set_host(*stream_.native_handle()))
+            return end(asio::error::no_memory);
+        stream_.set_verify_callback([tls = tls_](bool fine, asio::ssl::verify_context& found) {
+            return tls->on_verified(fine, *found.native_handle());
+        });
         stream_.async_handshake(tls_stream::client, [this, kept = owner_.lock()](error_code ec) {
             work([&]() { ec ? end(ec) : on_open(); });
         });
@@ -376,6 +386,7 @@ private:
         limit_;  ///< Of the attempt to connect, if there are several addresses.
     std::vector<protocol::endpoint> endpoints_;
     std::size_t next_ = 0;  ///< Of the endpoints: to be tried.
+    tls_session* tls_;
     Stream stream_;
 
     std::vector<char> input_;
@@ -395,16 +406,16 @@ private:
 std::unique_ptr<connection> make_connection(
     const strand_type& strand,
     std::shared_ptr<turn> end_of_turn,
-    asio::ssl::context* tls,
+    tls_session* tls,
     const node_config& config
 )
 {
     if (!tls)
         return std::make_unique<socket_connection<plain_stream>>(
-            strand, std::move(end_of_turn), config
+            strand, std::move(end_of_turn), config, nullptr
         );
     return std::make_unique<socket_connection<tls_stream>>(
-        strand, std::move(end_of_turn), config, *tls
+        strand, std::move(end_of_turn), config, tls
     );
 }
 

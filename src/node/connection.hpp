@@ -66,7 +66,7 @@ public:
 [[nodiscard]] std::unique_ptr<connection> make_connection(
     const strand_type& strand,
     std::shared_ptr<turn> end_of_turn,
-    asio::ssl::context* tls,
+    tls_session* tls,
     const node_config& config
 );
 

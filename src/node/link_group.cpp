@@ -18,6 +18,7 @@ link_group make_link_group(const client_config& config)
     const bool single_keys = config.mode == mode::plain &&
                              std::ranges::any_of(config.nodes, &node_config::accept_cluster);
     group.encoder = std::make_shared<command_encoder>(group.guarded, single_keys);
+    group.tls = make_tls_sources(config.nodes);
     return group;
 }
 

@@ -5,9 +5,11 @@
 
 #include "core/incarnations.hpp"
 #include "node/guard.hpp"
+#include "node/tls_context.hpp"
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace redlock::detail {
 
@@ -22,11 +24,15 @@ struct link_group
     /// Turns questions into commands, once for all nodes.
     std::shared_ptr<command_encoder> encoder;
 
+    /// For each node, null without TLS.
+    std::vector<std::shared_ptr<tls_source>> tls;
+
     /// Not empty: only look whether the nodes are marked, leave this note on them, and admit none.
     /// For `async_initialize_nodes`.
     std::string look_note{};
 };
 
+/// Reads the files that TLS needs, so not in a handler.
 [[nodiscard]] link_group make_link_group(const client_config& config);
 
 }  // namespace redlock::detail

@@ -79,14 +79,18 @@ public:
     void use(std::unique_ptr<connection> wire) { wire_ = std::move(wire); }
 
     /// Connects by a socket. If the files that TLS needs are of no use, the link ends instead.
-    void use_socket(const node_config& config)
+    /// @param tls Null without TLS.
+    void use_socket(tls_source* tls)
     {
-        if (config.tls)
-            tls_.emplace(make_tls_context(config));
-        if (tls_ && !tls_->failure.empty())
-            end_.refused = {reason::rejected, tls_->failure};
-        else
-            wire_ = make_connection(strand_, turn_, tls_ ? &tls_->context : nullptr, config);
+        const auto context = tls ? tls->latest() : nullptr;
+        if (context && !context->failure.empty())
+        {
+            end_.refused = {reason::rejected, context->failure};
+            return;
+        }
+        if (context)
+            tls_.emplace(context, config_);
+        wire_ = make_connection(strand_, turn_, tls_ ? &*tls_ : nullptr, config_);
     }
 
     void start(link_events events) override
@@ -184,7 +188,9 @@ private:
     {
         try
         {
-            if (!replied_ && end_.code)
+            if (tls_ && !tls_->objection().empty())
+                end_.guess = ": " + tls_->objection();
+            else if (!replied_ && end_.code)
                 end_.guess = guess_about_tls(config_, end_.code);
         }
         catch (const std::bad_alloc&)
@@ -385,7 +391,7 @@ private:
     std::shared_ptr<turn> turn_;
     std::shared_ptr<clock> time_;
     std::shared_ptr<core::incarnations> servers_;
-    std::optional<tls_context> tls_;
+    std::optional<tls_session> tls_;    ///< The wire uses it.
     std::unique_ptr<connection> wire_;  ///< Null: the link ends at once.
     std::unique_ptr<alarm> next_look_;
     link_events events_;
@@ -414,7 +420,7 @@ std::shared_ptr<redis_link> make_redis_link(
 )
 {
     auto link = std::make_shared<redis_link_impl>(ground, group, index, config);
-    link->use_socket(config);
+    link->use_socket(group.tls[index].get());
     return link;
 }
 

@@ -3,26 +3,46 @@
 
 #include <redlock/config.hpp>
 
+#include "node/tls_context.hpp"
+
 #include <boost/asio/ssl/context.hpp>
 #include <boost/system/error_code.hpp>
 
+#include <memory>
 #include <string>
+
+#include <openssl/types.h>
 
 namespace redlock::detail {
 
-/// What a node's TLS settings make of the files they name.
-struct tls_context
+/// The TLS of one connection: which server it must reach, and what is wrong with the certificate.
+class tls_session
 {
-    boost::asio::ssl::context context;
-    std::string failure;  ///< What is wrong with the files. Empty: nothing.
+public:
+    /// @param context One without a failure.
+    tls_session(std::shared_ptr<tls_context> context, const node_config& config);
+
+    [[nodiscard]] boost::asio::ssl::context& context() noexcept { return context_->context; }
+
+    /// Before the handshake: sends the node's name to the server, and has OpenSSL compare name or
+    /// address with the certificate. @return False if memory is short.
+    [[nodiscard]] bool set_host(SSL& of) const noexcept;
+
+    /// OpenSSL's verdict on a certificate, whose words it keeps. @return The same verdict.
+    bool on_verified(bool fine, X509_STORE_CTX& found) noexcept;
+
+    /// What is wrong with the server's certificate. Empty: nothing is known to be.
+    [[nodiscard]] const std::string& objection() const noexcept { return objection_; }
+
+private:
+    [[nodiscard]] std::string describe(X509_STORE_CTX& found) const;
+    [[nodiscard]] std::string verdict(X509_STORE_CTX& found) const;
+
+    std::shared_ptr<tls_context> context_;
+    tls_config settings_;
+    std::string host_;
+    std::string objection_;
 };
-
-/// For a node with TLS. Reads the files again at each call, so that renewed certificates are used
-/// after a reconnection.
-[[nodiscard]] tls_context make_tls_context(const node_config& config);
-
-/// Whether `host` is a name, and not an address: only names are sent for SNI.
-[[nodiscard]] bool is_host_name(const std::string& host);
 
 /// What else may be behind the loss of a connection that brought no reply: one side speaks TLS, and
 /// the other does not. Empty: not that.

@@ -59,11 +59,26 @@ tls_identity tls_files::issue(const subject& who) const
         word(who.name + ".csr")
     );
     openssl(
-        "x509 -req -days 2 -in " + word(who.name + ".csr") + " -CA " + word("authority.crt") +
-        " -CAkey " + word("authority.key") + " -CAcreateserial -extfile " +
-        word(who.name + ".ext") + " -out " + word(who.name + ".crt")
+        "x509 -req -days " + std::to_string(who.days) + " -in " + word(who.name + ".csr") +
+        " -CA " + word("authority.crt") + " -CAkey " + word("authority.key") +
+        " -CAcreateserial -extfile " + word(who.name + ".ext") + " -out " + word(who.name + ".crt")
     );
     return {folder_.path() / (who.name + ".crt"), folder_.path() / (who.name + ".key")};
+}
+
+std::filesystem::path tls_files::encrypted(
+    const tls_identity& whose,
+    const std::string& password,
+    key_form form
+) const
+{
+    const std::string name = form == key_form::pkcs8 ? "pkcs8.key" : "traditional.key";
+    openssl(
+        (form == key_form::pkcs8 ? "pkey" : "ec") + std::string(" -aes256 -in ") +
+        shell_word(whose.key.native()) + " -passout " + shell_word("pass:" + password) + " -out " +
+        word(name)
+    );
+    return folder_.path() / name;
 }
 
 void tls_files::openssl(const std::string& arguments) const

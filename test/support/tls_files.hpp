@@ -1,6 +1,7 @@
 #ifndef REDLOCK_TEST_SUPPORT_TLS_FILES_HPP
 #define REDLOCK_TEST_SUPPORT_TLS_FILES_HPP
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -38,10 +39,28 @@ public:
     {
         std::string name;       ///< The common name, also the name of the files.
         std::string alt_names;  ///< As in `subjectAltName`, such as `DNS:example.com`.
+        int days = 2;           ///< How long it is valid. Negative: it has expired.
     };
 
     /// Issues another certificate, for example one for the wrong host.
     [[nodiscard]] tls_identity issue(const subject& who) const;
+
+    /// How an encrypted key is written.
+    enum class key_form : std::uint8_t
+    {
+        pkcs8,
+        traditional,
+    };
+
+    /// Encrypts the key of an identity. @return The path of the new file.
+    [[nodiscard]] std::filesystem::path encrypted(
+        const tls_identity& whose,
+        const std::string& password,
+        key_form form = key_form::pkcs8
+    ) const;
+
+    /// The folder of all the files.
+    [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_.path(); }
 
 private:
     void make_authority() const;

@@ -23,6 +23,8 @@ void read_field(server_info& into, std::string_view name, std::string_view value
         into.run_id = value;
     else if (name == "uptime_in_seconds")
         into.uptime = to_seconds(value);
+    else if (name == "redis_mode")
+        into.mode = value;
     else if (name == "role")
         into.role = value;
     else if (name == "cluster_enabled")
@@ -52,6 +54,16 @@ refusal judge_role(const std::string& role)
     if (role == "master")
         return {};
     return {reason::replica, "the server's role is '" + role + "', must be 'master'"};
+}
+
+refusal judge_mode(const server_info& server)
+{
+    if (server.mode != "sentinel")
+        return {};
+    return {
+        reason::rejected,
+        "this is a Sentinel, which holds no data; name the masters that it watches",
+    };
 }
 
 refusal judge_error(std::string_view error)

@@ -15,6 +15,7 @@ struct server_info
 {
     std::string run_id;
     std::chrono::seconds uptime{0};
+    std::string mode;  ///< "standalone", "cluster" or "sentinel".
     std::string role;
     std::string cluster_enabled;  ///< "0" or "1".
     std::string max_memory;       ///< In bytes, "0" for no limit.
@@ -35,6 +36,9 @@ struct refusal
 
 /// Judges a server by its role alone.
 [[nodiscard]] refusal judge_role(const std::string& role);
+
+/// Judges a server by its mode alone: a Sentinel does not even know the first commands.
+[[nodiscard]] refusal judge_mode(const server_info& server);
 
 /// Judges a server by an error to a command: is it no master now, or does it read other data?
 [[nodiscard]] refusal judge_error(std::string_view error);

@@ -97,11 +97,13 @@ void vetting::begin()
 
 void vetting::on_introduced(const texts& told)
 {
-    if (!told.error.empty())
-        return link_.refuse(reason::rejected, without_login(told.error, node_));
     server_info server;
     for (const std::string& text : told.all)
         read_info(server, text);
+    if (const refusal judgement = judge_mode(server))
+        return link_.refuse(judgement.why, judgement.text);
+    if (!told.error.empty())
+        return link_.refuse(reason::rejected, without_login(told.error, node_));
     if (const refusal judgement = judge(server, node_))
         return link_.refuse(judgement.why, judgement.text);
     run_id_ = server.run_id;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <fstream>
 #include <future>
 #include <string>
 #include <string_view>
@@ -17,9 +18,11 @@
 #include <utility>
 #include <vector>
 
+#include "support/child_process.hpp"
 #include "support/client_runner.hpp"
 #include "support/guarded_nodes.hpp"
 #include "support/needs.hpp"
+#include "support/posix.hpp"
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
 #include "support/tcp_proxy.hpp"
@@ -452,6 +455,28 @@ BOOST_AUTO_TEST_CASE(a_replica_does_not_vote)
     redis_servers servers(2);
     servers[0].command({"REPLICAOF", "127.0.0.1", std::to_string(servers[1].port())});
     BOOST_TEST(refusal_of(guarded_config({servers[0].url()})) == reason::replica);
+}
+
+BOOST_AUTO_TEST_CASE(a_sentinel_does_not_vote_and_says_what_it_is)
+{
+    const temp_folder folder;
+    const loopback_port port;
+    const std::string number = std::to_string(port.number());
+    const auto settings = folder.path() / "sentinel.conf";
+    std::ofstream(settings) << "bind 127.0.0.1\nport " << number << '\n';
+    const child_process sentinel({
+        .program = find_program("redis-server"),
+        .arguments = {"redis-sentinel", settings, "--sentinel"},
+        .output = folder.path() / "log",
+    });
+    asio::io_context context{1};
+    client_runner locks(context, guarded_config({"redis://127.0.0.1:" + number}));
+
+    BOOST_TEST(locks.reaches(0, node_state::rejected));
+    BOOST_TEST(
+        locks.status(0).because ==
+        "this is a Sentinel, which holds no data; name the masters that it watches"
+    );
 }
 
 BOOST_AUTO_TEST_CASE(a_node_of_a_cluster_does_not_vote)

@@ -64,6 +64,17 @@ BOOST_AUTO_TEST_CASE(each_reason_not_to_vote_has_its_name)
     BOOST_TEST(judged("run_id:\r\n") == reason::rejected);
 }
 
+BOOST_AUTO_TEST_CASE(a_sentinel_is_refused_by_its_name)
+{
+    const refusal found = judge_mode(read(good + "redis_mode:sentinel\r\n"));
+    BOOST_TEST(found.why == reason::rejected);
+    BOOST_TEST(
+        found.text == "this is a Sentinel, which holds no data; name the masters that it watches"
+    );
+    BOOST_TEST(judge_mode(read(good + "redis_mode:standalone\r\n")).why == reason::none);
+    BOOST_TEST(judge_mode(read(good)).why == reason::none);
+}
+
 BOOST_AUTO_TEST_CASE(what_a_server_does_not_say_is_not_taken_for_the_best)
 {
     BOOST_TEST(judged("role:\r\n") == reason::replica);

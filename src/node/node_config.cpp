@@ -29,6 +29,10 @@ constexpr std::array schemes{
 
 constexpr const char* known_schemes = "redis://, rediss://, valkey://, valkeys:// or unix://";
 
+constexpr const char* query_rule =
+    "a query or fragment has no meaning here, except ca with TLS, as in "
+    "rediss://host?ca=/path/ca.pem; percent-encode '?' and '#' in a user, password or path";
+
 /// The scheme at the start of a URL, or one without a name.
 scheme scheme_of(std::string_view url) noexcept
 {
@@ -36,6 +40,29 @@ scheme scheme_of(std::string_view url) noexcept
         if (url.starts_with(each.name))
             return each;
     return {};
+}
+
+/// What to do about a URL with another scheme. Does not quote it: it may be the rest of a password.
+std::string advice_on_scheme(std::string_view url)
+{
+    const auto end = url.find("://");
+    const std::string_view scheme = url.substr(0, end);
+    if (end == url.npos)
+        return "; write redis:// before a host";
+    if (scheme.find("sentinel") != scheme.npos)
+        return "; a Sentinel holds no locks: name the masters that it watches";
+    if (scheme == "http" || scheme == "https")
+        return "; Redis does not speak HTTP";
+    return {};
+}
+
+/// Whether there is a URL behind another one, and no comma between them.
+bool holds_another(std::string_view url) noexcept
+{
+    return std::ranges::any_of(schemes, [url](const scheme& each) {
+        const auto at = url.find(each.name, 1);
+        return at != url.npos && std::string_view(" \t\r\n;|").find(url[at - 1]) != url.npos;
+    });
 }
 
 /// Whether a text has the form of a port, perhaps with a database behind it, whatever their values.
@@ -136,6 +163,7 @@ struct url_parts
     std::string_view userinfo;
     std::string_view address;  ///< Host and port.
     std::string_view path;     ///< With its '/'.
+    std::string_view rest;     ///< Query and fragment, with their '?' and '#'.
 };
 
 /** Takes a URL apart as RFC 3986 does: the authority ends at the first '/', '?' or '#', and the
@@ -152,21 +180,11 @@ url_parts split(std::string_view url)
 
     url_parts parts;
     parts.path = rest.substr(authority.size());
+    parts.path = parts.path.substr(0, parts.path.find_first_of("?#"));
+    parts.rest = rest.substr(authority.size() + parts.path.size());
     parts.address = at == authority.npos ? authority : authority.substr(at + 1);
     parts.userinfo = at == authority.npos ? std::string_view() : authority.substr(0, at);
     return parts;
-}
-
-void check_path(std::string_view path, std::string_view url)
-{
-    if (path.find_first_of("?#") != path.npos)
-    {
-        reject(
-            url,
-            "a query or fragment has no meaning here; percent-encode '?' and '#' in a "
-            "user, password or path"
-        );
-    }
 }
 
 /// Decodes a host or path. A NUL would end it early in the calls of the system.
@@ -176,6 +194,19 @@ std::string decoded_name(std::string_view text, std::string_view url)
     if (std::ranges::any_of(name, is_control))
         reject(url, "there is a control character in the host or path");
     return name;
+}
+
+/// Reads the query, which may name the authorities of a node with TLS.
+void read_query(node_config& node, std::string_view query, std::string_view url)
+{
+    constexpr std::string_view name = "?ca=";
+    if (query.empty())
+        return;
+    if (!node.tls || !query.starts_with(name) || query.find_first_of("&#") != query.npos)
+        reject(url, query_rule);
+    node.tls->ca_file = decoded_name(query.substr(name.size()), url);
+    if (node.tls->ca_file.empty())
+        reject(url, "the path behind ca= is missing");
 }
 
 /// The host of an address, which loses it.
@@ -192,7 +223,7 @@ std::string take_host(std::string_view& address, std::string_view url)
         reject(url, "the host is missing");
     if (brackets != (host.find(':') != host.npos))
         reject(url, "an IPv6 address, and nothing else, goes in brackets");
-    if (host.find_first_of(" []@/") != host.npos)
+    if (host.find_first_of(" []@/;|") != host.npos)
         reject(url, "there is a character in the host that no host has");
     return host;
 }
@@ -200,7 +231,8 @@ std::string take_host(std::string_view& address, std::string_view url)
 node_config parse_unix(std::string_view url)
 {
     const url_parts parts = split(url);
-    check_path(parts.path, url);
+    if (!parts.rest.empty())
+        reject(url, query_rule);
     if (!parts.address.empty() || parts.path.empty())
     {
         reject(
@@ -216,14 +248,17 @@ node_config parse_unix(std::string_view url)
     return node;
 }
 
-node_config parse_tcp(std::string_view url)
+node_config parse_tcp(std::string_view url, bool tls)
 {
     url_parts parts = split(url);
-    if (parts.path.find('@') != parts.path.npos)
+    const auto has_at = [](std::string_view text) { return text.find('@') != text.npos; };
+    if (has_at(parts.path) || has_at(parts.rest))
         reject(url, "percent-encode '/', '?' and '#' in a user or password");
-    check_path(parts.path, url);
 
     node_config node;
+    if (tls)
+        node.tls.emplace();
+    read_query(node, parts.rest, url);
     read_credentials(node, parts.userinfo, url);
     node.host = take_host(parts.address, url);
     if (!parts.address.empty())
@@ -266,7 +301,7 @@ std::vector<std::string_view> split_list(std::string_view urls)
         if (scheme_of(parts.back()).name.empty())
         {
             throw std::invalid_argument(
-                which + "does not start with " + known_schemes +
+                which + "does not start with " + known_schemes + advice_on_scheme(parts.back()) +
                 (parts.size() > 1 ? "; write ',' in a password as %2C" : "")
             );
         }
@@ -290,13 +325,10 @@ node_config parse_node(std::string_view url)
 {
     const scheme by = scheme_of(url);
     if (by.name.empty())
-        reject(url, std::string("it must start with ") + known_schemes);
-    if (by.unix_socket)
-        return parse_unix(url);
-    node_config node = parse_tcp(url);
-    if (by.tls)
-        node.tls.emplace();
-    return node;
+        reject(url, std::string("it must start with ") + known_schemes + advice_on_scheme(url));
+    if (holds_another(url))
+        reject(url, "there is another URL in it; separate the URLs of a list by commas");
+    return by.unix_socket ? parse_unix(url) : parse_tcp(url, by.tls);
 }
 
 std::vector<node_config> parse_nodes(std::string_view urls)

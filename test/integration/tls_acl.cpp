@@ -927,6 +927,14 @@ BOOST_AUTO_TEST_CASE(a_certificate_that_has_expired_is_shown_with_its_end)
     BOOST_TEST(contains(why, " GMT"));
 }
 
+BOOST_AUTO_TEST_CASE(a_url_can_name_the_authorities)
+{
+    const tls_fixture f;
+    const std::string url = f.server.url() + "?ca=" + f.files.authority().native();
+
+    BOOST_TEST(reason_for(node_state::ready, config_for({url})).empty());
+}
+
 BOOST_AUTO_TEST_CASE(the_environment_names_the_default_authorities)
 {
     const tls_fixture f;

@@ -110,6 +110,8 @@ constexpr const char* bad_brackets = "an IPv6 address, and nothing else, goes in
 constexpr const char* bad_character = "a character in the host that no host has";
 constexpr const char* has_control = "a control character in the host or path";
 constexpr const char* not_absolute = "the path of a unix socket must be absolute";
+constexpr const char* a_sentinel = "a Sentinel holds no locks: name the masters that it watches";
+constexpr const char* several = "separate the URLs of a list by commas";
 
 struct malformed_url
 {
@@ -163,6 +165,17 @@ const malformed_url malformed_urls[] = {
     {"redis://h#", has_query},
     {"unix:///run/r.sock?db=1", has_query},
     {"unix:///run/r.sock#1", has_query},
+    {"redis://h?ca=/ca.pem", has_query},
+    {"unix:///run/r.sock?ca=/ca.pem", has_query},
+    {"rediss://h?cert=/c.pem", has_query},
+    {"rediss://h?ca", has_query},
+    {"rediss://h?ca=/ca.pem&verify=0", has_query},
+    {"rediss://h?ca=/ca.pem#x", has_query},
+    {"rediss://h?", has_query},
+    {"rediss://h?ca=", "the path behind ca= is missing"},
+    {"rediss://h?ca=/a%00b", has_control},
+    {"rediss://h?ca=/%zz", bad_percent},
+    {"rediss://h?ca=/a@b.pem", not_encoded},
     {"redis://h/0@x", not_encoded},
     {"redis://:pa/ss@h", not_encoded},
     {"redis://:pa?ss@h", not_encoded},
@@ -177,6 +190,19 @@ const malformed_url malformed_urls[] = {
     {"redis://[h]", bad_brackets},
     {"redis://%3A%3A1", bad_brackets},
     {"redis://a b", bad_character},
+    {"redis://a;b", bad_character},
+    {"redis://a|b", bad_character},
+    {"redis-sentinel://h:26379/mymaster", a_sentinel},
+    {"redis+sentinel://h:26379", a_sentinel},
+    {"http://h:6379", "Redis does not speak HTTP"},
+    {"https://h:6379", "Redis does not speak HTTP"},
+    {"h:6379", "write redis:// before a host"},
+    {"10.0.0.1", "write redis:// before a host"},
+    {"redis://a redis://b", several},
+    {"redis://a:6379;redis://b:6379", several},
+    {"redis://a\nredis://b", several},
+    {"unix:///run/a.sock unix:///run/b.sock", several},
+    {"rediss://a\tvalkey://b", several},
     {"redis://a]", bad_character},
     {"redis://a%40b", bad_character},
     {"redis://a%2Fb", bad_character},
@@ -231,6 +257,28 @@ BOOST_AUTO_TEST_CASE(the_scheme_rediss_means_verified_tls)
     BOOST_TEST(node.host == "cache.example");
     BOOST_TEST(node.port == 6380);
     BOOST_TEST(node.database == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_url_with_tls_may_name_the_authorities)
+{
+    const auto authorities = [](std::string_view url) { return parse_node(url).tls->ca_file; };
+
+    BOOST_TEST(authorities("rediss://h?ca=/etc/ca.pem") == "/etc/ca.pem");
+    BOOST_TEST(authorities("valkeys://:s@h:1/2?ca=/etc/my%20ca%2Cs.pem") == "/etc/my ca,s.pem");
+    BOOST_TEST(parse_node("rediss://h:1/2?ca=/ca.pem").port == 1);
+    BOOST_TEST(parse_node("rediss://h:1/2?ca=/ca.pem").database == 2u);
+    BOOST_TEST(parse_node("rediss://h?ca=/ca.pem").tls->verify);
+    BOOST_TEST(parse_nodes("rediss://a?ca=/ca.pem,rediss://b").size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(the_nodes_of_a_client_can_be_a_list_of_urls)
+{
+    const client_config config = detail::with_nodes("redis://a, redis://b:1");
+
+    BOOST_TEST_REQUIRE(config.nodes.size() == 2u);
+    BOOST_TEST(config.nodes[0].name() == "a:6379");
+    BOOST_TEST(config.nodes[1].name() == "b:1");
+    BOOST_TEST(complaint(detail::with_nodes, "a,b") != "");
 }
 
 BOOST_AUTO_TEST_CASE(host_and_port_are_what_lies_between_the_at_sign_and_the_path)
@@ -351,12 +399,15 @@ BOOST_AUTO_TEST_CASE(a_list_names_the_entry_that_is_not_a_url)
         {",redis://a", "entry 1 of the list of node URLs is empty"},
         {"redis://a,,redis://b", "entry 2 of the list of node URLs is empty"},
         {"redis://a,redis://b,", "entry 3 of the list of node URLs is empty"},
-        {"redis://a;redis://b", "port must be"},
-        {"redis://a redis://b", "no host has"},
+        {"redis://a;redis://b", several},
+        {"redis://a redis://b", several},
+        {"redis://a\nredis://b,redis://c", several},
         {"redis://a,b",
          "entry 2 of the list of node URLs does not start with redis://, rediss://, valkey://, "
-         "valkeys:// or unix://; write ',' in a password as %2C"},
-        {"http://b", "valkeys:// or unix://$"},
+         "valkeys:// or unix://; write redis:// before a host; write ',' in a password as %2C"},
+        {"a:6379,b:6379", "valkeys:// or unix://; write redis:// before a host$"},
+        {"redis-sentinel://a:26379", a_sentinel},
+        {"ftp://b", "valkeys:// or unix://$"},
         {"redis://a,http://b", "entry 2 of the list of node URLs does not start with"},
         {"redis://a,redis://b:0", "redis://b:0"},
     };
@@ -415,24 +466,10 @@ BOOST_AUTO_TEST_CASE(a_message_shows_the_rest_of_the_url)
 BOOST_AUTO_TEST_CASE(no_message_holds_a_password_or_a_part_of_one)
 {
     const std::vector<std::string> passwords = {
-        "SECxRET",
-        "SEC:RET",
-        "SEC%RET",
-        "SEC%40RET",
-        "SEC/RET",
-        "SEC?RET",
-        "SEC#RET",
-        "SEC[RET",
-        "SEC]RET",
-        "SEC://RET",
-        "SEC RET",
-        "SEC\nRET",
-        "SEC,RET",
-        "SEC@RET",
-        "SEC@h:RET",
-        "SEC@h/RET",
-        "SEC@h:1/RET",
-        "SEC@[::1]:RET",
+        "SECxRET",    "SEC:RET",         "SEC%RET",    "SEC%40RET", "SEC/RET",     "SEC?RET",
+        "SEC#RET",    "SEC[RET",         "SEC]RET",    "SEC://RET", "SEC RET",     "SEC\nRET",
+        "SEC,RET",    "SEC@RET",         "SEC@h:RET",  "SEC@h/RET", "SEC@h:1/RET", "SEC@[::1]:RET",
+        "SEC,RET://", "SEC;redis://RET", "SEC?ca=RET",
     };
     // '$' is where the password goes.
     const std::vector<std::string> urls = {
@@ -460,6 +497,8 @@ BOOST_AUTO_TEST_CASE(no_message_holds_a_password_whose_host_was_forgotten)
         "SEC?RET",
         "SEC%40RET",
         "SEC,RET",
+        "SEC?ca=/RET",
+        "SEC,sentinel://RET",
         "82736455",
         "/82736455",
         "0/82736455"

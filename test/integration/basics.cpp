@@ -2,9 +2,11 @@
 
 #include <redlock/client.hpp>
 #include <redlock/diagnostics.hpp>
+#include <redlock/initialize.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
@@ -632,6 +634,25 @@ BOOST_AUTO_TEST_CASE(a_host_name_works_like_an_address)
     const lease held = run(context, locks->async_acquire(resource, 10s));
 
     BOOST_TEST(server.client().exists(resource));
+}
+
+BOOST_AUTO_TEST_CASE(a_list_of_urls_makes_a_client)
+{
+    redis_servers servers(3);
+    const std::string urls =
+        servers[0].url() + ", " + servers[1].url() + ", " + servers[2].url() + "/0";
+    loop context;
+    client_config config;
+    config.nodes = parse_nodes(urls);
+    run(context, async_initialize_nodes(context, config));
+
+    client locks(context, urls);
+    locks.async_run(asio::detached);
+    const lease held = run(context, locks.async_acquire(resource, 10s));
+
+    BOOST_TEST(locks.nodes().size() == 3u);
+    BOOST_TEST(held.fence() > fencing_token());
+    run(context, locks.async_close());
 }
 
 BOOST_AUTO_TEST_CASE(the_connection_has_a_name)

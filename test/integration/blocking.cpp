@@ -1,8 +1,10 @@
 // Locks for programs that block: real servers, and threads that wait.
 
 #include <redlock/blocking.hpp>
+#include <redlock/initialize.hpp>
 
 #include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/system/system_error.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -18,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/client_runner.hpp"
 #include "support/eventually.hpp"
 #include "support/guarded_nodes.hpp"
 #include "support/needs.hpp"
@@ -118,6 +121,19 @@ BOOST_AUTO_TEST_CASE(leases_have_tokens_in_guarded_mode)
         last = held.fence();
         held.release();
     }
+}
+
+BOOST_AUTO_TEST_CASE(a_list_of_urls_makes_a_client)
+{
+    const std::string urls = servers[0].url() + "," + servers[1].url() + "," + servers[2].url();
+    boost::asio::io_context context;
+    client_config with_defaults;
+    with_defaults.nodes = parse_nodes(urls);
+    run(context, async_initialize_nodes(context, with_defaults));
+
+    blocking::client locks(urls);
+
+    BOOST_TEST(static_cast<bool>(locks.acquire(resource, 2s)));
 }
 
 BOOST_AUTO_TEST_CASE(an_acquisition_blocks_until_the_holder_is_done)

@@ -9,9 +9,6 @@ namespace {
 /// Former run ids that an entry remembers. A server that restarts more often loses the oldest.
 constexpr std::size_t max_former = 64;
 
-/// For how long a server that seems to have lived together with the last one is refused.
-constexpr std::chrono::minutes doubtful{1};
-
 }  // namespace
 
 incarnations::finding incarnations::meet(
@@ -30,8 +27,13 @@ incarnations::finding incarnations::meet(
     const time_point started = now - uptime + std::chrono::seconds(1);
     if (known.run_id != run_id)
     {
-        if (alternates(known, run_id, started, now))
-            return finding::other_server;
+        if (std::ranges::find(known.former, run_id) != known.former.end())
+            return finding::returned;
+        // An uptime goes by a wall clock, which may have been set after the start. So a server that
+        // is alone for a while gets the benefit of the doubt.
+        const bool is_first = known.run_id.empty();
+        if (!is_first && started < known.last_heard && now < overlaps_until(node))
+            return finding::overlaps;
         if (known.former.size() == max_former)
             known.former.erase(known.former.begin());
         if (!known.run_id.empty())
@@ -52,21 +54,6 @@ std::optional<std::size_t> incarnations::other_entry(std::size_t node, const std
             return other;
     }
     return std::nullopt;
-}
-
-bool incarnations::alternates(
-    const entry& known,
-    const std::string& run_id,
-    time_point started,
-    time_point now
-) noexcept
-{
-    if (known.run_id.empty())
-        return false;
-    // An uptime goes by a wall clock, which may have been set after the start. So a server that is
-    // alone for a while gets the benefit of the doubt.
-    const bool lived_together = started < known.last_heard && now - known.last_heard < doubtful;
-    return lived_together || std::ranges::find(known.former, run_id) != known.former.end();
 }
 
 }  // namespace redlock::core

@@ -23,11 +23,15 @@ public:
     enum class finding : std::uint8_t
     {
         fine,
-        same_server,   ///< Another entry leads to the same server.
-        other_server,  ///< The entry leads to several servers that live at the same time.
+        same_server,  ///< Another entry leads to the same server.
+        overlaps,     ///< It seems to have lived while the last one did. See `overlaps_until`.
+        returned,     ///< It was there before the last one.
     };
 
-    explicit incarnations(std::size_t node_count) : nodes_(node_count) {}
+    /** @param doubt For how long the last server must not be heard before another one is believed
+            that lived at the same time: what the last one granted has to be over by then.
+    */
+    incarnations(std::size_t node_count, nanoseconds doubt) : doubt_(doubt), nodes_(node_count) {}
 
     /** A server was met behind an entry, on a new connection.
 
@@ -43,6 +47,12 @@ public:
 
     /// The server behind an entry was last heard of at `when`.
     void heard(std::size_t node, time_point when) noexcept { nodes_[node].last_heard = when; }
+
+    /// When a server that overlaps with the last one is fine, if that one is not heard again.
+    [[nodiscard]] time_point overlaps_until(std::size_t node) const noexcept
+    {
+        return nodes_[node].last_heard + doubt_;
+    }
 
     /// The server behind an entry, as it was met last, has been admitted.
     void admitted(std::size_t node) noexcept { nodes_[node].was_admitted = true; }
@@ -68,13 +78,7 @@ private:
         std::vector<std::string> former;
     };
 
-    [[nodiscard]] static bool alternates(
-        const entry& known,
-        const std::string& run_id,
-        time_point started,
-        time_point now
-    ) noexcept;
-
+    nanoseconds doubt_;
     std::vector<entry> nodes_;
 };
 

@@ -3,16 +3,27 @@
 #include "node/commands.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace redlock::detail {
+
+namespace {
+
+/// How long a server must have been away before another one is believed that lived at the same
+/// time. In plain mode, which has no quarantine.
+constexpr std::chrono::minutes plain_doubt{1};
+
+}  // namespace
 
 link_group make_link_group(const client_config& config)
 {
     link_group group;
     if (auto guarded = make_guard(config))
         group.guarded = std::make_shared<guard>(std::move(*guarded));
-    group.servers = std::make_shared<core::incarnations>(config.nodes.size());
+    const core::nanoseconds doubt =
+        group.guarded ? core::to_nanoseconds(group.guarded->quarantine) : plain_doubt;
+    group.servers = std::make_shared<core::incarnations>(config.nodes.size(), doubt);
     // A node of a cluster wants all keys of a command in one slot, and plain mode puts them into
     // any.
     const bool single_keys = config.mode == mode::plain &&

@@ -217,9 +217,10 @@ private:
             events_.on_ready(std::move(what));
     }
 
-    void refuse(reason why, std::string text) override
+    void refuse(refusal why) override
     {
-        end_.refused = {why, core::on_one_line(std::move(text))};
+        why.text = core::on_one_line(std::move(why.text));
+        end_.refused = std::move(why);
         close();
     }
 
@@ -335,9 +336,9 @@ private:
         questions_.done(std::move(done));
         const findings found = questions_.take_findings();
         if (found.unmarked)
-            return refuse(reason::unmarked, data_replaced);
+            return refuse({reason::unmarked, data_replaced});
         if (found.not_a_master)
-            return refuse(found.not_a_master.why, found.not_a_master.text);
+            return refuse(found.not_a_master);
         if (found.quarantined_for && events_.on_quarantined)
             events_.on_quarantined(*found.quarantined_for);
         if (events_.on_answered)

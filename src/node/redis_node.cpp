@@ -8,10 +8,13 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <deque>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -40,6 +43,18 @@ std::uint32_t random_seed() noexcept
     std::uint32_t seed = 1;
     static_cast<void>(::RAND_bytes(reinterpret_cast<unsigned char*>(&seed), sizeof seed));
     return seed;
+}
+
+/// The time of day in a while, for a user to read.
+std::string wall_time_in(milliseconds left)
+{
+    const auto when = std::chrono::system_clock::now() + left;
+    const std::time_t seconds = std::chrono::system_clock::to_time_t(when);
+    std::tm parts{};
+    ::gmtime_r(&seconds, &parts);
+    std::array<char, sizeof "23:59:59 UTC"> text{};
+    std::strftime(text.data(), text.size(), "%H:%M:%S UTC", &parts);
+    return text.data();
 }
 
 /// A release that the node has not confirmed.
@@ -247,8 +262,8 @@ private:
         status_.code = why.code;
         try
         {
-            std::string because = refused == reason::none ? why.code.message() + why.guess
-                                                          : std::move(why.refused.text);
+            std::string because =
+                refused == reason::none ? why.code.message() + why.guess : words_of(why.refused);
             tell_change(before, std::move(because));
         }
         catch (const std::bad_alloc&)
@@ -268,6 +283,17 @@ private:
             else
                 self->connect();
         });
+    }
+
+    /// The text, and when the refusal ends. As it was told before: a second more or less would look
+    /// like a change.
+    std::string words_of(const refusal& refused) const
+    {
+        if (!refused.ends_in)
+            return refused.text;
+        if (status_.because.starts_with(refused.text))
+            return status_.because;
+        return refused.text + " until " + wall_time_in(*refused.ends_in);
     }
 
     void on_lost_release(question_ptr lost)

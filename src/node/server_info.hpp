@@ -5,6 +5,7 @@
 #include <redlock/diagnostics.hpp>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,8 @@ struct refusal
 {
     redlock::reason why = redlock::reason::none;  ///< None: it may.
     std::string text;
+    /// When it ends, if that is known. Is told behind the text, as "until" and the time.
+    std::optional<milliseconds> ends_in{};
 
     explicit operator bool() const noexcept { return why != redlock::reason::none; }
 };

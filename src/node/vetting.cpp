@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -119,7 +120,12 @@ void vetting::on_introduced(const texts& told)
     admit(node_.durable);
 }
 
-/// Whether the server is one that may be behind this entry of the list.
+/** Whether to go on with this server.
+
+    One that overlaps with the last one is refused for now. In guarded mode it is admitted first, so
+    that its quarantine passes at the same time: after a failover the entry is away for one
+    quarantine. It votes no sooner than what the last one has granted to this client is over.
+*/
 bool vetting::recognize(const server_info& server)
 {
     using finding = core::incarnations::finding;
@@ -135,11 +141,33 @@ bool vetting::recognize(const server_info& server)
                 " of the list of nodes"
         );
         break;
-    case finding::other_server:
-        link_.refuse(reason::other_server, "several servers alternate behind this address");
+    case finding::overlaps:
+        overlaps_ = true;
+        if (group_.guarded && group_.look_note.empty())
+            return true;
+        refuse_overlapping();
+        break;
+    case finding::returned:
+        link_.refuse(
+            reason::other_server,
+            "several servers alternate behind this address: this one was there before the last "
+            "one, and is refused for the client's lifetime"
+        );
         break;
     }
     return false;
+}
+
+void vetting::refuse_overlapping()
+{
+    refusal why{
+        reason::other_server,
+        "several servers alternate behind this address: this one ran while the last one did, and "
+        "is admitted if that one stays away"
+    };
+    why.ends_in =
+        std::chrono::ceil<milliseconds>(group_.servers->overlaps_until(index_) - link_.now());
+    link_.refuse(std::move(why));
 }
 
 void vetting::ask_for_settings()
@@ -163,9 +191,12 @@ void vetting::admit(bool durable)
         run_id_,
         guarded.quarantine,
         durable ? 1 : 0,
-        group_.servers->was_admitted(index_) ? 1 : 0
+        // A server that ran while the last one did is no restart of it.
+        overlaps_ || group_.servers->was_admitted(index_) ? 1 : 0
     );
     link_.exchange(made, [this](const texts& told) {
+        if (overlaps_)
+            return refuse_overlapping();
         const auto left =
             told.all.empty() ? std::nullopt : read_number(std::string_view(told.all.front()));
         if (!told.error.empty())

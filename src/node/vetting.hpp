@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace redlock::detail {
@@ -61,7 +62,8 @@ public:
         virtual void exchange(const request& what, next_step next) = 0;
 
         virtual void on_admitted(admission what) = 0;
-        virtual void refuse(reason why, std::string text) = 0;
+        virtual void refuse(refusal why) = 0;
+        void refuse(reason why, std::string text) { refuse(refusal{why, std::move(text)}); }
         [[nodiscard]] virtual time_point now() const noexcept = 0;
 
     protected:
@@ -99,6 +101,7 @@ private:
     [[nodiscard]] bool is_own_marker(const std::string& found) const;
     void on_introduced(const texts& told);
     [[nodiscard]] bool recognize(const server_info& server);
+    void refuse_overlapping();
     void ask_for_settings();
     void admit(bool durable);
     [[nodiscard]] std::string mismatch(const texts& told) const;
@@ -110,6 +113,7 @@ private:
     std::size_t index_;
     node_config node_;
     std::string run_id_;        ///< Of the server.
+    bool overlaps_ = false;     ///< It is refused, but its quarantine may begin.
     bool may_ask_role_ = true;  ///< As far as is known.
 };
 

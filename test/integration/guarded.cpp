@@ -600,6 +600,52 @@ BOOST_AUTO_TEST_CASE(servers_that_alternate_behind_an_address_are_refused)
     BOOST_TEST(reasons(context, locks)[0] == reason::other_server);
 }
 
+BOOST_AUTO_TEST_CASE(a_failover_behind_an_address_costs_one_quarantine)
+{
+    redis_servers servers(4);
+    asio::io_context context{1};
+    tcp_proxy address(servers[0].port());
+    client_config config = guarded_config({address.url(), servers[1].url(), servers[2].url()});
+    std::vector<std::string> errors;
+    config.log = [&errors](log_level level, std::string_view line) {
+        if (level == log_level::error)
+            errors.emplace_back(line);
+    };
+    run(context, async_initialize_nodes(context, config));
+    client_runner locks(context, config);
+    locks.wait_for_all_nodes();
+
+    // The server that takes over has lived for longer than the second that an uptime is off by.
+    context.run_for(2500ms);
+    servers[0].kill();
+    address.connect_to(servers[3].port());
+    address.reset_all();
+
+    BOOST_TEST(locks.reaches(0, node_state::rejected));
+    BOOST_TEST(locks.status(0).because.ends_with(" UTC"));
+    BOOST_TEST(locks.reaches(0, node_state::ready));
+    BOOST_TEST(errors.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_is_back_before_a_failover_is_complete_goes_on)
+{
+    redis_servers servers(2);
+    asio::io_context context{1};
+    tcp_proxy address(servers[0].port());
+    const client_config config = guarded_config({address.url()});
+    run(context, async_initialize_nodes(context, config));
+    client_runner locks(context, config);
+    locks.wait_for_all_nodes();
+
+    context.run_for(2500ms);
+    address.connect_to(servers[1].port());
+    address.reset_all();
+    BOOST_TEST(locks.reaches(0, node_state::rejected));
+    address.connect_to(servers[0].port());
+
+    BOOST_TEST(locks.reaches(0, node_state::ready));
+}
+
 BOOST_AUTO_TEST_CASE(scripts_that_somebody_flushed_are_sent_again)
 {
     guarded_fixture fixture;

@@ -85,6 +85,7 @@ public:
     /// Starts the link. It connects until `open`.
     void start()
     {
+        wire->closing = false;
         link = detail::make_redis_link(
             ground, group, 0, config_.nodes[0], std::make_unique<scripted_connection>(wire)
         );

@@ -7,14 +7,15 @@
 -- ARGV[2]  the run id, which is new whenever the server starts
 -- ARGV[3]  how long a quarantine lasts, in milliseconds
 -- ARGV[4]  1 if the settings say that the server keeps its data over a restart, else 0
--- ARGV[5]  1 if the client has admitted this run id before, else 0
+-- ARGV[5]  1 if the client knows that the server was not restarted: it has admitted this run id
+--          before, or it knew another one while this one ran; else 0
 -- returns  the milliseconds until the node may vote, 0 for at once, -1 for never; or "marked '"
 --          and the marker, if it has another fingerprint: one that is a number is no number here
 --
 -- No marker means that the node is new or has lost its data; a new run id, that it was restarted
 -- and may have lost some, or that the data came from another server, together with its marker.
 -- Either way it may have forgotten locks. Only a server that was durable before it was restarted,
--- and still is, has forgotten none. A run id that was admitted before is no restart.
+-- and still is, has forgotten none.
 --
 -- What its own disk keeps says nothing of data that another server has sent it, so a server that
 -- was a replica since it started is not durable. Only a script can tell: a client that asks first

@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(a_reply_to_a_probe_is_told_to_those_who_keep_track_of_serve
 
     // Another server, started before that.
     const auto found = group.servers->meet(0, "b", 10s, time->now());
-    BOOST_TEST((found == core::incarnations::finding::other_server));
+    BOOST_TEST((found == core::incarnations::finding::overlaps));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

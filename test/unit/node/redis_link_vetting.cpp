@@ -14,10 +14,16 @@
 namespace redlock::test {
 namespace {
 
-/// How the question to admit a server that was not met before ends.
-std::string is_durable(bool yes)
+enum class restarted
 {
-    return blob(yes ? "1" : "0") + blob("0");
+    maybe,
+    no,
+};
+
+/// How the question to admit a server ends.
+std::string is_durable(bool yes, restarted was = restarted::maybe)
+{
+    return blob(yes ? "1" : "0") + blob(was == restarted::no ? "1" : "0");
 }
 
 }  // namespace
@@ -106,6 +112,19 @@ BOOST_AUTO_TEST_CASE(servers_that_alternate_behind_one_entry_are_refused)
     send(introduction(healthy, 2));
 
     BOOST_TEST(end().refused.why == reason::other_server);
+    BOOST_TEST((end().refused.ends_in == 1min));
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_was_there_before_the_last_one_is_refused_for_ever)
+{
+    (void)group.servers->meet(0, "a", 0s, time->now());
+    (void)group.servers->meet(0, "b", 0s, time->now());
+    advance(1h);
+    open();
+    send(introduction(healthy, 2));
+
+    BOOST_TEST(end().refused.why == reason::other_server);
+    BOOST_TEST(!end().refused.ends_in.has_value());
 }
 
 BOOST_AUTO_TEST_CASE(a_connection_that_is_not_open_in_two_seconds_is_given_up)
@@ -248,6 +267,36 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_met_again_was_not_restarted)
         send(":0\r\n");
         wire->end({});
         settle();
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_overlaps_is_in_quarantine_while_it_is_refused)
+{
+    node().durable = node().trust_durable = true;
+    (void)group.servers->meet(0, "b", 100s, time->now());
+    advance(1s);
+    open();
+    introduce();
+    BOOST_TEST(wire->take().ends_with(is_durable(true, restarted::no)));
+    send(":1234\r\n");
+
+    BOOST_TEST(!ready.has_value());
+    BOOST_TEST(end().refused.why == reason::other_server);
+    BOOST_TEST((end().refused.ends_in == group.guarded->quarantine - 1s));
+    BOOST_TEST(!group.servers->was_admitted(0));
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_overlaps_is_admitted_when_the_last_one_was_away_for_a_quarantine)
+{
+    (void)group.servers->meet(0, "b", 100s, time->now());
+    for (const bool too_early : {true, false})
+    {
+        advance(too_early ? group.guarded->quarantine - 1ms : 1ms);
+        open();
+        introduce();
+        send(":0\r\n");
+        BOOST_TEST(ready.has_value() == !too_early);
+        lose();
     }
 }
 

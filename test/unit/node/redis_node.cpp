@@ -279,6 +279,22 @@ BOOST_AUTO_TEST_CASE(its_status_gives_the_reason_to_programs_until_it_is_ready)
     BOOST_TEST(subject->status().reason == reason::none);
 }
 
+BOOST_AUTO_TEST_CASE(a_refusal_tells_once_until_when_it_lasts)
+{
+    make_ready();
+    const int before = changes;
+    for (const auto left : {20s, 19s, 5s})
+    {
+        finish(link(), {{}, {reason::other_server, "two servers", left}, {}});
+        advance(2s);
+    }
+    BOOST_TEST(changes == before + 1);
+    BOOST_TEST(log.size() == 2u);
+    BOOST_TEST(subject->status().because.starts_with("two servers until "));
+    BOOST_TEST(subject->status().because.ends_with(" UTC"));
+    BOOST_TEST(log.back().second.ends_with(subject->status().because));
+}
+
 BOOST_AUTO_TEST_CASE(each_change_is_logged_and_told_once)
 {
     make_ready();

@@ -117,13 +117,15 @@ void client_impl::on_node_change()
     {
         const node_status now = nodes_[node]->status();
         node_status& known = status_[node];  // Written here only.
-        if (known.state == now.state && known.reason == now.reason && known.because == now.because)
+        if (known.state == now.state && known.reason == now.reason &&
+            known.because == now.because && known.refuses == now.refuses)
             continue;
+        const bool is_ready_again = now.state == node_state::ready && known.state != now.state;
         {
             const std::lock_guard lock(status_mutex_);
             known = now;
         }
-        if (now.state == node_state::ready)
+        if (is_ready_again)
         {
             ++connections_;
             watching_.wake_all({});

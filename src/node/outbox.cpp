@@ -1,5 +1,6 @@
 #include "node/outbox.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -98,18 +99,23 @@ void outbox::answer(const question_ptr& asked, const command& put, const reply_s
     if (said.why == reason::unmarked)
         findings_.unmarked = true;
     if (shape.what == reply_shape::kind::error)
-        note_error(shape.text);
+        note_error(asked->what(), shape.text);
+    else
+        findings_.answered.set(static_cast<std::size_t>(asked->what()));
     if (said.why == reason::quarantined)
         findings_.quarantined_for = said.ready_in;
     asked->on_reply(index_, said);
 }
 
-void outbox::note_error(std::string_view error) noexcept
+void outbox::note_error(verb what, std::string_view error) noexcept
 {
+    const auto is_of_verb = [what](const auto& noted) { return noted.first == what; };
     try
     {
         if (refusal now = judge_error(error))
             findings_.not_a_master = std::move(now);
+        if (std::ranges::none_of(findings_.errors, is_of_verb))
+            findings_.errors.emplace_back(what, error);
     }
     catch (const std::bad_alloc&)
     {

@@ -8,6 +8,7 @@
 #include "node/resp.hpp"
 #include "node/server_info.hpp"
 
+#include <bitset>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -26,6 +27,9 @@ struct findings
     bool unmarked = false;                        ///< Its data is lost or replaced.
     refusal not_a_master;                         ///< Why it is none any more, in its own words.
     std::optional<milliseconds> quarantined_for;  ///< It does not vote for so long.
+
+    std::bitset<verb_count> answered;  ///< Verbs that got an answer without an error.
+    std::vector<std::pair<verb, std::string>> errors;  ///< Of the others, an error for each verb.
 };
 
 /** The questions of one connection: those to be written, in batches, and the answers to the others.
@@ -103,7 +107,7 @@ private:
     void ask_again();
     void withdraw(question& asked);
     void count_down(const question& answered) noexcept;
-    void note_error(std::string_view error) noexcept;
+    void note_error(verb what, std::string_view error) noexcept;
     void answer(const question_ptr& asked, const command& put, const reply_shape& shape);
     [[nodiscard]] bool keep_to_ask_again(const question_ptr& asked) noexcept;
     void fail(const question_ptr& asked, error_code why, const on_lost_release& tell);

@@ -4,6 +4,7 @@
 #include "core/silence.hpp"
 #include "node/guard.hpp"
 #include "node/outbox.hpp"
+#include "node/refused_verbs.hpp"
 #include "node/request.hpp"
 #include "node/resp_reader.hpp"
 #include "node/tls.hpp"
@@ -341,8 +342,31 @@ private:
             return refuse(found.not_a_master);
         if (found.quarantined_for && events_.on_quarantined)
             events_.on_quarantined(*found.quarantined_for);
+        if (!found.errors.empty() || refused_.any())
+            note_refusals(found);
         if (events_.on_answered)
             events_.on_answered(now() - written);
+    }
+
+    void note_refusals(const findings& found) noexcept
+    {
+        try
+        {
+            for (const auto& [what, words] : found.errors)
+                refused_.on_error(what, words, now());
+            for (std::size_t what = 0; what < verb_count; ++what)
+            {
+                if (found.answered.test(what))
+                    refused_.on_answer(static_cast<verb>(what), now());
+            }
+            auto change = refused_.take_change();
+            if (change && events_.on_refused)
+                events_.on_refused(core::on_one_line(std::move(*change)));
+        }
+        catch (const std::bad_alloc&)
+        {
+            // The reports of the operations have the errors all the same.
+        }
     }
 
     void give_up(error_code why)
@@ -404,6 +428,7 @@ private:
     texts told_;  ///< To the step of the vetting that is under way.
     texts pushed_;
     outbox questions_;
+    refused_verbs refused_;
     core::silence silence_;
     bool replied_ = false;  ///< The server has, once at least.
     bool admitted_ = false;

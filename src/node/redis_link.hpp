@@ -50,6 +50,8 @@ struct link_events
     std::function<void(std::string_view key)> on_wake{};
     /// A key is kept for another client for so long, and this one is next.
     std::function<void(std::string_view key, milliseconds reserved)> on_next{};
+    /// The server refuses commands with an error of another kind than before. Empty: with none.
+    std::function<void(std::string words)> on_refused{};
 };
 
 /** One connection to one node, from connecting to its loss, and never reused.

@@ -179,6 +179,10 @@ private:
                 if (alive && alive->events_.on_next)
                     alive->events_.on_next(key, reserved);
             },
+            [self](std::string words) {
+                if (const auto alive = self.lock())
+                    alive->on_refused(std::move(words));
+            },
         });
     }
 
@@ -223,6 +227,22 @@ private:
         });
     }
 
+    /// It stays in its state: what it does not refuse works, and it may not refuse all keys.
+    void on_refused(std::string words)
+    {
+        status_.refuses = std::move(words);
+        if (log_ && !stopping_)
+        {
+            const std::string line = "node " + status_.node;
+            if (status_.refuses.empty())
+                log_(log_level::info, line + " refuses no commands any more");
+            else
+                log_(log_level::error, line + " refuses commands: " + status_.refuses);
+        }
+        if (events_.on_change)
+            events_.on_change();
+    }
+
     void on_answered(core::nanoseconds round_trip)
     {
         smoothed_.add(round_trip);
@@ -260,6 +280,7 @@ private:
             std::exchange(status_.state, down ? node_state::down : node_state::rejected);
         status_.reason = refused == reason::none ? reason::down : refused;
         status_.code = why.code;
+        status_.refuses.clear();
         try
         {
             std::string because =

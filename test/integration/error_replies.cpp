@@ -17,6 +17,7 @@
 #include <deque>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -104,6 +105,60 @@ struct trouble
     bool ends_connection = false;  ///< The error shows that the server is no master now.
 };
 
+std::filesystem::path dump_of(const subject& of)
+{
+    return of.server.unix_socket_path().parent_path() / "dump.rdb";
+}
+
+void expect_ok(subject& to, const std::vector<std::string>& command)
+{
+    BOOST_TEST_REQUIRE(to.admin.command(command) == "OK");
+}
+
+trouble no_permission()
+{
+    return {
+        .text = "NOPERM",
+        .begin = [](subject& on
+                 ) { expect_ok(on, {"ACL", "SETUSER", "locks", "-set", "-evalsha", "-eval"}); },
+        .end = [](subject& on) { expect_ok(on, {"ACL", "SETUSER", "locks", "+@all"}); },
+        .with_login = true,
+    };
+}
+
+// To prolong and to delete needs no memory.
+trouble no_memory()
+{
+    return {
+        .text = "OOM",
+        .begin = [](subject& on) { expect_ok(on, {"CONFIG", "SET", "maxmemory", "1"}); },
+        .end = [](subject& on) { expect_ok(on, {"CONFIG", "SET", "maxmemory", "0"}); },
+        .on_extend = effect::none,
+        .on_release = effect::none,
+    };
+}
+
+trouble failed_save()
+{
+    return {
+        .text = "MISCONF",
+        .begin =
+            [](subject& on) {
+                // A folder in the way of the file, which stops the superuser too.
+                std::filesystem::create_directory(dump_of(on));
+                expect_ok(on, {"CONFIG", "SET", "save", "3600 1"});
+                on.admin.command({"BGSAVE"});
+                on.wait_for_ping("-MISCONF");
+            },
+        .end =
+            [](subject& on) {
+                std::filesystem::remove(dump_of(on));
+                expect_ok(on, {"CONFIG", "SET", "save", ""});
+                on.wait_for_ping("PONG");
+            },
+    };
+}
+
 /// Five servers, some of them in trouble, and a client.
 struct fixture
 {
@@ -116,6 +171,7 @@ struct fixture
         }
         client_config config = config_for(servers);
         config.node_timeout = 5s;
+        config.log = [this](log_level, std::string_view line) { log.emplace_back(line); };
         for (node_config& node : config.nodes)
         {
             node.username = what.with_login ? "locks" : "";
@@ -159,6 +215,7 @@ struct fixture
 
     redis_servers servers{node_count};
     std::deque<subject> subjects;
+    std::vector<std::string> log;
     loop context;
     std::optional<client_runner> locks;
 };
@@ -329,14 +386,40 @@ void check_all_cells(const trouble& what)
     }
 }
 
-std::filesystem::path dump_of(const subject& of)
+/// What the log has about commands that are refused.
+std::vector<std::string> refusals_told(const fixture& f)
 {
-    return of.server.unix_socket_path().parent_path() / "dump.rdb";
+    std::vector<std::string> told;
+    std::ranges::copy_if(f.log, std::back_inserter(told), [](const std::string& line) {
+        return line.find(" refuses ") != line.npos;
+    });
+    return told;
 }
 
-void expect_ok(subject& to, const std::vector<std::string>& command)
+void acquire_and_release(fixture& f, const std::string& resource)
 {
-    BOOST_TEST_REQUIRE(to.admin.command(command) == "OK");
+    lease held = run(f.context, (*f.locks)->async_acquire(resource, first_ttl));
+    run(f.context, held.async_release());
+}
+
+void check_told(const trouble& what)
+{
+    fixture f(what);
+    f.begin(what, 1);
+    for (int i = 0; i < 10; ++i)
+        acquire_and_release(f, acquired);
+    const auto words = [&f] { return f.locks->status(0).refuses; };
+    BOOST_TEST(run_until(f.context, [&] { return words().starts_with(what.text); }));
+    BOOST_TEST(f.locks->status(0).state == node_state::ready);
+    BOOST_TEST_REQUIRE(refusals_told(f).size() == 1u);
+    BOOST_TEST(refusals_told(f)[0].ends_with(words()));
+
+    f.end(what, 1);
+    BOOST_TEST(run_until(f.context, [&] {
+        acquire_and_release(f, acquired);
+        return words().empty();
+    }));
+    BOOST_TEST(refusals_told(f).size() == 2u);
 }
 
 }  // namespace
@@ -378,13 +461,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_does_not_take_our_password_is_rejected)
 
 BOOST_AUTO_TEST_CASE(a_command_that_is_not_permitted_is_refused)
 {
-    check_all_cells({
-        .text = "NOPERM",
-        .begin = [](subject& on
-                 ) { expect_ok(on, {"ACL", "SETUSER", "locks", "-set", "-evalsha", "-eval"}); },
-        .end = [](subject& on) { expect_ok(on, {"ACL", "SETUSER", "locks", "+@all"}); },
-        .with_login = true,
-    });
+    check_all_cells(no_permission());
 }
 
 BOOST_AUTO_TEST_CASE(a_key_that_is_not_permitted_is_refused)
@@ -413,16 +490,9 @@ BOOST_AUTO_TEST_CASE(a_node_that_became_a_replica_refuses)
     });
 }
 
-// To prolong and to delete needs no memory.
 BOOST_AUTO_TEST_CASE(a_node_without_memory_refuses_to_acquire_only)
 {
-    check_all_cells({
-        .text = "OOM",
-        .begin = [](subject& on) { expect_ok(on, {"CONFIG", "SET", "maxmemory", "1"}); },
-        .end = [](subject& on) { expect_ok(on, {"CONFIG", "SET", "maxmemory", "0"}); },
-        .on_extend = effect::none,
-        .on_release = effect::none,
-    });
+    check_all_cells(no_memory());
 }
 
 BOOST_AUTO_TEST_CASE(a_node_that_loads_its_data_refuses)
@@ -452,23 +522,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_loads_its_data_refuses)
 
 BOOST_AUTO_TEST_CASE(a_node_that_cannot_save_refuses)
 {
-    check_all_cells({
-        .text = "MISCONF",
-        .begin =
-            [](subject& on) {
-                // A folder in the way of the file, which stops the superuser too.
-                std::filesystem::create_directory(dump_of(on));
-                expect_ok(on, {"CONFIG", "SET", "save", "3600 1"});
-                on.admin.command({"BGSAVE"});
-                on.wait_for_ping("-MISCONF");
-            },
-        .end =
-            [](subject& on) {
-                std::filesystem::remove(dump_of(on));
-                expect_ok(on, {"CONFIG", "SET", "save", ""});
-                on.wait_for_ping("PONG");
-            },
-    });
+    check_all_cells(failed_save());
 }
 
 BOOST_AUTO_TEST_CASE(a_key_of_another_type_denies_and_refuses)
@@ -524,6 +578,39 @@ BOOST_AUTO_TEST_CASE(a_script_that_may_not_do_its_work_is_refused)
         .with_login = true,
     };
     check_all_cells(what);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_refuses_commands_is_told_once)
+{
+    for (const trouble& what : {no_permission(), no_memory(), failed_save()})
+    {
+        BOOST_TEST_CONTEXT(what.text)
+        {
+            check_told(what);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_refuses_some_keys_only_is_told_once)
+{
+    const trouble what{
+        .text = "NOPERM",
+        .begin = [](subject& on
+                 ) { expect_ok(on, {"ACL", "SETUSER", "locks", "resetkeys", "~allowed"}); },
+        .end = [](subject&) {},
+        .with_login = true,
+    };
+    fixture f(what);
+    f.begin(what, 1);
+
+    for (int i = 0; i < 20; ++i)
+    {
+        acquire_and_release(f, "forbidden");
+        acquire_and_release(f, "allowed");
+    }
+
+    BOOST_TEST(run_until(f.context, [&] { return !f.locks->status(0).refuses.empty(); }));
+    BOOST_TEST(refusals_told(f).size() == 1u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -102,6 +102,7 @@ public:
             [this](std::string_view key, milliseconds reserved) {
                 next += std::string(key) + ' ' + std::to_string(reserved.count()) + ' ';
             },
+            [this](const std::string& words) { refused.push_back(words); },
         });
     }
 
@@ -179,6 +180,7 @@ public:
     std::vector<milliseconds> quarantines;
     std::string woken;
     std::string next;
+    std::vector<std::string> refused;
     std::string lost_releases;
 
 private:

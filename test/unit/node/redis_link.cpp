@@ -255,6 +255,42 @@ BOOST_AUTO_TEST_CASE(a_server_that_answers_as_no_master_does_is_refused_when_its
     }
 }
 
+BOOST_AUTO_TEST_CASE(errors_are_told_when_they_begin_and_when_they_end)
+{
+    const auto answer = [this](const std::string& with) {
+        ask(verb::acquire, "a");
+        settle();
+        send(with);
+    };
+    answer("+OK\r\n");
+    BOOST_TEST(refused.empty());
+    for (int i = 0; i < 3; ++i)
+    {
+        answer("-OOM no\tmemory\r\n");
+        answer("+OK\r\n");
+    }
+    BOOST_TEST(refused == std::vector<std::string>{"OOM no memory"});
+
+    for (int i = 0; i < 5; ++i)
+    {
+        advance(1s);
+        send(a_master);
+    }
+    BOOST_TEST(refused.size() == 1u);
+    answer("_\r\n");
+    BOOST_TEST_REQUIRE(refused.size() == 2u);
+    BOOST_TEST(refused.back().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_script_that_was_flushed_is_no_refusal)
+{
+    ask(verb::release, "b");
+    settle();
+    send("-NOSCRIPT No matching script.\r\n");
+    send(":1\r\n");
+    BOOST_TEST(refused.empty());
+}
+
 BOOST_AUTO_TEST_CASE(other_errors_leave_the_connection_as_it_is)
 {
     for (const char* error :

@@ -314,6 +314,32 @@ BOOST_AUTO_TEST_CASE(each_change_is_logged_and_told_once)
     BOOST_TEST((log.back().first == log_level::error));
 }
 
+BOOST_AUTO_TEST_CASE(what_a_node_refuses_is_told_and_it_stays_ready)
+{
+    make_ready();
+    const std::string name = "node " + subject->status().node;
+    link().events.on_refused("OOM no memory");
+    BOOST_TEST(state() == node_state::ready);
+    BOOST_TEST(subject->status().refuses == "OOM no memory");
+    BOOST_TEST((log.back().first == log_level::error));
+    BOOST_TEST(log.back().second == name + " refuses commands: OOM no memory");
+    BOOST_TEST(changes == 2);
+
+    link().events.on_refused("");
+    BOOST_TEST(subject->status().refuses.empty());
+    BOOST_TEST((log.back().first == log_level::info));
+    BOOST_TEST(log.back().second == name + " refuses no commands any more");
+    BOOST_TEST(changes == 3);
+}
+
+BOOST_AUTO_TEST_CASE(a_refusal_of_commands_ends_with_the_connection)
+{
+    make_ready();
+    link().events.on_refused("OOM no memory");
+    lose();
+    BOOST_TEST(subject->status().refuses.empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_FIXTURE_TEST_SUITE(test_node_reconnection, ready_node)

@@ -24,6 +24,7 @@ link_group make_link_group(const client_config& config)
     const core::nanoseconds doubt =
         group.guarded ? core::to_nanoseconds(group.guarded->quarantine) : plain_doubt;
     group.servers = std::make_shared<core::incarnations>(config.nodes.size(), doubt);
+    group.passed = std::make_shared<passed_entries>(config.nodes.size());
     // A node of a cluster wants all keys of a command in one slot, and plain mode puts them into
     // any.
     const bool single_keys = config.mode == mode::plain &&

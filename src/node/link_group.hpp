@@ -5,6 +5,7 @@
 
 #include "core/incarnations.hpp"
 #include "node/guard.hpp"
+#include "node/passed_entries.hpp"
 #include "node/tls_context.hpp"
 
 #include <memory>
@@ -20,6 +21,7 @@ struct link_group
 {
     std::shared_ptr<const guard> guarded;  ///< Null in plain mode.
     std::shared_ptr<core::incarnations> servers;
+    std::shared_ptr<passed_entries> passed;
 
     /// Turns questions into commands, once for all nodes.
     std::shared_ptr<command_encoder> encoder;

@@ -171,6 +171,7 @@ private:
         if (over_)
             return;
         over_ = closing_ = true;
+        vetting_.end();
         if (!end_.code && end_.refused.why == reason::none)
             end_.code = why;
         guess();
@@ -206,6 +207,18 @@ private:
     {
         expected_.push_back({what.size(), nullptr, std::move(next)});
         wire_->write(what.payload());
+    }
+
+    void on_waiting() override
+    {
+        silence_.on_heard();
+        look_after(probe_interval);
+    }
+
+    void on_marked(milliseconds quarantine) override
+    {
+        if (events_.on_quarantined)
+            events_.on_quarantined(quarantine);
     }
 
     void on_admitted(admission what) override

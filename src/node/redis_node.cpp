@@ -3,6 +3,7 @@
 #include "core/backoff.hpp"
 #include "core/limits.hpp"
 #include "core/one_line.hpp"
+#include "core/quorum.hpp"
 #include "core/smoothed.hpp"
 
 #include <boost/asio/post.hpp>
@@ -90,6 +91,7 @@ public:
           time_(std::move(time)),
           make_link_(std::move(make_link)),
           index_(index),
+          node_count_(config.nodes.size()),
           log_(config.log),
           pause_(time_->make_alarm()),
           pauses_(first_pause, longest_pause),
@@ -190,7 +192,9 @@ private:
     {
         pauses_.reset();
         status_.polls = std::move(what.polls);
-        if (what.quarantine > milliseconds(0))
+        if (what.unmarked)
+            wait_for_marker();
+        else if (what.quarantine > milliseconds(0))
             enter_quarantine(what.quarantine);
         else
             change(node_state::ready);
@@ -202,6 +206,20 @@ private:
                 asked->on_reply(index_, *answer);
         }
         send_pending_releases();
+    }
+
+    /// The node gets a marker when a quorum of the list has passed the checks. Then its quarantine
+    /// begins.
+    void wait_for_marker()
+    {
+        quarantined_until_.reset();
+        change(
+            node_state::quarantined,
+            reason::quarantined,
+            "it is new or has lost its data, and does not vote until " +
+                std::to_string(core::quorum_size(node_count_)) + " of the " +
+                std::to_string(node_count_) + " nodes of the list have passed the checks"
+        );
     }
 
     /// The node must not vote for so long. Until then it is not asked.
@@ -384,9 +402,7 @@ private:
         case node_state::quarantined:
             answer.vote = vote::refused;
             answer.why = status_.reason;
-            answer.ready_in = std::max(
-                std::chrono::ceil<milliseconds>(quarantined_until_ - time_->now()), milliseconds(0)
-            );
+            answer.ready_in = quarantine_left();
             break;
         case node_state::connecting:
         case node_state::ready:
@@ -396,6 +412,15 @@ private:
             break;
         }
         return answer;
+    }
+
+    /// Nothing if it has not begun.
+    std::optional<milliseconds> quarantine_left() const
+    {
+        if (!quarantined_until_)
+            return std::nullopt;
+        const auto left = std::chrono::ceil<milliseconds>(*quarantined_until_ - time_->now());
+        return std::max(left, milliseconds(0));
     }
 
     static reply overloaded()
@@ -451,6 +476,7 @@ private:
     std::shared_ptr<clock> time_;
     link_maker make_link_;
     std::size_t index_;
+    std::size_t node_count_;
     std::function<void(log_level, std::string_view)> log_;
     std::unique_ptr<alarm> pause_;  ///< Until the next connection, or the end of a quarantine.
     core::backoff pauses_;
@@ -460,7 +486,7 @@ private:
     node_status status_;
     core::smoothed smoothed_;
     std::atomic<std::chrono::microseconds> round_trip_{};  ///< The same, for any thread.
-    time_point quarantined_until_;
+    std::optional<time_point> quarantined_until_;
     std::shared_ptr<redis_link> link_;
     std::vector<question_ptr> waiting_;  ///< For the first connection.
     std::deque<pending_release> pending_releases_;

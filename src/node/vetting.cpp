@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -115,9 +116,16 @@ void vetting::on_introduced(const texts& told)
         return link_.on_admitted({});
     if (!group_.look_note.empty())
         return look_for_marker();
+    durable_ = node_.durable;
     if (node_.durable && !node_.trust_durable)
         return ask_for_settings();
-    admit(node_.durable);
+    ask_to_admit();
+}
+
+void vetting::end() noexcept
+{
+    if (std::exchange(passed_, false))
+        group_.passed->leave(index_);
 }
 
 /** Whether to go on with this server.
@@ -173,11 +181,12 @@ void vetting::refuse_overlapping()
 void vetting::ask_for_settings()
 {
     link_.exchange(make_settings_request(), [this](const texts& told) {
-        admit(is_durable(told.all));
+        durable_ = is_durable(told.all);
+        ask_to_admit();
     });
 }
 
-void vetting::admit(bool durable)
+void vetting::ask_to_admit()
 {
     const guard& guarded = *group_.guarded;
     request made;
@@ -190,26 +199,86 @@ void vetting::admit(bool durable)
         guarded.fingerprint,
         run_id_,
         guarded.quarantine,
-        durable ? 1 : 0,
+        durable_ ? 1 : 0,
         // A server that ran while the last one did is no restart of it.
-        overlaps_ || group_.servers->was_admitted(index_) ? 1 : 0
+        overlaps_ || group_.servers->was_admitted(index_) ? 1 : 0,
+        group_.passed->are_quorum() ? 1 : 0
     );
-    link_.exchange(made, [this](const texts& told) {
-        if (overlaps_)
-            return refuse_overlapping();
-        const auto left =
-            told.all.empty() ? std::nullopt : read_number(std::string_view(told.all.front()));
-        if (!told.error.empty())
-            return link_.refuse(reason::rejected, told.error);
-        if (!left)
-            return link_.refuse(reason::config_mismatch, mismatch(told));
-        group_.servers->admitted(index_);
+    link_.exchange(made, [this](const texts& told) { on_asked_to_admit(told); });
+    asked_to_admit_ = true;
+}
+
+void vetting::on_asked_to_admit(const texts& told)
+{
+    asked_to_admit_ = false;
+    if (!told.error.empty())
+        return link_.refuse(reason::rejected, told.error);
+    const std::string found = told.all.empty() ? std::string() : told.all.front();
+    const auto left = read_number(std::string_view(found));
+    const bool unmarked = found == "unmarked";
+    if (!left && !unmarked)
+        return link_.refuse(reason::config_mismatch, mismatch(told));
+    pass();
+    if (unmarked && group_.passed->are_quorum())
+        return ask_to_admit();
+    if (overlaps_)
+        return refuse_overlapping();
+    if (unmarked)
+        return wait_for_quorum();
+    group_.servers->admitted(index_);
+    on_quarantine_told(*left < 0 ? forever : milliseconds(*left));
+}
+
+void vetting::pass()
+{
+    if (std::exchange(passed_, true))
+        return;
+    group_.passed->enter(index_, [this]() { on_quorum(); });
+}
+
+void vetting::on_quorum() noexcept
+{
+    try
+    {
+        if (waits_ != waiting::no && !asked_to_admit_)
+            ask_to_admit();
+    }
+    catch (const std::bad_alloc&)
+    {
+        // The next probe asks.
+    }
+}
+
+void vetting::wait_for_quorum()
+{
+    switch (waits_)
+    {
+    case waiting::no: waits_ = waiting::yes; return link_.on_waiting();
+    case waiting::yes:
+    {
+        waits_ = waiting::told;
         admission what;
-        what.quarantine = *left < 0 ? forever : milliseconds(*left);
-        if (group_.guarded->waiter.empty())
-            return link_.on_admitted(std::move(what));
-        subscribe(std::move(what));
-    });
+        what.unmarked = true;
+        return admit(std::move(what));
+    }
+    case waiting::told: return;
+    }
+}
+
+void vetting::on_quarantine_told(milliseconds quarantine)
+{
+    if (std::exchange(waits_, waiting::no) == waiting::told)
+        return link_.on_marked(quarantine);
+    admission what;
+    what.quarantine = quarantine;
+    admit(std::move(what));
+}
+
+void vetting::admit(admission what)
+{
+    if (group_.guarded->waiter.empty())
+        return link_.on_admitted(std::move(what));
+    subscribe(std::move(what));
 }
 
 /// Asks to be woken: by whoever gives back a resource, and when somebody changes a watched key.
@@ -245,6 +314,12 @@ std::string vetting::mismatch(const texts& told) const
 
 void vetting::look_again()
 {
+    if (waits_ != waiting::no)
+    {
+        if (!asked_to_admit_)
+            ask_to_admit();
+        return;
+    }
     request probe;
     switch (probe_by())
     {

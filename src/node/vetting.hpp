@@ -37,6 +37,7 @@ struct admission
     milliseconds quarantine{0};  ///< How long it must not vote.
     std::string marker;          ///< Only of a link that looks: empty if the node carries none.
     std::string polls;           ///< Why the node does not wake those who wait. Empty: it does.
+    bool unmarked = false;       ///< It does not vote before it is marked.
 };
 
 /// Why a node that was admitted is vetted again.
@@ -61,7 +62,14 @@ public:
         /// Sends a request, and hands the replies on when all of them are there.
         virtual void exchange(const request& what, next_step next) = 0;
 
+        /// The vetting waits for other nodes. Nothing is on the wire meanwhile but probes.
+        virtual void on_waiting() = 0;
+
         virtual void on_admitted(admission what) = 0;
+
+        /// A node that was admitted without a marker has one. It must not vote for so long.
+        virtual void on_marked(milliseconds quarantine) = 0;
+
         virtual void refuse(refusal why) = 0;
         void refuse(reason why, std::string text) { refuse(refusal{why, std::move(text)}); }
         [[nodiscard]] virtual time_point now() const noexcept = 0;
@@ -72,9 +80,15 @@ public:
 
     /// @param index Position of the node in the configuration.
     vetting(link& vetted, link_group group, std::size_t index, node_config config);
+    vetting(const vetting&) = delete;
+    vetting& operator=(const vetting&) = delete;
+    ~vetting() { end(); }
 
     /// Begins. The connection is open, and nothing was sent.
     void begin();
+
+    /// The connection is over.
+    void end() noexcept;
 
     /// Of the server, once it has introduced itself.
     [[nodiscard]] const std::string& run_id() const noexcept { return run_id_; }
@@ -96,6 +110,14 @@ private:
         life,    ///< Nothing but that it answers.
     };
 
+    /// Whether a node without a marker waits until a quorum of the list has passed.
+    enum class waiting : std::uint8_t
+    {
+        no,
+        yes,   ///< Not told yet: at a start the others follow at once.
+        told,  ///< It is admitted as unmarked.
+    };
+
     [[nodiscard]] probe_kind probe_by() const noexcept;
     void on_looked_again(const texts& told);
     [[nodiscard]] bool is_own_marker(const std::string& found) const;
@@ -103,7 +125,13 @@ private:
     [[nodiscard]] bool recognize(const server_info& server);
     void refuse_overlapping();
     void ask_for_settings();
-    void admit(bool durable);
+    void ask_to_admit();
+    void on_asked_to_admit(const texts& told);
+    void pass();
+    void on_quorum() noexcept;
+    void wait_for_quorum();
+    void on_quarantine_told(milliseconds quarantine);
+    void admit(admission what);
     [[nodiscard]] std::string mismatch(const texts& told) const;
     void subscribe(admission what);
     void look_for_marker();
@@ -112,9 +140,13 @@ private:
     link_group group_;
     std::size_t index_;
     node_config node_;
-    std::string run_id_;        ///< Of the server.
-    bool overlaps_ = false;     ///< It is refused, but its quarantine may begin.
-    bool may_ask_role_ = true;  ///< As far as is known.
+    std::string run_id_;    ///< Of the server.
+    bool durable_ = false;  ///< Of the server, as far as is known.
+    bool passed_ = false;   ///< The server has passed all checks.
+    waiting waits_ = waiting::no;
+    bool asked_to_admit_ = false;  ///< And the answer is to come.
+    bool overlaps_ = false;        ///< It is refused, but its quarantine may begin.
+    bool may_ask_role_ = true;     ///< As far as is known.
 };
 
 }  // namespace redlock::detail

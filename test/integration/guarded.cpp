@@ -525,6 +525,48 @@ BOOST_AUTO_TEST_CASE(clients_with_other_settings_are_refused)
     BOOST_TEST(locks.status(0).reason == reason::config_mismatch);
 }
 
+BOOST_AUTO_TEST_CASE(a_list_with_a_replica_in_it_leaves_no_marker)
+{
+    redis_servers servers(4);
+    redis_server& replica = servers[3];
+    BOOST_TEST_REQUIRE(
+        replica.command({"REPLICAOF", "127.0.0.1", std::to_string(servers[0].port())}) == "OK"
+    );
+    {
+        asio::io_context context{1};
+        client_runner locks(context, guarded_config({servers[0].url(), replica.url()}));
+        BOOST_TEST(locks.reaches(1, node_state::rejected));
+        BOOST_TEST(locks.reaches(0, node_state::quarantined));
+        BOOST_TEST(locks.status(0).because.find("2 of the 2 nodes") != std::string::npos);
+        BOOST_TEST(!is_marked(servers[0]));
+    }
+
+    asio::io_context context{1};
+    const client_config right =
+        guarded_config({servers[0].url(), servers[1].url(), servers[2].url()});
+    client_runner locks(context, right);
+    locks.wait_for_all_nodes();
+    BOOST_TEST(!run(context, locks->async_acquire("orders:42", one_round)).expired());
+}
+
+BOOST_AUTO_TEST_CASE(fresh_nodes_are_marked_as_soon_as_a_quorum_can_be_reached)
+{
+    redis_servers servers(3);
+    tcp_proxy second(servers[1].port());
+    second.refuse();
+    asio::io_context context{1};
+    client_config config = guarded_config({servers[0].url(), second.url(), servers[2].url()});
+    config.nodes[2].port = loopback_port().number();
+    client_runner locks(context, config);
+    BOOST_TEST(locks.reaches(0, node_state::quarantined));
+    BOOST_TEST(!is_marked(servers[0]));
+
+    second.accept();
+    BOOST_TEST(locks.reaches(2));
+    BOOST_TEST(is_marked(servers[0]));
+    BOOST_TEST(!run(context, locks->async_acquire("orders:42", one_round)).expired());
+}
+
 // `p:x` is a key of both.
 BOOST_AUTO_TEST_CASE(clients_of_one_database_agree_whatever_their_prefixes)
 {

@@ -100,7 +100,13 @@ public:
 
     /// A client connects. @param life The run id of the server.
     /// @param again It has admitted this run id before.
-    std::string admit(const std::string& life, bool durable = false, bool again = false)
+    /// @param mark It marks a node without a marker.
+    std::string admit(
+        const std::string& life,
+        bool durable = false,
+        bool again = false,
+        bool mark = true
+    )
     {
         connected_ = life;
         return command(
@@ -113,7 +119,8 @@ public:
              life,
              "60000",
              durable ? "1" : "0",
-             again ? "1" : "0"}
+             again ? "1" : "0",
+             mark ? "1" : "0"}
         );
     }
 
@@ -349,6 +356,18 @@ const std::vector<scenario> scenarios{
          return two.find("WRONGTYPE") < two.find(token) && on.free() &&
                 on.command({"GET", "x"}) == "b";
      }},
+    {"a node without a marker may have to wait for one",
+     [](stage& on) {
+         on.command({"DEL", marker});
+         return on.admit("life 1", false, false, false) == "unmarked" &&
+                on.command({"EXISTS", marker, quarantine}) == "(integer) 0";
+     }},
+    {"a node with a marker does not wait",
+     [](stage& on) {
+         return on.admit("life 1", false, false, false) == "(integer) 0" &&
+                on.admit("life 2", false, false, false) != "unmarked" && on.marked("life 2") &&
+                on.pttl(quarantine) > 50'000;
+     }},
     {"a server that lives on may vote at once", [](stage& on) { return on.admits("life 1"); }},
     {"a server that was restarted is quarantined, once",
      [](stage& on) {
@@ -547,6 +566,8 @@ const std::vector<mutant> mutants{
      "local ours = redis.call('GET', key) == id"},
     {"admit: no fingerprint", &scripts::admit, "string.sub(marker, 1, #ARGV[1]) ~= ARGV[1]", "false"
     },
+    {"admit: any node is marked", &scripts::admit, "not marker and ARGV[6] ~= '1'", "false"},
+    {"admit: a marked node waits too", &scripts::admit, "not marker and ARGV[6]", "ARGV[6]"},
     {"admit: no quarantine", &scripts::admit, "redis.call('SET', KEYS[2], '1', 'PX', ARGV[3])", ""},
     {"admit: a quarantine without an end", &scripts::admit, ", 'PX', ARGV[3]", ""},
     {"admit: run id ignored", &scripts::admit, "string.sub(marker, 1, #server) == server", "true"},

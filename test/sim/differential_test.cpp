@@ -299,7 +299,8 @@ private:
             "run " + id(),
             "2050",
             dice_.below(2) ? "1" : "0",
-            dice_.below(2) ? "1" : "0"
+            dice_.below(2) ? "1" : "0",
+            dice_.below(4) ? "1" : "0"
         };
     }
 

@@ -9,8 +9,10 @@
 -- ARGV[4]  1 if the settings say that the server keeps its data over a restart, else 0
 -- ARGV[5]  1 if the client knows that the server was not restarted: it has admitted this run id
 --          before, or it knew another one while this one ran; else 0
+-- ARGV[6]  1 if a node without a marker gets one, else 0
 -- returns  the milliseconds until the node may vote, 0 for at once, -1 for never; or "marked '"
---          and the marker, if it has another fingerprint: one that is a number is no number here
+--          and the marker, if it has another fingerprint: one that is a number is no number here;
+--          or "unmarked", if it has none and gets none
 --
 -- No marker means that the node is new or has lost its data; a new run id, that it was restarted
 -- and may have lost some, or that the data came from another server, together with its marker.
@@ -35,6 +37,9 @@ local wanted = server .. (durable and ' durable' or '')
 
 if marker and string.sub(marker, 1, #ARGV[1]) ~= ARGV[1] then
     return "marked '" .. marker
+end
+if not marker and ARGV[6] ~= '1' then
+    return 'unmarked'
 end
 if marker ~= wanted then
     local same_life = marker and string.sub(marker, 1, #server) == server

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "support/contains.hpp"
 #include "support/link_fixture.hpp"
@@ -20,11 +21,37 @@ enum class restarted
     no,
 };
 
-/// How the question to admit a server ends.
+/// How the question to admit a server ends, before a quorum of the list has passed.
 std::string is_durable(bool yes, restarted was = restarted::maybe)
 {
-    return blob(yes ? "1" : "0") + blob(was == restarted::no ? "1" : "0");
+    return blob(yes ? "1" : "0") + blob(was == restarted::no ? "1" : "0") + blob("0");
 }
+
+/// A link to a node without a marker.
+struct unmarked_link : guarded_link
+{
+    unmarked_link()
+    {
+        open();
+        introduce();
+        answer_unmarked();
+    }
+
+    void answer_unmarked()
+    {
+        (void)wire->take();
+        send(blob("unmarked"));
+    }
+
+    void let_another_pass()
+    {
+        group.passed->enter(1, [] {});
+        settle();
+    }
+
+    /// Whether the node was asked to take a marker.
+    [[nodiscard]] bool was_marked() { return wire->take().ends_with(blob("1")); }
+};
 
 }  // namespace
 
@@ -263,7 +290,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_met_again_was_not_restarted)
         open();
         (void)wire->take();
         introduce();
-        BOOST_TEST(wire->take().ends_with(blob("1") + blob(known)));
+        BOOST_TEST(wire->take().ends_with(blob("1") + blob(known) + blob("0")));
         send(":0\r\n");
         wire->end({});
         settle();
@@ -338,6 +365,94 @@ BOOST_AUTO_TEST_CASE(a_link_that_looks_tells_the_marker_and_can_mark)
     send(blob("somebody was first"));
     BOOST_TEST_REQUIRE(marked.has_value());
     BOOST_TEST(marked->marker == "somebody was first");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_FIXTURE_TEST_SUITE(test_link_without_a_marker, unmarked_link)
+
+BOOST_AUTO_TEST_CASE(it_is_marked_as_soon_as_a_quorum_has_passed)
+{
+    BOOST_TEST(!ready.has_value());
+    BOOST_TEST(wire->take().empty());
+    let_another_pass();
+    BOOST_TEST(was_marked());
+    send(":1234\r\n");
+
+    BOOST_TEST_REQUIRE(ready.has_value());
+    BOOST_TEST(ready->quarantine == 1234ms);
+    BOOST_TEST(!ready->unmarked);
+}
+
+BOOST_AUTO_TEST_CASE(it_is_admitted_as_unmarked_after_a_second)
+{
+    advance(1s);
+    answer_unmarked();
+    BOOST_TEST_REQUIRE(ready.has_value());
+    BOOST_TEST(ready->unmarked);
+    for (int i = 0; i < 5; ++i)
+    {
+        advance(1s);
+        BOOST_TEST(!was_marked());
+        send(blob("unmarked"));
+    }
+    BOOST_TEST(ended.empty());
+
+    let_another_pass();
+    BOOST_TEST(was_marked());
+    send(":1234\r\n");
+    BOOST_TEST((quarantines == std::vector{1234ms}));
+    advance(1s);
+    BOOST_TEST(contains(wire->take(), "$3\r\nGET\r\n"));
+}
+
+BOOST_AUTO_TEST_CASE(it_may_be_marked_by_another_client)
+{
+    advance(1s);
+    BOOST_TEST(!was_marked());
+    send(":0\r\n");
+
+    BOOST_TEST_REQUIRE(ready.has_value());
+    BOOST_TEST(ready->quarantine == 0ms);
+    BOOST_TEST(!ready->unmarked);
+}
+
+BOOST_AUTO_TEST_CASE(a_quorum_that_forms_while_it_is_asked_is_enough)
+{
+    advance(1s);
+    (void)wire->take();
+    let_another_pass();
+    BOOST_TEST(wire->take().empty());
+    send(blob("unmarked"));
+
+    BOOST_TEST(was_marked());
+}
+
+BOOST_AUTO_TEST_CASE(it_counts_while_its_connection_is_open)
+{
+    let_another_pass();
+    BOOST_TEST(group.passed->are_quorum());
+    lose();
+    BOOST_TEST(!group.passed->are_quorum());
+}
+
+BOOST_AUTO_TEST_CASE(a_node_with_a_foreign_marker_does_not_count)
+{
+    guarded_link other;
+    other.group.passed->enter(1, [] {});
+    other.open();
+    other.introduce();
+    other.send(blob("marked 'redlock 1;nodes=5;run"));
+
+    BOOST_TEST(other.end().refused.why == reason::config_mismatch);
+    BOOST_TEST(!other.group.passed->are_quorum());
+}
+
+BOOST_AUTO_TEST_CASE(it_is_given_up_when_it_is_silent)
+{
+    advance(1s);
+    advance(3s);
+    BOOST_TEST(end().code == asio::error::timed_out);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -497,6 +497,26 @@ BOOST_AUTO_TEST_CASE(only_what_grants_nothing_is_put_to_a_node_in_quarantine)
     BOOST_TEST(link().asked == "cd");
 }
 
+BOOST_AUTO_TEST_CASE(a_node_without_a_marker_is_in_quarantine_without_a_known_end)
+{
+    start();
+    link().events.on_ready({0ms, {}, {}, true});
+    BOOST_TEST(state() == node_state::quarantined);
+    BOOST_TEST(subject->status().because.find("1 of the 1 nodes") != std::string::npos);
+    ask(verb::acquire, "a");
+    BOOST_TEST_REQUIRE(at_once.has_value());
+    BOOST_TEST(at_once->why == reason::quarantined);
+    BOOST_TEST(!at_once->ready_in.has_value());
+    ask(verb::release, "b");
+    BOOST_TEST(link().asked == "b");
+
+    link().events.on_quarantined(300ms);
+    ask(verb::acquire, "a");
+    BOOST_TEST((at_once->ready_in == 301ms));
+    advance(301ms);
+    BOOST_TEST(state() == node_state::ready);
+}
+
 BOOST_AUTO_TEST_CASE(a_quarantine_ends_by_the_clock)
 {
     make_ready(300ms);

@@ -1,0 +1,38 @@
+#ifndef REDLOCK_SRC_NODE_PASSED_ENTRIES_HPP
+#define REDLOCK_SRC_NODE_PASSED_ENTRIES_HPP
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+namespace redlock::detail {
+
+/** The entries of a list whose servers have passed all checks, on connections that are open.
+
+    A marker binds a node to the settings of the client that writes it, and to the length of its
+    list. So a node without one is marked only when a quorum of the list has passed: a list with a
+    mistake, say a master and its replica, must not leave markers that the right list finds.
+*/
+class passed_entries
+{
+public:
+    using quorum_handler = std::function<void()>;
+
+    explicit passed_entries(std::size_t node_count) : passed_(node_count) {}
+
+    /// The server of an entry has passed. Calls the handlers of all others that have, if this makes
+    /// the quorum: each keeps the handler until it leaves, and it must not throw.
+    void enter(std::size_t node, quorum_handler on_quorum);
+
+    /// Its connection is over. No effect if it has not passed.
+    void leave(std::size_t node) noexcept { passed_[node] = nullptr; }
+
+    [[nodiscard]] bool are_quorum() const noexcept;
+
+private:
+    std::vector<quorum_handler> passed_;  ///< Null for the others.
+};
+
+}  // namespace redlock::detail
+
+#endif

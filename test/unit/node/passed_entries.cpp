@@ -1,0 +1,68 @@
+#include "node/passed_entries.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstddef>
+#include <string>
+
+namespace redlock::test {
+namespace {
+
+/// Three entries, two of which are a quorum.
+struct three_entries
+{
+    void enter(std::size_t node)
+    {
+        subject.enter(node, [this, node] { told += std::to_string(node); });
+    }
+
+    detail::passed_entries subject{3};
+    std::string told;  ///< In which order.
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(test_passed_entries, three_entries)
+
+BOOST_AUTO_TEST_CASE(a_quorum_is_told_to_those_that_passed_before)
+{
+    enter(2);
+    BOOST_TEST(!subject.are_quorum());
+    BOOST_TEST(told.empty());
+    enter(0);
+    BOOST_TEST(subject.are_quorum());
+    BOOST_TEST(told == "2");
+    enter(1);
+    BOOST_TEST(told == "2");
+}
+
+BOOST_AUTO_TEST_CASE(an_entry_that_has_left_does_not_count_and_is_told_nothing)
+{
+    enter(0);
+    subject.leave(0);
+    enter(1);
+    BOOST_TEST(!subject.are_quorum());
+    enter(2);
+    BOOST_TEST(told == "1");
+}
+
+BOOST_AUTO_TEST_CASE(each_quorum_is_told)
+{
+    enter(0);
+    enter(1);
+    subject.leave(1);
+    enter(1);
+    BOOST_TEST(told == "00");
+}
+
+BOOST_AUTO_TEST_CASE(one_of_one_is_a_quorum)
+{
+    detail::passed_entries single(1);
+    BOOST_TEST(!single.are_quorum());
+    single.enter(0, [] {});
+    BOOST_TEST(single.are_quorum());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::test

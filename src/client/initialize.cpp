@@ -54,7 +54,9 @@ public:
         for (std::size_t node = 0; node < votes_.size(); ++node)
         {
             votes_[node].node = config_.nodes[node].name();
-            const auto link = make_redis_link(ground_, group_, node, config_.nodes[node]);
+            const node_config& each = config_.nodes[node];
+            const auto link =
+                make_redis_link(ground_, group_, node, each, std::make_shared<name_lookup>(each));
             links_.push_back(link);
             link->start(events_of(node));
         }

@@ -9,7 +9,6 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ip/address.hpp>
-#include <boost/asio/ip/basic_resolver.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
@@ -43,6 +42,9 @@ constexpr std::size_t first_input_size = 4096;
 /// Room that a read has at least.
 constexpr std::size_t least_room = 1024;
 
+/// A look-up has so long before the addresses that were found last are tried.
+constexpr std::chrono::milliseconds head_start{250};
+
 /// As `socket.open()`, but no program that this process executes gets the socket.
 error_code open_socket(plain_stream& socket, const protocol& of)
 {
@@ -71,17 +73,27 @@ public:
         const strand_type& strand,
         std::shared_ptr<turn> end_of_turn,
         const node_config& config,
+        std::shared_ptr<name_lookup> names,
         tls_session* tls
     )
         : strand_(strand),
           turn_(std::move(end_of_turn)),
           config_(config),
-          resolver_(strand),
+          names_(std::move(names)),
           limit_(strand),
           tls_(tls),
           stream_(make_stream(strand, tls)),
           input_(first_input_size)
     {
+    }
+
+    socket_connection(const socket_connection&) = delete;
+    socket_connection& operator=(const socket_connection&) = delete;
+
+    ~socket_connection() override
+    {
+        if (looking_up_)
+            names_->leave();
     }
 
     void open(const std::shared_ptr<owner>& of) override
@@ -92,7 +104,7 @@ public:
         if (!config_.unix_socket.empty())
             post([this]() { connect_to_path(); });
         else if (not_an_address)
-            resolve();
+            look_up();
         else
             post([this, address]() {
                 endpoints_.push_back(asio::ip::tcp::endpoint(address, config_.port));
@@ -124,21 +136,9 @@ public:
     {
         if (std::exchange(closed_, true))
             return;
-        resolver_.cancel();
         limit_.cancel();
         error_code ignored;
         socket().close(ignored);
-        if (!resolving_)
-            return;
-        try
-        {
-            // A look-up of a name cannot be cut short, but nobody has to wait for it.
-            post([this]() { end({}); });
-        }
-        catch (const std::bad_alloc&)
-        {
-            // Then it is over with the look-up.
-        }
     }
 
 private:
@@ -189,21 +189,33 @@ private:
         asio::post(strand_, [this, kept = owner_.lock(), function]() { work(function); });
     }
 
-    void resolve()
+    /// Waits for the addresses of the name: on a timer, which the end of the look-up cuts short.
+    void look_up()
     {
-        resolver_.async_resolve(
-            config_.host,
-            std::to_string(config_.port),
-            [this, kept = owner_.lock()](error_code ec, const auto& found) {
-                work([&]() {
-                    resolving_ = false;
-                    for (const auto& each : found)
-                        endpoints_.push_back(each.endpoint());
-                    connect_to_next(ec ? ec : asio::error::host_not_found);
-                });
-            }
-        );
-        resolving_ = true;
+        looking_up_ = true;
+        names_->begin([this, strand = strand_, of = owner_]() {
+            asio::post(strand, [this, of]() {
+                const auto kept = of.lock();
+                if (kept && looking_up_)
+                    limit_.cancel();
+            });
+        });
+        limit_.expires_after(names_->has_addresses() ? head_start : open_timeout);
+        limit_.async_wait([this, kept = owner_.lock()](error_code) {
+            work([&]() { on_looked_up(); });
+        });
+    }
+
+    /// The look-up has ended, or the wait for it.
+    void on_looked_up()
+    {
+        looking_up_ = false;
+        names_->leave();
+        if (closed_)
+            return end({});
+        const auto [found, failure] = names_->result();
+        endpoints_.assign(found.begin(), found.end());
+        connect_to_next(failure);
     }
 
     void connect_to_path()
@@ -378,12 +390,12 @@ private:
     std::shared_ptr<turn> turn_;
     node_config config_;
     std::weak_ptr<owner> owner_;
-    asio::ip::basic_resolver<asio::ip::tcp, strand_type> resolver_;
+    std::shared_ptr<name_lookup> names_;
     asio::basic_waitable_timer<
         std::chrono::steady_clock,
         asio::wait_traits<std::chrono::steady_clock>,
         strand_type>
-        limit_;  ///< Of the attempt to connect, if there are several addresses.
+        limit_;  ///< Of the look-up; then of the attempt to connect to one of several addresses.
     std::vector<protocol::endpoint> endpoints_;
     std::size_t next_ = 0;  ///< Of the endpoints: to be tried.
     tls_session* tls_;
@@ -394,7 +406,7 @@ private:
     std::string output_;   ///< Behind what is being written.
     std::string written_;  ///< Is being written.
     bool connected_ = false;
-    bool resolving_ = false;
+    bool looking_up_ = false;
     bool writing_ = false;
     bool closed_ = false;
     bool over_ = false;
@@ -407,15 +419,16 @@ std::unique_ptr<connection> make_connection(
     const strand_type& strand,
     std::shared_ptr<turn> end_of_turn,
     tls_session* tls,
-    const node_config& config
+    const node_config& config,
+    std::shared_ptr<name_lookup> names
 )
 {
     if (!tls)
         return std::make_unique<socket_connection<plain_stream>>(
-            strand, std::move(end_of_turn), config, nullptr
+            strand, std::move(end_of_turn), config, std::move(names), nullptr
         );
     return std::make_unique<socket_connection<tls_stream>>(
-        strand, std::move(end_of_turn), config, tls
+        strand, std::move(end_of_turn), config, std::move(names), tls
     );
 }
 

@@ -4,6 +4,7 @@
 #include <redlock/config.hpp>
 #include <redlock/error.hpp>
 
+#include "node/name_lookup.hpp"
 #include "node/strand.hpp"
 #include "node/tls.hpp"
 #include "node/turn.hpp"
@@ -62,12 +63,14 @@ public:
 
     What it reads is worked off as one turn, and the turn's end follows at once.
     @param tls Null without TLS. Must live as long as the connection.
+    @param names Of this node, the same for all its connections.
 */
 [[nodiscard]] std::unique_ptr<connection> make_connection(
     const strand_type& strand,
     std::shared_ptr<turn> end_of_turn,
     tls_session* tls,
-    const node_config& config
+    const node_config& config,
+    std::shared_ptr<name_lookup> names
 );
 
 }  // namespace redlock::detail

@@ -81,7 +81,7 @@ public:
 
     /// Connects by a socket. If the files that TLS needs are of no use, the link ends instead.
     /// @param tls Null without TLS.
-    void use_socket(tls_source* tls)
+    void use_socket(tls_source* tls, std::shared_ptr<name_lookup> names)
     {
         const auto context = tls ? tls->latest() : nullptr;
         if (context && !context->failure.empty())
@@ -91,7 +91,7 @@ public:
         }
         if (context)
             tls_.emplace(context, config_);
-        wire_ = make_connection(strand_, turn_, tls_ ? &*tls_ : nullptr, config_);
+        wire_ = make_connection(strand_, turn_, tls_ ? &*tls_ : nullptr, config_, std::move(names));
     }
 
     void start(link_events events) override
@@ -106,7 +106,7 @@ public:
         }
         catch (const std::exception&)
         {
-            // Memory is short, or a look-up gets no thread. The look that was planned tells it.
+            // Memory is short. The look that was planned tells it.
             give_up(asio::error::no_memory);
         }
     }
@@ -455,11 +455,12 @@ std::shared_ptr<redis_link> make_redis_link(
     const link_ground& ground,
     const link_group& group,
     std::size_t index,
-    const node_config& config
+    const node_config& config,
+    std::shared_ptr<name_lookup> names
 )
 {
     auto link = std::make_shared<redis_link_impl>(ground, group, index, config);
-    link->use_socket(group.tls[index].get());
+    link->use_socket(group.tls[index].get(), std::move(names));
     return link;
 }
 

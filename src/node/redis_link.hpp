@@ -6,6 +6,7 @@
 #include "node/clock.hpp"
 #include "node/connection.hpp"
 #include "node/link_group.hpp"
+#include "node/name_lookup.hpp"
 #include "node/node.hpp"
 #include "node/server_info.hpp"
 #include "node/strand.hpp"
@@ -91,11 +92,13 @@ struct link_ground
 };
 
 /// @param index Position of the node in the configuration, handed to `question::on_reply`.
+/// @param names Of the node, the same for all its links.
 [[nodiscard]] std::shared_ptr<redis_link> make_redis_link(
     const link_ground& ground,
     const link_group& group,
     std::size_t index,
-    const node_config& config
+    const node_config& config,
+    std::shared_ptr<name_lookup> names
 );
 
 /// The same over a connection of the caller's.

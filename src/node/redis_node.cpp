@@ -518,8 +518,9 @@ std::vector<std::shared_ptr<node>> make_redis_nodes(
     for (const node_config& each : config.nodes)
     {
         const std::size_t index = nodes.size();
-        auto make_link = [ground, group, index, each]() {
-            return make_redis_link(ground, group, index, each);
+        const auto names = std::make_shared<name_lookup>(each);
+        auto make_link = [ground, group, index, each, names]() {
+            return make_redis_link(ground, group, index, each, names);
         };
         nodes.push_back(make_redis_node(strand, ground.time, std::move(make_link), index, config));
     }

@@ -77,7 +77,9 @@ struct connection_fixture
 
     void connect()
     {
-        owner->wire = detail::make_connection(strand, end_of_turn, nullptr, node);
+        owner->wire = detail::make_connection(
+            strand, end_of_turn, nullptr, node, std::make_shared<detail::name_lookup>(node)
+        );
         owner->wire->open(owner);
     }
 

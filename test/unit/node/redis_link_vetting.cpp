@@ -197,7 +197,9 @@ BOOST_AUTO_TEST_CASE(files_for_tls_that_are_of_no_use_refuse_the_node)
     node().tls.emplace();
     node().tls->ca_file = "/nonexistent/ca.pem";
     group.tls = detail::make_tls_sources({node()});
-    link = detail::make_redis_link(ground, group, 0, node());
+    link = detail::make_redis_link(
+        ground, group, 0, node(), std::make_shared<detail::name_lookup>(node())
+    );
     detail::link_events events;
     events.on_end = [this](const detail::link_end& why) { ended.push_back(why); };
     link->start(std::move(events));

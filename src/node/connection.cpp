@@ -114,7 +114,7 @@ public:
 
     void write(std::string_view bytes) override
     {
-        if (closed_)
+        if (closed_ || hung_up_)
             return;
         try
         {
@@ -346,13 +346,13 @@ private:
         error_code ec;
         const std::size_t size = socket().write_some(asio::buffer(bytes), ec);
         if (ec && ec != asio::error::would_block && ec != asio::error::interrupted)
-            fail(ec);
+            on_write_failed(ec);
         return size;
     }
 
     void write_rest()
     {
-        if (closed_ || writing_ || output_.empty())
+        if (closed_ || hung_up_ || writing_ || output_.empty())
             return;
         written_.swap(output_);
         output_.clear();
@@ -362,11 +362,22 @@ private:
             [this, kept = owner_.lock()](error_code ec, std::size_t) {
                 writing_ = false;
                 if (ec)
-                    return fail(ec);
+                    return on_write_failed(ec);
                 write({});
             }
         );
         writing_ = true;
+    }
+
+    /// What a server said before it hung up is still there: the reader takes it and then finds the
+    /// end.
+    void on_write_failed(error_code why) noexcept
+    {
+        hung_up_ = why == asio::error::broken_pipe || why == asio::error::connection_reset;
+        if (!hung_up_)
+            return fail(why);
+        if (!why_)
+            why_ = why;
     }
 
     /// Ends what reads, which then tells why.
@@ -408,6 +419,7 @@ private:
     bool connected_ = false;
     bool looking_up_ = false;
     bool writing_ = false;
+    bool hung_up_ = false;  ///< The other side, so that nothing can be written.
     bool closed_ = false;
     bool over_ = false;
     error_code why_;

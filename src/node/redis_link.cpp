@@ -174,7 +174,7 @@ private:
         vetting_.end();
         if (!end_.code && end_.refused.why == reason::none)
             end_.code = why;
-        guess();
+        explain();
         next_look_->cancel();
         if (const auto on_end = std::exchange(events_.on_end, nullptr))
             on_end({end_.code, std::move(end_.refused), std::move(end_.guess)});
@@ -186,10 +186,12 @@ private:
         questions_.fail_unwritten(end_.code, events_.on_lost_release);
     }
 
-    void guess() noexcept
+    /// Says more of the end than the network's error does, if anything is known.
+    void explain() noexcept
     {
         try
         {
+            take_last_words();
             if (tls_ && !tls_->objection().empty())
                 end_.guess = ": " + tls_->objection();
             else if (!replied_ && end_.code)
@@ -199,6 +201,17 @@ private:
         {
             // The error alone will do.
         }
+    }
+
+    /// A server that is full or protected says so in place of all other replies, and hangs up.
+    void take_last_words()
+    {
+        const bool introduced = !vetting_.run_id().empty();
+        if (introduced || told_.error.empty() || end_.refused.why != reason::none)
+            return;
+        end_.refused.text = core::on_one_line(without_login(told_.error, config_));
+        end_.refused.why = reason::rejected;
+        end_.code = {};
     }
 
     // vetting::link

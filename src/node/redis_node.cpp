@@ -443,7 +443,9 @@ private:
         if (status_.state == before && status_.because == because)
             return;
         status_.because = std::move(because);
-        if (log_ && !stopping_)
+        // The errors of a network alternate. The log has one line for the time that a node is down.
+        const bool still_down = before == node_state::down && status_.state == before;
+        if (log_ && !stopping_ && !still_down)
             log_(level_of(status_.state), describe());
         if (events_.on_change)
             events_.on_change();

@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <initializer_list>
 #include <memory>
@@ -163,8 +165,15 @@ void check_that_it_works(asio::io_context& context, client_runner& locks, const 
 class stranger
 {
 public:
-    explicit stranger(std::string says)
+    enum class manners : std::uint8_t
+    {
+        stays,
+        hangs_up,  ///< As soon as it has spoken.
+    };
+
+    explicit stranger(std::string says, manners has = manners::stays)
         : says_(std::move(says)),
+          manners_(has),
           listener_(port_.listen()),
           thread_([this](const std::stop_token& stop) { serve(stop); })
     {
@@ -174,6 +183,9 @@ public:
     {
         return "redis://127.0.0.1:" + std::to_string(port_.number());
     }
+
+    /// Connections so far.
+    [[nodiscard]] std::size_t guests() const noexcept { return guests_; }
 
 private:
     void serve(const std::stop_token& stop)
@@ -190,11 +202,15 @@ private:
             }
             // Whoever closes at once makes this fail, which is as well.
             std::ignore = ::send(guest.get(), says_.data(), says_.size(), MSG_NOSIGNAL);
-            guests.push_back(std::move(guest));
+            if (manners_ == manners::stays)
+                guests.push_back(std::move(guest));
+            ++guests_;
         }
     }
 
     std::string says_;
+    manners manners_;
+    std::atomic<std::size_t> guests_{0};
     loopback_port port_;
     descriptor listener_;
     std::jthread thread_;
@@ -923,6 +939,40 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_no_redis_is_down_and_the_others_go_on)
             BOOST_TEST_MESSAGE(clients[i].status(2).because);
         }
     }
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_hangs_up_is_rejected_in_its_words_and_logged_once)
+{
+    const stranger server(
+        "-DENIED Redis is running in protected mode because protected mode is enabled and no "
+        "password is set for the default user. In this mode connections are only accepted from the "
+        "loopback interface. If you want to connect from external computers to Redis you may adopt "
+        "one of the following solutions: 1) Just disable protected mode sending the command\r\n",
+        stranger::manners::hangs_up
+    );
+    std::vector<std::string> log;
+    loop context;
+    client_config config = config_for({server.url()});
+    config.log = [&log](log_level, std::string_view line) { log.emplace_back(line); };
+    client_runner locks(context, config);
+    BOOST_TEST(run_until(context, [&] { return server.guests() == 6; }));
+
+    BOOST_TEST(locks.status(0).state == node_state::rejected);
+    BOOST_TEST(locks.status(0).because.starts_with("DENIED Redis is running in protected mode"));
+    BOOST_TEST(log.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_server_without_room_for_another_client_is_rejected_until_there_is)
+{
+    redis_server server({.extra = {"--maxclients", "1"}});
+    std::optional<resp_client> other = server.client();
+    loop context;
+    client_runner locks(context, config_for({server.url()}));
+
+    BOOST_TEST(locks.reaches(0, node_state::rejected));
+    BOOST_TEST(locks.status(0).because == "ERR max number of clients reached");
+    other.reset();
+    BOOST_TEST(locks.reaches(1));
 }
 
 BOOST_AUTO_TEST_CASE(a_node_that_is_still_connecting_says_so)

@@ -289,6 +289,19 @@ BOOST_AUTO_TEST_CASE(the_end_of_the_other_side_is_told)
     BOOST_TEST(owner->code == asio::error::eof);
 }
 
+BOOST_AUTO_TEST_CASE(what_a_server_said_before_it_hung_up_is_read_though_a_write_fails)
+{
+    connect_and_accept();
+    asio::write(peer, asio::buffer("full", 4));
+    peer.set_option(asio::socket_base::linger(true, 0));  // Closing resets the connection.
+    peer.close();
+    owner->wire->write("PING");
+    run_until_closed();
+
+    BOOST_TEST(received() == "full");
+    BOOST_TEST(owner->code == asio::error::connection_reset);
+}
+
 BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_is_told)
 {
     acceptor.close();

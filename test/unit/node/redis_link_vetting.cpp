@@ -113,6 +113,27 @@ BOOST_AUTO_TEST_CASE(an_error_to_the_greeting_refuses_the_node_in_the_words_of_t
     BOOST_TEST(end().refused.text == "WRONGPASS invalid password");
 }
 
+BOOST_AUTO_TEST_CASE(a_server_that_says_why_and_hangs_up_is_refused_in_its_words)
+{
+    open();
+    send("-ERR max number of clients reached\r\n");
+    lose(asio::error::eof);
+
+    BOOST_TEST(end().refused.why == reason::rejected);
+    BOOST_TEST(end().refused.text == "ERR max number of clients reached");
+    BOOST_TEST(end().code == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(the_last_words_of_a_server_do_not_show_the_password)
+{
+    node().password = "s3cret";
+    open();
+    send("-ERR cannot parse 'HELLO 3 AUTH default s3cret'\r\n");
+    lose(asio::error::eof);
+
+    BOOST_TEST(!contains(end().refused.text, "s3cret"));
+}
+
 BOOST_AUTO_TEST_CASE(a_replica_is_refused)
 {
     open();

@@ -340,6 +340,22 @@ BOOST_AUTO_TEST_CASE(a_refusal_of_commands_ends_with_the_connection)
     BOOST_TEST(subject->status().refuses.empty());
 }
 
+BOOST_AUTO_TEST_CASE(errors_that_alternate_while_a_node_is_down_are_logged_once)
+{
+    make_ready();
+    log.clear();
+    for (int attempt = 0; attempt < 3; ++attempt)
+    {
+        lose(asio::error::eof);
+        advance(2s);
+        lose(asio::error::connection_reset);
+        advance(2s);
+    }
+
+    BOOST_TEST(log.size() == 1u);
+    BOOST_TEST(subject->status().because == error_code(asio::error::connection_reset).message());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_FIXTURE_TEST_SUITE(test_node_reconnection, ready_node)

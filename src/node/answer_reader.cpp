@@ -1,5 +1,7 @@
 #include "node/answer_reader.hpp"
 
+#include "core/one_line.hpp"
+
 #include <charconv>
 #include <system_error>
 
@@ -35,7 +37,7 @@ void read_head(reply_shape& shape, const resp::part& part)
     case type::simple_error:
     case type::blob_error:
         shape.what = reply_shape::kind::error;
-        shape.text.assign(part.value);
+        shape.text = core::kept_error(part.value);
         break;
     case type::null: shape.what = reply_shape::kind::null; break;
     case type::simple_string:
@@ -69,7 +71,7 @@ void texts::read(const resp::part& part)
 {
     const bool failed = resp::is_error(part.kind);
     if (failed && error.empty())
-        error = part.value;
+        error = core::kept_error(part.value);
     if (!failed && !part.value.empty())
         all.emplace_back(part.value);
 }

@@ -90,7 +90,7 @@ private:
 };
 
 /// Everything that is text in the replies to a request, whatever its depth. The first error, if
-/// there is one, instead.
+/// there is one, instead, cut to `core::max_error`.
 struct texts
 {
     std::vector<std::string> all;

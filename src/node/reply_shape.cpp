@@ -1,5 +1,6 @@
 #include "node/reply_shape.hpp"
 
+#include "core/limits.hpp"
 #include "core/token_clock.hpp"
 
 #include <algorithm>
@@ -112,6 +113,8 @@ reply interpret_guarded(verb asked, std::uint64_t stamp, const reply_shape& from
     reply result = interpret_code(asked, from.numbers[0], from.numbers[2]);
     const bool tells_place = asked == verb::acquire && result.why == reason::held;
     if (from.count != (tells_place ? 5U : 4U))
+        return unexpected();
+    if (tells_place && from.numbers[4] > static_cast<std::int64_t>(core::max_queue))
         return unexpected();
     if (tells_place && from.numbers[4] >= 0)
         result.position = static_cast<std::size_t>(from.numbers[4]) + 1;

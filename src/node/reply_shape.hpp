@@ -28,7 +28,7 @@ struct reply_shape
 
     kind what = kind::other;
     std::int64_t number = 0;
-    std::string text;  ///< Of an error.
+    std::string text;  ///< Of an error, cut to `core::max_error`.
     std::array<std::int64_t, max_numbers> numbers{};
     std::size_t count = 0;  ///< Of `numbers`.
     bool of_all = false;    ///< An error in place of a list: the command did nothing.

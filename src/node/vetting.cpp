@@ -1,5 +1,6 @@
 #include "node/vetting.hpp"
 
+#include "core/one_line.hpp"
 #include "scripts.hpp"
 
 #include <algorithm>
@@ -25,6 +26,25 @@ constexpr std::array durable_settings{
     std::pair{"appendfsync", "always"},
     std::pair{"no-appendfsync-on-rewrite", "no"},
 };
+
+/// Whether a server's words quote the password. Where they were cut, its beginning is enough.
+bool quote(std::string_view words, std::string_view password)
+{
+    if (password.empty())
+        return false;
+    if (words.find(password) != words.npos)
+        return true;
+    constexpr std::size_t telling = 4;  // Fewer letters tell little, and end many a word.
+    if (!words.ends_with(core::cut_mark))
+        return false;
+    words.remove_suffix(core::cut_mark.size());
+    for (std::size_t size = telling; size < password.size(); ++size)
+    {
+        if (words.ends_with(password.substr(0, size)))
+            return true;
+    }
+    return false;
+}
 
 }  // namespace
 
@@ -59,7 +79,7 @@ std::string without_login(const std::string& error, const node_config& config)
     std::string shown = error.substr(0, error.find(", with args beginning with"));
     const auto begins_with = [&shown](const char* code) { return shown.starts_with(code); };
     // What stands before a server may quote them in other ways, but not behind these codes.
-    if (!config.password.empty() && shown.find(config.password) != shown.npos &&
+    if (quote(shown, config.password) &&
         std::ranges::none_of(std::array{"WRONGPASS ", "NOPERM ", "NOAUTH "}, begins_with))
         return "the server's words are not shown: they contain the password";
     return shown;

@@ -27,4 +27,13 @@ BOOST_AUTO_TEST_CASE(what_is_too_long_is_cut)
     BOOST_TEST(core::on_one_line(just + "y") == just + "...");
 }
 
+BOOST_AUTO_TEST_CASE(of_an_error_the_beginning_is_kept)
+{
+    const std::string just(core::max_error, 'x');
+
+    BOOST_TEST(core::kept_error(just) == just);
+    BOOST_TEST(core::kept_error(just + "y") == just + "...");
+    BOOST_TEST(core::kept_error("").empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,7 @@
 #include "node/answer_reader.hpp"
 
+#include "core/one_line.hpp"
+
 #include <boost/test/unit_test.hpp>
 
 #include <cstddef>
@@ -7,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+namespace core = redlock::core;
 namespace detail = redlock::detail;
 using detail::reply_shape;
 using detail::resp::part;
@@ -86,6 +89,19 @@ BOOST_AUTO_TEST_CASE(the_reply_to_one_question_is_its_answer)
     check(of_one({{.kind = type::null, .value = {}}}), {"null"});
     check(of_one({number("7", 0)}), {"7"});
     check(of_one({error("ERR no", 0)}), {"ERR no"});
+}
+
+BOOST_AUTO_TEST_CASE(of_a_long_error_the_beginning_is_kept)
+{
+    const std::string long_error = "MISCONF " + std::string(1'000'000, 'x');
+    const std::string kept = core::kept_error(long_error);
+    const part blob{.kind = type::blob_error, .value = long_error};
+    detail::texts told;
+    told.read(blob);
+
+    check(of_one({blob}), {kept});
+    check(of_list(2, {error(long_error, 0)}), {kept, kept});
+    BOOST_TEST(told.error == kept);
 }
 
 BOOST_AUTO_TEST_CASE(only_the_word_OK_is_ok)

@@ -1,5 +1,7 @@
 #include "node/reply_shape.hpp"
 
+#include "core/limits.hpp"
+
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -217,6 +219,9 @@ BOOST_AUTO_TEST_CASE(a_guarded_answer_of_another_shape_is_a_failure)
         return interpret(verb::acquire, stamp, from).vote == vote::unknown;
     };
     BOOST_TEST(!fails(numbers({0, echo, 300, 7, 0})));
+    BOOST_TEST(!fails(numbers({0, echo, 300, 7, core::max_queue})));
+    BOOST_TEST(fails(numbers({0, echo, 300, 7, core::max_queue + 1})));
+    BOOST_TEST(fails(numbers({0, echo, 300, 7, largest})));
     BOOST_TEST(fails(numbers({0, echo + 1, 300, 7, 0})));
     BOOST_TEST(fails(numbers({0, echo, 300})));
     BOOST_TEST(fails(numbers({0, echo, 300, 7})));

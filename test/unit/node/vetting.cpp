@@ -36,6 +36,15 @@ BOOST_AUTO_TEST_CASE(words_that_hold_the_password_are_not_shown)
     BOOST_TEST(said == "the server's words are not shown: they contain the password");
 }
 
+BOOST_AUTO_TEST_CASE(words_that_were_cut_within_the_password_are_not_shown)
+{
+    const std::string refused = "the server's words are not shown: they contain the password";
+
+    BOOST_TEST(shown("ERR cannot parse 'HELLO 3 AUTH locks s3cr...", "s3cret") == refused);
+    BOOST_TEST(shown("ERR cannot parse 'HELLO 3 AUTH locks...", "s3cret") != refused);
+    BOOST_TEST(shown("ERR cannot parse 'HELLO 3 AUTH locks s3cr", "s3cret") != refused);
+}
+
 BOOST_AUTO_TEST_CASE(the_words_of_a_refused_login_are_shown_though_the_password_is_a_word_of_them)
 {
     const std::string said = "WRONGPASS invalid username-password pair or user is disabled.";

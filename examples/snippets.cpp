@@ -18,7 +18,9 @@
 #include <future>
 #include <iostream>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -186,6 +188,21 @@ redlock::client_config config()
             std::cerr << "redlock: " << line << '\n';
     };
     // end snippet
+    return config;
+}
+
+std::string read_password();
+
+redlock::client_config rotated_password()
+{
+    redlock::client_config config;
+    redlock::node_config node;
+    // snippet: ask_credentials
+    node.ask_credentials = [](auto handler) {
+        std::move(handler)(redlock::error_code(), redlock::credentials{"locks", read_password()});
+    };
+    // end snippet
+    config.nodes.push_back(node);
     return config;
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/one_line.hpp"
 #include "core/silence.hpp"
+#include "node/awaited_value.hpp"
 #include "node/guard.hpp"
 #include "node/outbox.hpp"
 #include "node/refused_verbs.hpp"
@@ -16,6 +17,7 @@
 #include <chrono>
 #include <cstddef>
 #include <deque>
+#include <exception>
 #include <new>
 #include <optional>
 #include <string_view>
@@ -42,6 +44,13 @@ struct expected
     std::size_t replies = 0;
     std::unique_ptr<batch> asked;  ///< Of a batch.
     vetting::next_step next;       ///< Of the vetting, or of a probe.
+};
+
+/// What `node_config::ask_credentials` has answered.
+struct given_credentials
+{
+    error_code failure;
+    credentials login;
 };
 
 /** The link over one connection.
@@ -74,6 +83,15 @@ public:
           vetting_(*this, group, index, config),
           questions_(index, group.encoder)
     {
+    }
+
+    redis_link_impl(const redis_link_impl&) = delete;
+    redis_link_impl& operator=(const redis_link_impl&) = delete;
+
+    ~redis_link_impl()
+    {
+        if (login_)
+            login_->leave();
     }
 
     /// Connects by `wire`.
@@ -146,7 +164,13 @@ public:
 private:
     // connection::owner
 
-    void on_open() override { vetting_.begin(); }
+    void on_open() override
+    {
+        if (config_.ask_credentials)
+            ask_credentials();
+        else
+            vetting_.begin();
+    }
 
     std::size_t on_input(std::string_view input) override
     {
@@ -194,6 +218,8 @@ private:
             take_last_words();
             if (tls_ && !tls_->objection().empty())
                 end_.guess = ": " + tls_->objection();
+            else if (login_ && end_.code == asio::error::timed_out)
+                end_.guess = "; ask_credentials gave none in time";
             else if (!replied_ && end_.code)
                 end_.guess = guess_about_tls(config_, end_.code);
         }
@@ -209,9 +235,58 @@ private:
         const bool introduced = !vetting_.run_id().empty();
         if (introduced || told_.error.empty() || end_.refused.why != reason::none)
             return;
-        end_.refused.text = core::on_one_line(without_login(told_.error, config_));
+        end_.refused.text = core::on_one_line(vetting_.shown(told_.error));
         end_.refused.why = reason::rejected;
         end_.code = {};
+    }
+
+    /// The answer may come from any thread, at any time or never. Until then nothing is sent, and
+    /// the time limit of connecting goes on.
+    void ask_credentials()
+    {
+        login_ = std::make_shared<awaited_value<given_credentials>>();
+        login_->wait([strand = strand_, link = weak_from_this()]() {
+            asio::post(strand, [link]() {
+                if (const auto self = link.lock())
+                    self->on_credentials();
+            });
+        });
+        try
+        {
+            config_.ask_credentials([to = login_](error_code failure, credentials login) {
+                to->bring({failure, std::move(login)});
+            });
+        }
+        catch (const std::exception& failure)
+        {
+            refuse(reason::rejected, std::string("ask_credentials failed: ") + failure.what());
+        }
+    }
+
+    void on_credentials()
+    {
+        turn_->work([this]() {
+            try
+            {
+                use_credentials();
+            }
+            catch (const std::bad_alloc&)
+            {
+                give_up(asio::error::no_memory);
+            }
+        });
+    }
+
+    void use_credentials()
+    {
+        auto given = login_->take();
+        if (closing_ || !given)
+            return;
+        login_ = nullptr;
+        if (given->failure)
+            return refuse(reason::rejected, "ask_credentials failed: " + given->failure.message());
+        vetting_.use(std::move(given->login));
+        vetting_.begin();
     }
 
     // vetting::link
@@ -287,7 +362,11 @@ private:
         if (part.pushed)
             return take_push(part);
         if (expected_.empty())
+        {
+            if (login_)  // A server that hangs up says why as soon as the connection is open.
+                told_.read(part);
             return give_up(resp::error::unasked);
+        }
         expected& by = expected_.front();
         if (by.asked)
             questions_.read(*by.asked, part);
@@ -445,6 +524,7 @@ private:
     std::optional<tls_session> tls_;    ///< The wire uses it.
     std::unique_ptr<connection> wire_;  ///< Null: the link ends at once.
     std::unique_ptr<alarm> next_look_;
+    std::shared_ptr<awaited_value<given_credentials>> login_;  ///< While it is awaited.
     link_events events_;
     link_end end_;
 

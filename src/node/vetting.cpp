@@ -110,6 +110,17 @@ vetting::vetting(link& vetted, link_group group, std::size_t index, node_config 
 {
 }
 
+void vetting::use(credentials login)
+{
+    node_.username = std::move(login.username);
+    node_.password = std::move(login.password);
+}
+
+std::string vetting::shown(const std::string& error) const
+{
+    return without_login(error, node_);
+}
+
 void vetting::begin()
 {
     link_.exchange(make_vetting_request(node_, group_.guarded.get()), [this](const texts& told) {
@@ -125,7 +136,7 @@ void vetting::on_introduced(const texts& told)
     if (const refusal judgement = judge_mode(server))
         return link_.refuse(judgement.why, judgement.text);
     if (!told.error.empty())
-        return link_.refuse(reason::rejected, without_login(told.error, node_));
+        return link_.refuse(reason::rejected, shown(told.error));
     if (const refusal judgement = judge(server, node_))
         return link_.refuse(judgement.why, judgement.text);
     run_id_ = server.run_id;

@@ -84,11 +84,17 @@ public:
     vetting& operator=(const vetting&) = delete;
     ~vetting() { end(); }
 
+    /// Logs in with these instead of those of the configuration. Before `begin`.
+    void use(credentials login);
+
     /// Begins. The connection is open, and nothing was sent.
     void begin();
 
     /// The connection is over.
     void end() noexcept;
+
+    /// A server's error to the first commands, as it may be shown.
+    [[nodiscard]] std::string shown(const std::string& error) const;
 
     /// Of the server, once it has introduced itself.
     [[nodiscard]] const std::string& run_id() const noexcept { return run_id_; }

@@ -4,6 +4,8 @@
 #include <redlock/diagnostics.hpp>
 #include <redlock/initialize.hpp>
 
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -18,6 +20,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -427,6 +430,97 @@ BOOST_AUTO_TEST_CASE(a_password_is_not_shown_by_a_server_that_does_not_know_the_
         BOOST_TEST(contains(because, "HELLO"));
         BOOST_TEST(!contains(because, secret.substr(0, 4)), because);
     }
+}
+
+BOOST_AUTO_TEST_CASE(a_password_is_rotated_without_a_restart_of_the_client)
+{
+    redis_server server;
+    set_user(server, least_privilege);
+    client_config config = as_user(server);
+    std::string current = password;
+    config.nodes[0].password = "of no use";
+    config.nodes[0].ask_credentials = [&current](auto handler) {
+        std::move(handler)(error_code(), credentials{"locks", current});
+    };
+    loop context;
+    client_runner locks(context, config);
+    locks.wait_for_all_nodes();
+
+    server.command({"ACL", "SETUSER", "locks", ">another"});
+    current = "another";
+    server.command({"ACL", "SETUSER", "locks", std::string("<") + password});
+    BOOST_TEST(locks.status(0).state == node_state::ready);
+    server.command({"CLIENT", "KILL", "USER", "locks"});
+    BOOST_TEST(locks.reaches(0, node_state::down));
+
+    BOOST_TEST(locks.reaches(0, node_state::ready));
+}
+
+BOOST_AUTO_TEST_CASE(credentials_may_come_from_another_thread)
+{
+    redis_server server;
+    set_user(server, least_privilege);
+    client_config config = as_user(server);
+    config.nodes[0].password = "of no use";
+    std::jthread source;
+    config.nodes[0].ask_credentials = [&source](auto handler) {
+        source = std::jthread([answer = std::move(handler)]() mutable {
+            std::move(answer)(error_code(), credentials{"locks", password});
+        });
+    };
+    loop context;
+    client_runner locks(context, config);
+
+    BOOST_TEST(locks.reaches(1));
+}
+
+BOOST_AUTO_TEST_CASE(credentials_may_come_when_the_client_and_its_context_are_gone)
+{
+    redis_server server;
+    client_config config = as_user(server);
+    asio::any_completion_handler<void(error_code, credentials)> asked;
+    config.nodes[0].ask_credentials = [&asked](auto handler) { asked = std::move(handler); };
+    {
+        loop context;
+        client locks(context, config);
+        locks.async_run([](error_code) {});
+        BOOST_TEST(run_until(context, [&] { return !!asked; }));
+    }
+
+    std::move(asked)(error_code(), credentials{"locks", password});
+}
+
+BOOST_AUTO_TEST_CASE(a_source_of_credentials_that_fails_is_the_reason)
+{
+    redis_server server;
+    client_config config = as_user(server);
+    config.nodes[0].ask_credentials = [](auto handler) {
+        std::move(handler)(asio::error::access_denied, credentials{});
+    };
+    loop context;
+    client_runner locks(context, config);
+
+    BOOST_TEST(locks.reaches(0, node_state::rejected));
+    BOOST_TEST(
+        locks.status(0).because ==
+        "ask_credentials failed: " + error_code(asio::error::access_denied).message()
+    );
+}
+
+BOOST_AUTO_TEST_CASE(fresh_nodes_are_initialized_with_credentials_that_are_asked_for)
+{
+    redis_server server;
+    set_user(server, least_privilege_of_guarded());
+    client_config config = as_guarded_user(server);
+    config.nodes[0].password.clear();
+    config.nodes[0].ask_credentials = [](auto handler) {
+        std::move(handler)(error_code(), credentials{"locks", password});
+    };
+    loop context;
+
+    run(context, async_initialize_nodes(context, config));
+    client_runner locks(context, config);
+    BOOST_TEST(locks.reaches(1));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

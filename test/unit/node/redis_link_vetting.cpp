@@ -1,9 +1,12 @@
 // A link while its server is vetted: the test plays the server.
 
+#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +17,23 @@
 
 namespace redlock::test {
 namespace {
+
+/// A link whose login the test gives.
+struct asking_link : link_fixture
+{
+    asking_link()
+    {
+        node().ask_credentials = [this](auto handler) { asked = std::move(handler); };
+    }
+
+    void give(error_code failure, credentials login)
+    {
+        std::exchange(asked, {})(failure, std::move(login));
+        settle();
+    }
+
+    asio::any_completion_handler<void(error_code, credentials)> asked;
+};
 
 enum class restarted
 {
@@ -229,6 +249,102 @@ BOOST_AUTO_TEST_CASE(files_for_tls_that_are_of_no_use_refuse_the_node)
 
     BOOST_TEST(end().refused.why == reason::rejected);
     BOOST_TEST(contains(end().refused.text, "/nonexistent/ca.pem"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_FIXTURE_TEST_SUITE(test_link_credentials, asking_link)
+
+BOOST_AUTO_TEST_CASE(nothing_is_sent_before_the_credentials_are_there)
+{
+    start();
+    BOOST_TEST(!asked);
+    wire->owner->on_open();
+    settle();
+    BOOST_TEST(!!asked);
+    BOOST_TEST(wire->written.empty());
+
+    give({}, {"locks", "s3cret"});
+    BOOST_TEST(contains(wire->written, "locks\r\n$6\r\ns3cret"));
+    send(introduction(healthy, 2));
+    BOOST_TEST(ready.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(each_connection_asks_again)
+{
+    open();
+    give({}, {"locks", "old"});
+    lose();
+    wire = std::make_shared<scripted_wire>();
+    ended.clear();
+    open();
+    give({}, {"locks", "new"});
+
+    BOOST_TEST(contains(wire->written, "locks\r\n$3\r\nnew"));
+}
+
+BOOST_AUTO_TEST_CASE(a_source_that_fails_refuses_the_node)
+{
+    open();
+    give(asio::error::not_found, {});
+
+    BOOST_TEST(end().refused.why == reason::rejected);
+    BOOST_TEST(
+        end().refused.text ==
+        "ask_credentials failed: " + error_code(asio::error::not_found).message()
+    );
+}
+
+BOOST_AUTO_TEST_CASE(a_source_that_throws_refuses_the_node)
+{
+    node().ask_credentials = [](const auto&) { throw std::runtime_error("no such file"); };
+    open();
+
+    BOOST_TEST(end().refused.why == reason::rejected);
+    BOOST_TEST(end().refused.text == "ask_credentials failed: no such file");
+}
+
+BOOST_AUTO_TEST_CASE(a_source_that_never_answers_has_two_seconds)
+{
+    open();
+    advance(2s);
+    advance(200ms);
+
+    BOOST_TEST(end().code == asio::error::timed_out);
+    BOOST_TEST(end().guess == "; ask_credentials gave none in time");
+    give({}, {"locks", "s3cret"});
+    BOOST_TEST(wire->written.empty());
+}
+
+BOOST_AUTO_TEST_CASE(credentials_for_a_link_that_is_gone_are_dropped)
+{
+    open();
+    link->close();
+    settle();
+    const std::weak_ptr<detail::redis_link> gone = link;
+    link.reset();
+    BOOST_TEST(gone.expired());
+
+    give({}, {"locks", "s3cret"});
+    BOOST_TEST(wire->written.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_hangs_up_before_the_login_is_refused_in_its_words)
+{
+    open();
+    send("-ERR max number of clients reached\r\n");
+
+    BOOST_TEST(end().refused.why == reason::rejected);
+    BOOST_TEST(end().refused.text == "ERR max number of clients reached");
+}
+
+BOOST_AUTO_TEST_CASE(a_password_that_was_given_is_not_shown)
+{
+    open();
+    give({}, {"locks", "s3cret"});
+    send(introduction(healthy, 2, "-ERR cannot parse 'HELLO 3 AUTH locks s3cret'\r\n"));
+
+    BOOST_TEST(!contains(end().refused.text, "s3cret"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

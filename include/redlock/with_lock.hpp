@@ -204,13 +204,12 @@ boost::asio::awaitable<void, Executor> hold_lock(
         std::rethrow_exception(thrown);
 }
 
-/// Keeps a temporary body by value, any other by reference.
+/// Keeps the body, which must outlive the coroutines that it returns.
 template <class Body>
 auto with_lock(client& locks, std::string resource, acquire_options options, Body body)
     -> awaitable_of<Body>
 {
     namespace asio = boost::asio;
-    using body_type = std::remove_reference_t<Body>;
     using result_type = typename awaitable_traits_of<Body>::result;
     using executor_type = typename awaitable_traits_of<Body>::executor;
 
@@ -220,7 +219,7 @@ auto with_lock(client& locks, std::string resource, acquire_options options, Bod
     // coroutine's executor instead of the emitting thread.
     co_await asio::co_spawn(
         make_serial(own),
-        hold_lock<body_type, result_type, executor_type>(
+        hold_lock<Body, result_type, executor_type>(
             locks, std::move(resource), options, body, result
         ),
         asio::bind_executor(own, asio::use_awaitable_t<executor_type>())
@@ -253,9 +252,9 @@ auto with_lock(client& locks, std::string resource, acquire_options options, Bod
     one function at a time.
 
     @param body Function object that takes the lease and returns `boost::asio::awaitable<T>`. Called
-    once, after the acquisition. Moved into the coroutine if it is a temporary; otherwise it must
-    live until the coroutine has ended. With GCC 12 a temporary must be trivially destructible, as a
-    lambda that captures by reference is. Name any other lambda first.
+    once, after the acquisition. Copied or moved into the coroutine; `std::ref(body)` is neither,
+    and `body` must then live until the coroutine has ended. With GCC 12 a temporary must be
+    trivially destructible, as a lambda that captures by reference is. Name any other lambda first.
 
     @return A coroutine to await or spawn, with the result of the body. `T` may be void, and need be
     neither copyable nor default-constructible.
@@ -282,7 +281,7 @@ template <class Body>
     Body&& body
 )
 {
-    using function = std::remove_reference_t<Body>;
+    using function = std::decay_t<Body>;
     constexpr bool callable = std::invocable<function&, lease&>;
     constexpr bool awaitable = detail::returns_awaitable<function>;
     static_assert(callable, "The body of with_lock is called with a redlock::lease&: take one.");
@@ -293,13 +292,18 @@ template <class Body>
     );
     static_assert(
         detail::safe_body<Body>,
-        "GCC 12 would destroy the captures of this body twice: give the lambda a name first."
+        "GCC 12 would destroy the captures of this body twice: give the lambda a name and pass the "
+        "name, which copies it, or std::ref(name)."
     );
-    if constexpr (awaitable)
+    constexpr bool kept = std::constructible_from<function, Body>;
+    static_assert(
+        kept,
+        "with_lock copies its body, and this one cannot be copied: pass std::move(body), or "
+        "std::ref(body) if it outlives the coroutine."
+    );
+    if constexpr (awaitable && kept)
     {
-        using kept =
-            std::conditional_t<std::is_lvalue_reference_v<Body>, Body, std::remove_cvref_t<Body>>;
-        return detail::with_lock<kept>(
+        return detail::with_lock<function>(
             locks, std::string(resource), options, std::forward<Body>(body)
         );
     }

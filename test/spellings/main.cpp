@@ -213,7 +213,15 @@ asio::awaitable<void> bodies(redlock::client& locks)
     require(co_await redlock::with_lock(locks, "b", {.ttl = 1s}, named) == name, "captures live");
     require(co_await redlock::with_lock(locks, name, 1s, forty_two) == 42, "a ttl");
     require(co_await redlock::with_lock(locks, name, forty_two) == 42, "no options");
-    require(runs == 2, "each body runs once");
+    auto by_reference = [name, &runs, calls = 0](redlock::lease&) mutable -> asio::awaitable<int> {
+        ++runs;
+        co_return ++calls;
+    };
+    co_await redlock::with_lock(locks, name, std::ref(by_reference));
+    require(co_await redlock::with_lock(locks, name, std::ref(by_reference)) == 2, "a reference");
+    co_await redlock::with_lock(locks, name, by_reference);
+    require(co_await redlock::with_lock(locks, name, by_reference) == 3, "a name is copied");
+    require(runs == 6, "each body runs once");
 }
 
 asio::awaitable<void> all(std::string url)

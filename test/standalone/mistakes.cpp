@@ -5,6 +5,8 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <memory>
+
 using namespace std::chrono_literals;
 
 boost::asio::awaitable<void> make_mistake(redlock::client& locks)
@@ -24,6 +26,10 @@ boost::asio::awaitable<void> make_mistake(redlock::client& locks)
     });
 #elif defined(BODY_THAT_IS_NO_COROUTINE)
     co_await redlock::with_lock(locks, "orders:42", 10s, [](redlock::lease&) {});
+#elif defined(BODY_THAT_CANNOT_BE_COPIED)
+    const auto body = [only = std::make_unique<int>(
+                       )](redlock::lease&) -> boost::asio::awaitable<void> { co_return; };
+    co_await redlock::with_lock(locks, "orders:42", body);
 #else
     // No mistake.
     co_await redlock::with_lock(

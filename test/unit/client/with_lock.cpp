@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -493,6 +494,44 @@ BOOST_AUTO_TEST_CASE(a_temporary_body_lives_as_long_as_the_coroutine)
 
     BOOST_TEST(seen == 42);
     BOOST_TEST(shared.use_count() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_named_body_is_copied_and_may_be_gone_when_it_runs)
+{
+    running_client fixture;
+    const auto shared = std::make_shared<int>(42);
+    int seen = 0;
+    std::optional<asio::awaitable<void>> work;
+    {
+        std::optional body = [kept = shared, &seen](lease&) -> asio::awaitable<void> {
+            seen = *kept;
+            co_return;
+        };
+        work = with_lock(fixture.locks(), "orders:42", *body);
+        body.reset();
+    }
+    BOOST_TEST(shared.use_count() == 2);
+
+    spawn(fixture, std::move(*work));
+    work.reset();
+
+    BOOST_TEST(seen == 42);
+    BOOST_TEST(shared.use_count() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_reference_to_a_body_is_not_copied)
+{
+    running_client fixture;
+    int runs = 0;
+    auto body = [only = std::make_unique<int>(0), &runs](lease&) -> asio::awaitable<void> {
+        runs = ++*only;
+        co_return;
+    };
+
+    for (int i = 0; i < 2; ++i)
+        spawn(fixture, with_lock(fixture.locks(), "orders:42", std::ref(body)));
+
+    BOOST_TEST(runs == 2);
 }
 
 BOOST_AUTO_TEST_CASE(a_body_that_ended_in_a_loop_that_stood_still_has_lost_the_lease)

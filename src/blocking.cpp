@@ -2,6 +2,8 @@
 #include <redlock/client.hpp>
 #include <redlock/lease.hpp>
 
+#include "forks.hpp"
+
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/error.hpp>
@@ -12,6 +14,7 @@
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <future>
 #include <stdexcept>
 #include <thread>
@@ -21,9 +24,42 @@ namespace redlock::blocking {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
+/** Belongs to the process that made it.
+
+    A child process has a copy, but not the thread that works with it. That thread may have been in
+    the middle of a change, with a mutex locked. So the child touches nothing of the copy, and does
+    not even destroy it. A list of all such copies shows a leak checker that they are not lost.
+*/
+class detail::bound_to_process
+{
+public:
+    /// Whether this is the process that made it.
+    [[nodiscard]] bool at_home() const noexcept { return redlock::detail::fork_count() == home_; }
+
+    /// Destroys it, if this is its process.
+    template <class T>
+    static void end(T* of) noexcept
+    {
+        if (of->at_home())
+            delete of;
+        else
+            of->leave_alone();
+    }
+
+private:
+    void leave_alone() noexcept
+    {
+        static std::atomic<bound_to_process*> last;
+        before_ = last.exchange(this);
+    }
+
+    const unsigned home_ = redlock::detail::fork_count();
+    bound_to_process* before_ = nullptr;
+};
+
 /// A client and the thread that it works in. Lives as long as the client or a lease of it, because
 /// both need an answer.
-class detail::engine
+class detail::engine : public bound_to_process
 {
 public:
     explicit engine(client_config config)
@@ -45,9 +81,11 @@ public:
     [[nodiscard]] redlock::client& locks() noexcept { return locks_; }
 
     /// To be called before an operation is started that is waited for. In the thread of the client
-    /// nobody would be left to end it.
-    void refuse_own_thread()
+    /// nobody would be left to end it, and a child process does not have that thread.
+    void check_may_wait()
     {
+        if (!at_home())
+            throw boost::system::system_error(error::not_running);
         if (context_.get_executor().running_in_this_thread())
         {
             throw std::logic_error(
@@ -61,7 +99,7 @@ public:
     template <class Start>
     auto result_of(Start start)
     {
-        refuse_own_thread();
+        check_may_wait();
         return start().get();
     }
 
@@ -88,7 +126,7 @@ private:
     std::thread thread_;
 };
 
-class detail::held_lease
+class detail::held_lease : public bound_to_process
 {
 public:
     held_lease(std::shared_ptr<engine> by, redlock::lease held)
@@ -144,7 +182,12 @@ lease::lease(lease&& other) noexcept = default;
 lease& lease::operator=(lease&& other) noexcept = default;
 lease::~lease() = default;
 
-lease::lease(std::unique_ptr<detail::held_lease> held) noexcept : held_(std::move(held)) {}
+lease::lease(detail::held_ptr held) noexcept : held_(std::move(held)) {}
+
+void detail::end_held_lease::operator()(held_lease* held) const noexcept
+{
+    bound_to_process::end(held);
+}
 
 std::string_view lease::resource() const noexcept
 {
@@ -153,17 +196,17 @@ std::string_view lease::resource() const noexcept
 
 time_point lease::valid_until() const noexcept
 {
-    return held_ ? (*held_)->valid_until() : time_point();
+    return is_ours() ? (*held_)->valid_until() : time_point();
 }
 
 milliseconds lease::remaining() const noexcept
 {
-    return held_ ? (*held_)->remaining() : milliseconds(0);
+    return is_ours() ? (*held_)->remaining() : milliseconds(0);
 }
 
 bool lease::expired() const noexcept
 {
-    return !held_ || (*held_)->expired();
+    return !is_ours() || (*held_)->expired();
 }
 
 fencing_token lease::fence() const noexcept
@@ -173,7 +216,12 @@ fencing_token lease::fence() const noexcept
 
 error_code lease::last_extension() const noexcept
 {
-    return held_ ? (*held_)->last_extension() : error_code();
+    return is_ours() ? (*held_)->last_extension() : error_code();
+}
+
+bool lease::is_ours() const noexcept
+{
+    return held_ && held_->at_home();
 }
 
 void lease::extend()
@@ -199,12 +247,13 @@ release_outcome lease::release()
 
 void lease::abandon() noexcept
 {
-    if (held_)
+    if (is_ours())
         (*held_)->abandon();
     held_.reset();
 }
 
-client::client(client_config config) : engine_(std::make_shared<detail::engine>(std::move(config)))
+client::client(client_config config)
+    : engine_(new detail::engine(std::move(config)), &detail::bound_to_process::end<detail::engine>)
 {
 }
 
@@ -216,14 +265,14 @@ client::~client()
     }
     catch (...)
     {
-        // Out of memory. The keys end with their ttl.
+        // Out of memory, or in a child process. The keys end with their ttl.
     }
     cancel();
 }
 
 bool client::wait_ready(milliseconds at_most)
 {
-    engine_->refuse_own_thread();
+    engine_->check_may_wait();
     asio::cancellation_signal late;
     std::future<void> ready = engine_->locks().async_wait_ready(
         asio::bind_cancellation_slot(late.slot(), asio::use_future)
@@ -249,7 +298,7 @@ lease client::acquire(std::string_view resource, const acquire_options& options)
     redlock::lease held = engine_->result_of([&] {
         return engine_->locks().async_acquire(resource, options, asio::use_future);
     });
-    return lease(std::make_unique<detail::held_lease>(engine_, std::move(held)));
+    return lease(detail::held_ptr(new detail::held_lease(engine_, std::move(held))));
 }
 
 lease client::try_acquire(std::string_view resource, const acquire_options& options)
@@ -259,17 +308,18 @@ lease client::try_acquire(std::string_view resource, const acquire_options& opti
     });
     if (!held)
         return {};
-    return lease(std::make_unique<detail::held_lease>(engine_, std::move(held)));
+    return lease(detail::held_ptr(new detail::held_lease(engine_, std::move(held))));
 }
 
 void client::cancel() noexcept
 {
-    engine_->locks().cancel();
+    if (engine_->at_home())
+        engine_->locks().cancel();
 }
 
 bool client::close(milliseconds at_most)
 {
-    engine_->refuse_own_thread();
+    engine_->check_may_wait();
     std::future<void> closed = engine_->locks().async_close(asio::use_future);
     const bool in_time = detail::engine::ends_within(at_most, closed);
     cancel();
@@ -283,6 +333,8 @@ redlock::metrics client::metrics() const noexcept
 
 std::vector<node_status> client::nodes() const
 {
+    if (!engine_->at_home())
+        throw boost::system::system_error(error::not_running);
     return engine_->locks().nodes();
 }
 
@@ -298,6 +350,7 @@ void client::end_body(lease& held)
 {
     if (!held)
         return;
+    held.held_->by().check_may_wait();
     const error_code lost = held.held_->loss();
     try
     {

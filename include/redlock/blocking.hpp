@@ -25,8 +25,17 @@ namespace redlock::blocking {
 
 namespace detail {
 
+class bound_to_process;
 class engine;
 class held_lease;
+
+/// Destroys a lease, except in a child process.
+struct REDLOCK_EXPORT end_held_lease
+{
+    void operator()(held_lease* held) const noexcept;
+};
+
+using held_ptr = std::unique_ptr<held_lease, end_held_lease>;
 
 }  // namespace detail
 
@@ -107,11 +116,14 @@ public:
 private:
     friend class client;
 
-    explicit lease(std::unique_ptr<detail::held_lease> held) noexcept;
+    explicit lease(detail::held_ptr held) noexcept;
+
+    /// Not empty, and no copy in a child process.
+    [[nodiscard]] bool is_ours() const noexcept;
 
     void extend_to(milliseconds ttl);
 
-    std::unique_ptr<detail::held_lease> held_;
+    detail::held_ptr held_;
 };
 
 /** Acquires leases with blocking functions, in its own thread.
@@ -125,7 +137,9 @@ private:
     function throws `std::logic_error`.
 
     @par Fork
-    A child process does not have the thread, and must make its own client.
+    A child process does not have the thread, and must make its own client. In its copy, and in its
+    copies of leases, functions throw `error::not_running`. Those that do not throw do nothing: its
+    leases are over, and destroying them releases nothing.
 
     @par Example
     @code

@@ -7,7 +7,6 @@
 
 #include "client/attempt_ids.hpp"
 #include "client/deadlines.hpp"
-#include "client/forks.hpp"
 #include "client/hold.hpp"
 #include "client/lines.hpp"
 #include "client/monitor.hpp"
@@ -22,6 +21,7 @@
 #include "core/limits.hpp"
 #include "core/smoothed.hpp"
 #include "core/token_clock.hpp"
+#include "forks.hpp"
 #include "node/node.hpp"
 #include "node/turn.hpp"
 

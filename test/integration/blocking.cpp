@@ -9,7 +9,9 @@
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
+#include <csignal>
 #include <cstddef>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -19,6 +21,10 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "support/client_runner.hpp"
 #include "support/eventually.hpp"
@@ -79,6 +85,25 @@ error_code thrown_by(Call call)
     {
         return failure.code();
     }
+}
+
+/// Whether a child process exits with 0, and soon.
+bool ends_well(pid_t child)
+{
+    int status = -1;
+    const bool ended = eventually([&] { return ::waitpid(child, &status, WNOHANG) == child; });
+    if (!ended)
+        ::kill(child, SIGKILL);
+    return ended && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/// Whether `what` is true in a child process, and soon.
+bool in_child(const std::function<bool()>& what)
+{
+    const pid_t child = ::fork();
+    if (child == 0)
+        ::_exit(what() ? 0 : 1);
+    return ends_well(child);
 }
 
 }  // namespace
@@ -339,6 +364,47 @@ BOOST_AUTO_TEST_CASE(bad_configurations_are_refused_before_there_is_a_thread)
 {
     config.nodes.clear();
     BOOST_CHECK_THROW(blocking::client{config}, std::invalid_argument);
+}
+
+BOOST_AUTO_TEST_CASE(in_a_child_process_every_function_fails_at_once)
+{
+    std::optional<blocking::client> locks(std::in_place, config);
+    std::optional<blocking::lease> held(locks->acquire(resource, 10s));
+    const auto is_of_no_use = [&] {
+        const auto fails = [](auto call) { return thrown_by(call) == error::not_running; };
+        const bool useless =
+            fails([&] { locks->acquire("another").abandon(); }) &&
+            fails([&] { locks->try_acquire("another").abandon(); }) &&
+            fails([&] { locks->with_lock("another", [](blocking::lease&) {}); }) &&
+            fails([&] { locks->wait_ready(1s); }) && fails([&] { locks->close(1s); }) &&
+            fails([&] { static_cast<void>(locks->nodes()); }) && fails([&] { held->extend(1s); }) &&
+            fails([&] { held->release(); }) && held->expired();
+        locks->cancel();
+        held.reset();
+        locks.reset();
+        return useless;
+    };
+
+    BOOST_TEST(in_child(is_of_no_use));
+
+    BOOST_TEST(!held->expired());
+    BOOST_TEST(held->release() == release_outcome::released);
+}
+
+BOOST_AUTO_TEST_CASE(a_body_that_returns_in_a_child_process_too_fails_there)
+{
+    blocking::client locks(config);
+    pid_t child = 0;
+
+    const error_code thrown = thrown_by([&] {
+        locks.with_lock(resource, 10s, [&](blocking::lease&) { child = ::fork(); });
+    });
+    if (child == 0)
+        ::_exit(thrown == error::not_running ? 0 : 1);
+
+    BOOST_TEST(thrown == error_code());
+    BOOST_TEST(ends_well(child));
+    BOOST_TEST(is_free());
 }
 
 BOOST_AUTO_TEST_CASE(threads_of_one_client_exclude_each_other)

@@ -1,5 +1,5 @@
-#ifndef REDLOCK_SRC_CLIENT_FORKS_HPP
-#define REDLOCK_SRC_CLIENT_FORKS_HPP
+#ifndef REDLOCK_SRC_FORKS_HPP
+#define REDLOCK_SRC_FORKS_HPP
 
 namespace redlock::detail {
 

@@ -1,4 +1,4 @@
-#include "client/forks.hpp"
+#include "forks.hpp"
 
 #include <atomic>
 

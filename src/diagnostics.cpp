@@ -158,8 +158,9 @@ const char* to_string(reason value) noexcept
 
 std::string to_string(const diagnostics& report)
 {
+    const char* const end = report.held_by_this_client ? ", held by this client" : "";
     if (report.quorum == 0)
-        return "no round was started" + why_no_round(report);
+        return "no round was started" + why_no_round(report) + end;
 
     std::string line = "need " + std::to_string(report.quorum) + " of " +
                        std::to_string(report.votes.size()) + ":";
@@ -169,7 +170,7 @@ std::string to_string(const diagnostics& report)
         line += separator + each.node + " " + describe(each);
         separator = ", ";
     }
-    return line;
+    return line + end;
 }
 
 std::ostream& operator<<(std::ostream& out, const diagnostics& report)

@@ -377,7 +377,16 @@ std::shared_ptr<hold> own_hold(const acquisition& acquiring)
     const owner who = acquiring.options.owner;
     if (who == owner::none)
         return nullptr;
-    return acquiring.client->held().find(who, acquiring.resource);
+    auto held = acquiring.client->held().find(acquiring.resource);
+    return held && held->owner() == who ? held : nullptr;
+}
+
+/// Whether this client holds the resource itself.
+bool is_held_here(const acquisition& denied)
+{
+    const client_impl& client = *denied.client;
+    const auto held = denied.client->held().find(denied.resource);
+    return held && !held->over_at(client.now());
 }
 
 /// Says where in the line somebody stood who does not wait any longer.
@@ -598,6 +607,9 @@ task<result<lease>> run_acquisition(
 
     if (ec && acquiring.in_queue && client.connected())
         client.leave_queues(acquiring.last);
+    const bool denied = ec == error::contended || ec == asio::error::operation_aborted;
+    if (denied && options.report)
+        options.report->held_by_this_client = is_held_here(acquiring);
     if (ec)
     {
         client.events().not_acquired(acquiring.resource, ec, acquiring.rounds, started);

@@ -44,14 +44,10 @@ void watch::add(std::shared_ptr<hold> granted, core::instant asked, core::instan
     // What may throw comes first: a hold is watched, or it is not.
     static_cast<void>(time_.read(now));
     granted->schedule.granted(time_.at(asked), granted->extended_by(), jitter_());
-    if (granted->owner() != owner::none)
-    {
-        // There may be one already, whose keys have vanished. The new entry must not go by the
-        // name that it has: that is gone with it.
-        const resource_of_owner name{granted->owner(), granted->resource()};
-        by_owner_.erase(name);
-        by_owner_.emplace(name, granted.get());
-    }
+    // There may be one already, whose keys have vanished. The new entry must not go by the name
+    // that it has: that is gone with it.
+    by_resource_.erase(granted->resource());
+    by_resource_.emplace(granted->resource(), granted.get());
     hold& held = *granted;
     held.kept = std::move(granted);
     put_in(held, now);
@@ -70,9 +66,9 @@ std::shared_ptr<hold> watch::remove(hold& over)
     told_.splice(told_.end(), over.prolonging);
     if (!over.kept)
         return nullptr;
-    const auto found = by_owner_.find({over.owner(), over.resource()});
-    if (found != by_owner_.end() && found->second == &over)
-        by_owner_.erase(found);
+    const auto found = by_resource_.find(over.resource());
+    if (found != by_resource_.end() && found->second == &over)
+        by_resource_.erase(found);
     over.forget_extension();
     holds_.erase(holds_.iterator_to(over));
     client_.events().set_held(holds_.size());
@@ -93,10 +89,10 @@ void watch::extend_by(hold& held, milliseconds ttl)
     arm(now);
 }
 
-std::shared_ptr<hold> watch::find(owner who, std::string_view resource) const
+std::shared_ptr<hold> watch::find(std::string_view resource) const
 {
-    const auto found = by_owner_.find({who, resource});
-    return found == by_owner_.end() ? nullptr : found->second->kept;
+    const auto found = by_resource_.find(resource);
+    return found == by_resource_.end() ? nullptr : found->second->kept;
 }
 
 void watch::catch_up()
@@ -150,7 +146,7 @@ void watch::shut_down() noexcept
     }
     while (!told_.empty())
         told_.front().drop();
-    by_owner_.clear();
+    by_resource_.clear();
 }
 
 void watch::on_deadline()

@@ -1,6 +1,8 @@
 #ifndef REDLOCK_SRC_CLIENT_WATCH_HPP
 #define REDLOCK_SRC_CLIENT_WATCH_HPP
 
+#include <redlock/detail/recycling.hpp>
+
 #include "client/deadlines.hpp"
 #include "client/hold.hpp"
 #include "core/faster_clock.hpp"
@@ -9,10 +11,11 @@
 #include <boost/intrusive/set.hpp>
 
 #include <cstddef>
-#include <map>
+#include <functional>
 #include <memory>
 #include <random>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -45,8 +48,8 @@ public:
     /// Another lease asks for automatic extension, or for more of it.
     void extend_by(hold& held, milliseconds ttl);
 
-    /// What this owner holds of a resource, or null.
-    [[nodiscard]] std::shared_ptr<hold> find(owner who, std::string_view resource) const;
+    /// The last hold of a resource, or null.
+    [[nodiscard]] std::shared_ptr<hold> find(std::string_view resource) const;
 
     /// A hold that is due to be extended has got a place for that.
     void start_extension(const std::shared_ptr<hold>& next, place taken);
@@ -74,8 +77,6 @@ private:
         }
     };
 
-    using resource_of_owner = std::pair<owner, std::string_view>;
-
     void on_deadline() override;
     void on_turn_end() override;
 
@@ -93,7 +94,13 @@ private:
     client_impl& client_;
     std::shared_ptr<deadlines> timer_;
     boost::intrusive::multiset<watched, boost::intrusive::compare<sooner>> holds_;
-    std::map<resource_of_owner, hold*> by_owner_;
+    std::unordered_map<
+        std::string_view,
+        hold*,
+        std::hash<std::string_view>,
+        std::equal_to<>,
+        recycling_allocator<std::pair<const std::string_view, hold*>>>
+        by_resource_;
     suspension::list told_;  ///< Operations that waited for a loss, and are about to go on.
     std::mt19937_64 jitter_;
     core::faster_clock time_;  ///< By which the holds are ordered.

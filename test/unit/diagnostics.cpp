@@ -114,6 +114,21 @@ BOOST_AUTO_TEST_CASE(a_report_says_what_was_needed_and_what_each_node_answered_i
     );
 }
 
+BOOST_AUTO_TEST_CASE(a_report_says_whether_this_client_held_the_resource)
+{
+    diagnostics report{1, 1, {voted(vote::denied, reason::held)}};
+    report.held_by_this_client = true;
+    BOOST_TEST(to_string(report) == "need 1 of 1: n1:6379 held, held by this client");
+
+    diagnostics waiting;
+    waiting.position = 2;
+    waiting.waiters = 3;
+    waiting.held_by_this_client = true;
+    BOOST_TEST(
+        to_string(waiting) == "no round was started: waiting, 2nd of 3, held by this client"
+    );
+}
+
 BOOST_AUTO_TEST_CASE(a_report_is_printed_as_its_text)
 {
     const diagnostics report{1, 1, {voted(vote::granted, reason::none)}};

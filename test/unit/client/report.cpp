@@ -345,6 +345,55 @@ BOOST_AUTO_TEST_CASE(who_gives_up_waiting_for_ready_nodes_finds_in_the_log_what_
     BOOST_TEST(lines[0].find("quarantined (it may have forgotten locks)") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(a_denial_says_whether_this_client_is_the_holder)
+{
+    running_client fixture;
+    fixture.hold_elsewhere("theirs", 1h, 0, 5);
+    lease mine = fixture.acquire("mine");
+    lease owned = fixture.acquire("owned", {.owner = owner(1)});
+    const auto held_by_this_client = [&fixture](const char* resource, acquire_options options) {
+        diagnostics report;
+        options.report = &report;
+        const auto [ec, held] = fixture.complete(fixture.locks().async_acquire(resource, options));
+        return ec == error::contended && report.held_by_this_client;
+    };
+
+    for (const milliseconds wait : {0ms, 500ms})
+    {
+        BOOST_TEST(!held_by_this_client("theirs", {.wait = wait}));
+        BOOST_TEST(held_by_this_client("mine", {.wait = wait}));
+        BOOST_TEST(held_by_this_client("owned", {.wait = wait}));
+        BOOST_TEST(held_by_this_client("owned", {.wait = wait, .owner = owner(2)}));
+    }
+    diagnostics report;
+    BOOST_TEST(!fixture.acquire("owned", {.owner = owner(1), .report = &report}).expired());
+    BOOST_TEST(!report.held_by_this_client);
+
+    mine.abandon();
+    fixture.run_until_idle();
+    BOOST_TEST(!held_by_this_client("mine", {.wait = 0ms}));  // The keys are still there.
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_that_is_cancelled_says_whether_this_client_is_the_holder)
+{
+    running_client fixture;
+    const lease mine = fixture.acquire("mine");
+    diagnostics report;
+    const auto first = launch(fixture.locks().async_acquire("mine", {.report = &report}));
+    diagnostics behind;
+    const auto second = launch(fixture.locks().async_acquire("mine", {.report = &behind}));
+    fixture.advance(100ms);
+
+    first->cancel();
+    second->cancel();
+    fixture.advance(100ms);
+
+    BOOST_TEST(first->code() == asio::error::operation_aborted);
+    BOOST_TEST(report.held_by_this_client);
+    BOOST_TEST(second->code() == asio::error::operation_aborted);
+    BOOST_TEST(behind.held_by_this_client);
+}
+
 BOOST_AUTO_TEST_CASE(late_answers_do_not_touch_the_report)
 {
     running_client fixture;

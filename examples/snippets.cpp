@@ -102,6 +102,16 @@ void with_lock_token(asio::io_context& context, redlock::client& locks)
     // end snippet
 }
 
+asio::awaitable<void> ship_slowly(redlock::lease& held);
+
+asio::awaitable<void> stop_before(redlock::client& locks)
+{
+    // snippet: stop_before
+    // Stops 3 s before the deadline if no extension has moved it: before the next holder starts.
+    co_await redlock::with_lock(locks, "orders:42", {.ttl = 10s, .stop_before = 3s}, ship_slowly);
+    // end snippet
+}
+
 asio::awaitable<void> owners(redlock::client& locks)
 {
     // snippet: owners

@@ -1,6 +1,8 @@
 #include <redlock/blocking.hpp>
 #include <redlock/client.hpp>
+#include <redlock/diagnostics.hpp>
 #include <redlock/lease.hpp>
+#include <redlock/with_lock.hpp>
 
 #include "forks.hpp"
 
@@ -341,9 +343,19 @@ std::vector<node_status> client::nodes() const
 lease client::acquire_for_body(std::string_view resource, acquire_options options)
 {
     options.auto_extend = true;
-    lease held = acquire(resource, options);
-    held.held_->begin_body();
-    return held;
+    diagnostics report;
+    if (!options.report)
+        options.report = &report;
+    try
+    {
+        lease held = acquire(resource, options);
+        held.held_->begin_body();
+        return held;
+    }
+    catch (const boost::system::system_error& failure)
+    {
+        throw redlock::detail::not_acquired(failure.code(), resource, *options.report);
+    }
 }
 
 void client::end_body(lease& held)
@@ -361,7 +373,7 @@ void client::end_body(lease& held)
         // The ttl ends what a release could not.
     }
     if (lost)
-        throw boost::system::system_error(lost);
+        throw redlock::detail::lock_lost(lost, held.resource(), **held.held_);
 }
 
 }  // namespace redlock::blocking

@@ -211,8 +211,9 @@ public:
 
     /** Runs `body` in this thread under a lease, which is extended until the body has ended.
 
-        A loss of the lease does not stop the body. The body can call `lease::expired()`, and the
-        protected resource can check `lease::fence()`.
+        Nothing stops the body: neither a loss of the lease, nor `acquire_options::stop_before`,
+        which is ignored. The body can call `lease::expired()`, and the protected resource can check
+        `lease::fence()`.
 
         @param resource As for `redlock::client::async_acquire`.
         @param options As for `acquire`, but `auto_extend` is always on.
@@ -222,7 +223,8 @@ public:
 
         @throws boost::system::system_error as `acquire`, without calling the body; also
         `error::lease_lost` or `error::hold_limit_reached`, if the lease was lost before the body
-        had ended. An exception of the body is passed on, and the release goes on in the background.
+        had ended. Their `what()` names the resource and what the nodes said last. An exception of
+        the body is passed on, and the release goes on in the background.
     */
     template <class Body>
     auto with_lock(std::string_view resource, const acquire_options& options, Body&& body)

@@ -2,12 +2,17 @@
 #define REDLOCK_WITH_LOCK_HPP
 
 #include <redlock/client.hpp>
+#include <redlock/detail/deliver.hpp>
 #include <redlock/detail/export.hpp>
+#include <redlock/detail/initiate.hpp>
+#include <redlock/detail/lender.hpp>
+#include <redlock/diagnostics.hpp>
 #include <redlock/error.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/options.hpp>
 #include <redlock/time.hpp>
 
+#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -106,8 +111,8 @@ boost::asio::awaitable<void, Executor> run_body(Body& body, lease& held, body_re
         result.put(co_await std::invoke(body, held));
 }
 
-/// Ends the wait for body and loss when the body has ended or the lease is lost. A body may release
-/// its lease itself, which is not a loss.
+/// Ends the wait for body and loss when the body has ended, or has to. A body may release its lease
+/// itself, which is not a loss.
 struct body_ended_or_lease_lost
 {
     boost::asio::cancellation_type operator()(const std::exception_ptr&) const noexcept
@@ -137,12 +142,42 @@ struct body_ended_or_lease_lost
     }
 }
 
-/// What `with_lock` throws after the body has ended, or null.
-[[nodiscard]] inline std::exception_ptr choose_failure(std::exception_ptr body, error_code lost)
+/// Why the body is not called. Names the resource and what the nodes said.
+[[nodiscard]] REDLOCK_EXPORT boost::system::system_error not_acquired(
+    error_code why,
+    std::string_view resource,
+    const diagnostics& report
+);
+
+/// Why the body was cancelled. Names the resource and how the last extension failed.
+[[nodiscard]] REDLOCK_EXPORT boost::system::system_error lock_lost(
+    error_code why,
+    std::string_view resource,
+    const lease& held
+);
+
+/// What `held` shares. Null if it is empty.
+[[nodiscard]] REDLOCK_EXPORT std::shared_ptr<share> share_of(const lease& held) noexcept;
+
+REDLOCK_EXPORT void start_wait_stop(
+    std::shared_ptr<share> held,
+    milliseconds stop_before,
+    boost::asio::any_completion_handler<void(error_code)> handler
+);
+
+/// As `lease::async_wait_lost`, but completes with an error when the lease has `stop_before` left.
+template <class Token>
+auto async_wait_stop(client& locks, const lease& held, milliseconds stop_before, Token&& token)
 {
-    if (!lost || (body && !is_cancellation(body)))
-        return body;
-    return std::make_exception_ptr(boost::system::system_error(lost));
+    const lender by(locks.get_executor());
+    return initiate<void(error_code)>(
+        std::forward<Token>(token),
+        by.get_executor(),
+        [share = share_of(held), stop_before, by](auto handler) {
+            auto erased = by.template deliver<void(error_code)>(std::move(handler));
+            start_wait_stop(share, stop_before, std::move(erased));
+        }
+    );
 }
 
 /// Makes an executor that runs one function at a time. The cancellation of a body must not race
@@ -171,7 +206,13 @@ boost::asio::awaitable<void, Executor> hold_lock(
     namespace asio = boost::asio;
 
     options.auto_extend = true;
-    lease held = co_await locks.async_acquire(resource, options, asio::deferred);
+    diagnostics report;
+    if (!options.report)
+        options.report = &report;
+    auto acquired = co_await locks.async_acquire(resource, options, asio::as_tuple(asio::deferred));
+    auto& [failed, held] = acquired;
+    if (failed)
+        throw not_acquired(failed, resource, *options.report);
 
     const auto executor = co_await asio::this_coro::executor;
     // A closing client must not end the lease of a running body, not even before the body's first
@@ -183,13 +224,18 @@ boost::asio::awaitable<void, Executor> hold_lock(
             run_body<Body, T, Executor>(body, held, result),
             asio::bind_executor(executor, asio::deferred)
         ),
-        held.async_wait_lost(asio::bind_executor(executor, asio::deferred))
+        async_wait_stop(
+            locks, held, options.stop_before, asio::bind_executor(executor, asio::deferred)
+        )
     );
     // Completes when both have completed. The first may cancel the other, and a cancelled body
     // still runs to its end.
     auto outcome = co_await race.async_wait(body_ended_or_lease_lost(), asio::deferred);
     const auto& [order, failure, waited] = outcome;
     const error_code lost = loss_of(held, waited);
+    std::exception_ptr thrown = failure;
+    if (lost && (!thrown || is_cancellation(thrown)))
+        thrown = std::make_exception_ptr(lock_lost(lost, resource, held));
 
     // A cancellation of this coroutine must not cut the release short.
     co_await asio::this_coro::throw_if_cancelled(false);
@@ -200,7 +246,7 @@ boost::asio::awaitable<void, Executor> hold_lock(
             asio::bind_cancellation_slot(asio::cancellation_slot(), asio::as_tuple(asio::deferred))
         );
     }
-    if (const auto thrown = choose_failure(failure, lost))
+    if (thrown)
         std::rethrow_exception(thrown);
 }
 
@@ -233,7 +279,8 @@ auto with_lock(client& locks, std::string resource, acquire_options options, Bod
 
     1. Acquires `resource`, as `client::async_acquire`.
     2. Runs `body(lease&)` and extends the lease meanwhile, each time a third of the ttl has passed.
-    3. If the lease is lost, cancels the body (`cancellation_type::terminal`). Waits for its end.
+    3. If the lease is lost, or has only `acquire_options::stop_before` left, cancels the body
+    (`cancellation_type::terminal`). Waits for its end.
     4. Releases the resource and waits for that, also after an exception.
 
     A body that ignores cancellation continues without protection: nothing can stop it. It can still
@@ -260,14 +307,15 @@ auto with_lock(client& locks, std::string resource, acquire_options options, Bod
     neither copyable nor default-constructible.
 
     @par Errors
-    Thrown as `boost::system::system_error`, in this order:
+    Thrown as `boost::system::system_error`, whose `what()` names the resource and what the nodes
+    said last, in this order:
     @li the error of `async_acquire`, such as `error::not_running`; the body is not called.
     @li `error::lease_lost`, or `operation_aborted` if the client was closed: the lease was over
     before the body began, and the body is not called.
     @li the exception of the body, unless it is the `operation_aborted` of a lost lease.
     @li `error::lease_lost` or `error::hold_limit_reached`: the lease was lost before the body had
-    ended. A result of the body is dropped. A failed release throws nothing: remaining keys expire
-    with the ttl.
+    ended, or had only `stop_before` left. A result of the body is dropped. A failed release throws
+    nothing: remaining keys expire with the ttl.
 
     @par Cancellation
     Terminal. Cancels the acquisition or the body, whichever is under way, but not the release that

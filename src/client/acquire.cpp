@@ -109,8 +109,12 @@ bool is_valid(const acquisition& wanted)
     const client_config& config = client.config();
     if (client.guarded() && !core::valid_guarded_key(config.key_prefix, wanted.resource))
         return false;
+    const acquire_options& options = wanted.options;
     return core::valid_resource(wanted.resource) &&
-           core::valid_options(wanted.options, config.node_timeout, client.highest_ttl());
+           core::valid_options(options, config.node_timeout, client.highest_ttl()) &&
+           options.stop_before >= milliseconds(0) &&
+           options.stop_before <=
+               core::longest_stop_before(options.ttl, config.node_timeout, config.clock_drift);
 }
 
 /// Says why nothing was sent, in the report and in the log.

@@ -1,5 +1,4 @@
 #include <redlock/client.hpp>
-#include <redlock/with_lock.hpp>
 
 #include "client/operations.hpp"
 #include "client/spawn_op.hpp"
@@ -36,11 +35,6 @@ std::shared_ptr<detail::client_impl> make_impl(
 }
 
 }  // namespace
-
-boost::asio::any_io_executor detail::make_serial(boost::asio::any_io_executor executor)
-{
-    return boost::asio::make_strand(executor);
-}
 
 client detail::make_client(std::shared_ptr<client_impl> impl)
 {

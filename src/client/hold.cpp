@@ -91,6 +91,12 @@ error_code hold::last_extension() const noexcept
     return last_extension_;
 }
 
+bool hold::is_shared() const noexcept
+{
+    const std::lock_guard lock(mutex_);
+    return leases_ > 1;
+}
+
 bool hold::join(core::instant now) noexcept
 {
     const std::lock_guard lock(mutex_);

@@ -88,6 +88,9 @@ public:
     [[nodiscard]] bool lost_at(core::instant now, const share& of) const noexcept;
     [[nodiscard]] error_code last_extension() const noexcept;
 
+    /// Whether more than one lease has a share in it.
+    [[nodiscard]] bool is_shared() const noexcept;
+
     /// Adds a lease. @return False if the hold is over.
     [[nodiscard]] bool join(core::instant now) noexcept;
 
@@ -110,6 +113,7 @@ public:
     /// What an automatic extension asks for. Zero: there is none.
     [[nodiscard]] milliseconds extended_by() const noexcept { return extended_by_; }
     void extend_by(milliseconds ttl) noexcept { extended_by_ = std::max(extended_by_, ttl); }
+    void extend_no_more() noexcept { extended_by_ = milliseconds(0); }
 
     /// Whether keys may outlive the deadline, for an extension was tried.
     [[nodiscard]] bool extension_tried() const noexcept { return extension_tried_; }
@@ -184,6 +188,12 @@ public:
     );
 
     [[nodiscard]] static lease make_lease(std::shared_ptr<share> of) noexcept;
+
+    /// What a lease has. Null if it is empty.
+    [[nodiscard]] static const std::shared_ptr<share>& of(const lease& held) noexcept
+    {
+        return held.share_;
+    }
 
     [[nodiscard]] const std::shared_ptr<hold>& held() const noexcept { return hold_; }
 

@@ -56,6 +56,9 @@ namespace redlock::detail {
 /// Waits until a lease is over.
 [[nodiscard]] task<error_code> wait_lost(share::attention given);
 
+/// The same, or until it has so little left. From then on it is not extended automatically.
+[[nodiscard]] task<error_code> wait_stop(share::attention given, milliseconds stop_before);
+
 /// Releases what the client holds, and ends it.
 [[nodiscard]] task<error_code> close(std::shared_ptr<client_impl> self);
 

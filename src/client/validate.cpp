@@ -216,7 +216,14 @@ std::string problem_of_acquisition(
         return out_of_range("wait", options.wait, 0ms, forever);
     if (options.hold_max < 1ms)
         return out_of_range("hold_max", options.hold_max, 1ms, forever);
-    return problem_of_ttl(config, options.ttl);
+    if (std::string problem = problem_of_ttl(config, options.ttl); !problem.empty())
+        return problem;
+    const milliseconds longest =
+        core::longest_stop_before(options.ttl, config.node_timeout, config.clock_drift);
+    if (options.stop_before >= 0ms && options.stop_before <= longest)
+        return {};
+    return out_of_range("stop_before", options.stop_before, 0ms, longest) +
+           ", which is 2/3 ttl less the clock drift and two node_timeouts";
 }
 
 }  // namespace redlock::detail

@@ -1,39 +1,75 @@
 #include "client/operations.hpp"
 #include "client/pause.hpp"
 
+#include <algorithm>
+#include <optional>
+
 namespace redlock::detail {
 
+namespace {
+
+/// How a wait for the loss of a lease ends now. Empty: it goes on.
+std::optional<error_code> end_of_wait(const share& watched)
+{
+    hold& held = *watched.held();
+    client_impl& client = *held.client();
+    const error why = held.at_limit ? error::hold_limit_reached : error::lease_lost;
+    const bool over = held.over_at(client.now());
+    // The watch may not have looked yet: nobody learns from here that a lease lives which is over
+    // on the clock.
+    if (over && !watched.ended())
+        client.lose(held, why);
+    // Asked last, for the owner may end the lease meanwhile in another thread, and with it the
+    // hold.
+    const bool ended = watched.ended();
+    // Its own end counts, and not what became of a hold that others share. Who releases a lease too
+    // late has lost it, although nobody was told.
+    if (ended && !watched.lost_at(client.now()))
+        return error_code();
+    if (const error_code loss = held.loss())
+        return loss;
+    if (ended)
+        return why;
+    // If it is over and neither given back nor lost, the client has closed.
+    if (over || !client.running())
+        return error::not_running;
+    return std::nullopt;
+}
+
+}  // namespace
+
 task<error_code> wait_lost(share::attention given)
+{
+    const share& watched = given.lease();
+    for (;;)
+    {
+        if (const auto ended = end_of_wait(watched))
+            co_return *ended;
+        pause change(watched.held()->client()->end_of_turn());
+        if (const error_code ec = co_await change.wait(watched.held()->lost_waiting))
+            co_return ec;
+    }
+}
+
+task<error_code> wait_stop(share::attention given, milliseconds stop_before)
 {
     const share& watched = given.lease();
     hold& held = *watched.held();
     client_impl& client = *held.client();
     for (;;)
     {
-        const error why = held.at_limit ? error::hold_limit_reached : error::lease_lost;
-        const bool over = held.over_at(client.now());
-        // The watch may not have looked yet: nobody learns from here that a lease lives which is
-        // over on the clock.
-        if (over && !watched.ended())
-            client.lose(held, why);
-        // Asked last, for the owner may end the lease meanwhile in another thread, and with it the
-        // hold.
-        const bool ended = watched.ended();
-        // Its own end counts, and not what became of a hold that others share. Who releases a lease
-        // too late has lost it, although nobody was told.
-        if (ended && !watched.lost_at(client.now()))
-            co_return error_code();
-        if (const error_code loss = held.loss())
-            co_return loss;
-        if (ended)
-            co_return why;
-        // If it is over and neither given back nor lost, the client has closed.
-        if (over || !client.running())
-            co_return error::not_running;
-
+        if (const auto ended = end_of_wait(watched))
+            co_return *ended;
+        const core::instant now = client.now();
+        const auto left = core::remaining(now, held.valid_until()) - stop_before;
+        if (left <= core::nanoseconds(0))
+        {
+            client.held().extend_no_more(held);
+            co_return held.at_limit ? error::hold_limit_reached : error::lease_lost;
+        }
         pause change(client.end_of_turn());
-        const error_code ec = co_await change.wait(held.lost_waiting);
-        if (ec)
+        const auto next = core::shifted(now, std::min(left, longest_sleep)).steady;
+        if (const error_code ec = co_await client.sleep_until(change, next, held.lost_waiting))
             co_return ec;
     }
 }

@@ -16,9 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Timers stand still while the machine is suspended. So the clock that goes on is read this often.
-constexpr core::nanoseconds longest_sleep = 500ms;
-
 /// Extensions that are due within such a time are sent together.
 constexpr core::nanoseconds longest_tick = 10ms;
 
@@ -87,6 +84,14 @@ void watch::extend_by(hold& held, milliseconds ttl)
     held.schedule.granted(time_.read(now), ttl, jitter_());
     put_again(held, now);
     arm(now);
+}
+
+void watch::extend_no_more(hold& held)
+{
+    if (!held.kept || held.is_shared())
+        return;
+    held.extend_no_more();
+    put_again(held, client_.now());
 }
 
 std::shared_ptr<hold> watch::find(std::string_view resource) const
@@ -229,6 +234,11 @@ void watch::start_extension(const std::shared_ptr<hold>& next, place taken)
 {
     using handler = asio::any_completion_handler<void(error_code)>;
 
+    if (next->extended_by() == 0ms)  // Since it waits.
+    {
+        next->extending = false;
+        return;
+    }
     const core::instant asked = client_.now();
     auto done = [next, asked](error_code outcome) {
         next->client()->held().on_extended(*next, asked, outcome);

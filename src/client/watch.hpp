@@ -10,6 +10,7 @@
 
 #include <boost/intrusive/set.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -22,6 +23,9 @@
 namespace redlock::detail {
 
 class client_impl;
+
+/// Timers stand still while the machine is suspended. So the clock that goes on is read this often.
+inline constexpr core::nanoseconds longest_sleep = std::chrono::milliseconds(500);
 
 /** Watches everything that a client holds: extends what is due, and tells what is lost.
 
@@ -47,6 +51,9 @@ public:
 
     /// Another lease asks for automatic extension, or for more of it.
     void extend_by(hold& held, milliseconds ttl);
+
+    /// A lease asks for no automatic extension any more. It goes on if others share the hold.
+    void extend_no_more(hold& held);
 
     /// The last hold of a resource, or null.
     [[nodiscard]] std::shared_ptr<hold> find(std::string_view resource) const;

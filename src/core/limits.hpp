@@ -4,7 +4,10 @@
 #include <redlock/options.hpp>
 #include <redlock/time.hpp>
 
+#include "core/validity.hpp"
+
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <string_view>
 
@@ -100,6 +103,20 @@ inline constexpr std::string_view reserved_prefix = "redlock:";
 {
     return valid_ttl(options.ttl, node_timeout, highest_ttl) && options.wait >= 0ms &&
            options.hold_max >= 1ms;
+}
+
+/// The highest `stop_before`. An extension that is sent after a third of the ttl has been repeated
+/// once by then.
+/// @param ttl A valid one.
+[[nodiscard]] constexpr milliseconds longest_stop_before(
+    milliseconds ttl,
+    milliseconds node_timeout,
+    double drift_rate
+) noexcept
+{
+    const nanoseconds longest =
+        to_nanoseconds(ttl) * 2 / 3 - clock_drift(ttl, drift_rate) - 2 * node_timeout;
+    return std::max(std::chrono::floor<milliseconds>(longest), 0ms);
 }
 
 }  // namespace redlock::core

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "support/fixture.hpp"
@@ -24,6 +25,21 @@ struct spawned
     asio::cancellation_signal signal;
 
     [[nodiscard]] bool done() const noexcept { return completions > 0; }
+
+    /// What it says that was thrown. Empty if nothing was.
+    [[nodiscard]] std::string what() const
+    {
+        try
+        {
+            if (failure)
+                std::rethrow_exception(failure);
+        }
+        catch (const std::exception& error)
+        {
+            return error.what();
+        }
+        return {};
+    }
 
     /// The code that it threw. Empty if it threw something else or nothing.
     [[nodiscard]] error_code code() const

@@ -176,6 +176,19 @@ BOOST_AUTO_TEST_CASE(a_hold_max_is_at_least_1_ms)
     BOOST_TEST(!fixture.acquire("orders:42", {.hold_max = 1ms}).expired());
 }
 
+BOOST_AUTO_TEST_CASE(a_stop_leaves_time_for_two_extensions)
+{
+    check_refused("orders:42", {.ttl = 3s, .stop_before = -1ms});
+    check_refused("orders:42", {.ttl = 3s, .stop_before = 1868ms});
+    check_refused("orders:42", {.ttl = 60ms, .stop_before = 1ms});
+    check_refused("orders:42", {.stop_before = forever});
+    check_refused("orders:42", {.stop_before = milliseconds::min()});
+
+    running_client fixture;
+    BOOST_TEST(!fixture.acquire("orders:42", {.ttl = 3s, .stop_before = 1867ms}).expired());
+    BOOST_TEST(!fixture.acquire("orders:43", {.ttl = 60ms, .stop_before = 0ms}).expired());
+}
+
 BOOST_AUTO_TEST_CASE(an_extreme_hold_max_does_not_overflow)
 {
     for (const milliseconds limit : {forever, milliseconds::max(), milliseconds::max() - 1ms})

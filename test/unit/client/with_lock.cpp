@@ -19,6 +19,7 @@
 #include <string>
 #include <utility>
 
+#include "support/contains.hpp"
 #include "support/fixture.hpp"
 #include "support/spawned.hpp"
 
@@ -550,6 +551,58 @@ BOOST_AUTO_TEST_CASE(a_body_that_ended_in_a_loop_that_stood_still_has_lost_the_l
 
     BOOST_TEST_REQUIRE(user->done());
     BOOST_TEST(user->code() == error::lease_lost);
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_acquisition_is_told_with_the_resource_and_what_the_nodes_said)
+{
+    running_client fixture;
+    fixture.hold_elsewhere("orders:\n42", 8200ms, 0, 5);
+    diagnostics report;
+    const auto body = [](lease&) -> asio::awaitable<void> { co_return; };
+    const std::string held = "node0 held 8.2s left, node1 held 8.2s left, node2 held 8.2s left, ";
+
+    for (diagnostics* const wanted : {static_cast<diagnostics*>(nullptr), &report})
+    {
+        const acquire_options options{.wait = 0ms, .report = wanted};
+        const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:\n42", options, body));
+
+        BOOST_TEST(user->code() == error::contended);
+        const std::string said = "orders: 42 (need 3 of 5: " + held;
+        BOOST_TEST(user->what().starts_with(said), user->what());
+        BOOST_TEST(contains(user->what(), "): another owner holds the resource"), user->what());
+    }
+    BOOST_TEST(report.votes.size() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_is_told_with_the_resource_and_the_last_extension)
+{
+    locked_world fixture;
+    const auto body = [&](lease&) { return wait_until_cancelled(fixture.other); };
+    const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", three_seconds, body));
+    fixture.each_node([](fake_node& node) { node.on(verb::extend).error("LOADING"); });
+
+    fixture.advance(3s);
+
+    BOOST_TEST(user->code() == error::lease_lost);
+    const error_code last = error::node_rejected;
+    const std::string said =
+        "orders:42 (last extension: " + last.message() + "): the lease is over";
+    BOOST_TEST(user->what().starts_with(said), user->what());
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_before_any_extension_is_told_with_the_resource_alone)
+{
+    running_client fixture;
+    const auto body = [&](lease&) -> asio::awaitable<void> {
+        fixture.time().advance(1h);
+        co_return;
+    };
+
+    const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", {}, body));
+    fixture.run_until_idle();
+
+    BOOST_TEST(user->code() == error::lease_lost);
+    BOOST_TEST(user->what().starts_with("orders:42: the lease is over"), user->what());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -90,4 +90,15 @@ BOOST_AUTO_TEST_CASE(options_are_valid_if_each_of_them_is)
         BOOST_TEST(valid_options(each.options, 50ms, core::max_ttl) == each.valid, each.what);
 }
 
+BOOST_AUTO_TEST_CASE(a_stop_leaves_time_for_two_extensions_and_is_never_negative)
+{
+    using core::longest_stop_before;
+
+    BOOST_TEST(longest_stop_before(3s, 50ms, 0.01) == 1867ms);  // Rounded down.
+    BOOST_TEST(longest_stop_before(10s, 50ms, 0) == 6564ms);
+    BOOST_TEST(longest_stop_before(24h, 1ms, 0) == 16h - 4ms - 1ms);
+    BOOST_TEST(longest_stop_before(60ms, 50ms, 0.01) == 0ms);
+    BOOST_TEST(longest_stop_before(10ms, 1ms, 0.5) == 0ms);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

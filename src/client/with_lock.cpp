@@ -1,0 +1,85 @@
+#include <redlock/with_lock.hpp>
+
+#include "client/operations.hpp"
+#include "client/spawn_op.hpp"
+#include "core/one_line.hpp"
+
+#include <boost/asio/strand.hpp>
+
+#include <new>
+#include <utility>
+
+namespace redlock::detail {
+
+namespace {
+
+/// Says what an error is about: "orders:42 (need 2 of 3: ...): another owner holds the resource".
+boost::system::system_error error_about(
+    error_code why,
+    std::string_view resource,
+    const std::string& report
+)
+{
+    std::string about(resource);
+    if (!report.empty())
+        about += " (" + report + ")";
+    return {why, core::on_one_line(std::move(about))};
+}
+
+}  // namespace
+
+asio::any_io_executor make_serial(asio::any_io_executor executor)
+{
+    return asio::make_strand(executor);
+}
+
+boost::system::system_error not_acquired(
+    error_code why,
+    std::string_view resource,
+    const diagnostics& report
+)
+{
+    try
+    {
+        return error_about(why, resource, to_string(report));
+    }
+    catch (const std::bad_alloc&)
+    {
+        return boost::system::system_error(why);
+    }
+}
+
+boost::system::system_error lock_lost(error_code why, std::string_view resource, const lease& held)
+{
+    try
+    {
+        const error_code last = held.last_extension();
+        return error_about(
+            why, resource, last ? "last extension: " + last.message() : std::string()
+        );
+    }
+    catch (const std::bad_alloc&)
+    {
+        return boost::system::system_error(why);
+    }
+}
+
+std::shared_ptr<share> share_of(const lease& held) noexcept
+{
+    return share::of(held);
+}
+
+void start_wait_stop(
+    std::shared_ptr<share> held,
+    milliseconds stop_before,
+    asio::any_completion_handler<void(error_code)> handler
+)
+{
+    const client_impl& client = *held->held()->client();  // Kept by the initiation.
+    share::attention given(std::move(held));
+    auto wait = stop_before > milliseconds(0) ? wait_stop(std::move(given), stop_before)
+                                              : wait_lost(std::move(given));
+    spawn_op(client, std::move(wait), std::move(handler));
+}
+
+}  // namespace redlock::detail

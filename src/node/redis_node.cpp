@@ -236,7 +236,8 @@ private:
             node_state::quarantined,
             reason::quarantined,
             "it may have forgotten locks and does not vote for " + std::to_string(left.count()) +
-                " ms; async_initialize_nodes, before the first client, spares fresh nodes that"
+                " ms; if it is new, run redlock_initialize or call async_initialize_nodes before "
+                "the first client to skip this wait"
         );
         pause_->set(left, [self = weak_from_this()]() {
             const auto alive = self.lock();

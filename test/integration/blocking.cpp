@@ -11,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstddef>
+#include <cstdio>
 #include <functional>
 #include <future>
 #include <memory>
@@ -27,6 +28,7 @@
 #include <unistd.h>
 
 #include "support/client_runner.hpp"
+#include "support/contains.hpp"
 #include "support/eventually.hpp"
 #include "support/guarded_nodes.hpp"
 #include "support/needs.hpp"
@@ -86,6 +88,39 @@ error_code thrown_by(Call call)
         return failure.code();
     }
 }
+
+/// What this process writes to its standard error, from now on until the object is destroyed.
+class captured_errors
+{
+public:
+    captured_errors() : file_(std::tmpfile()), before_(::dup(STDERR_FILENO))
+    {
+        BOOST_TEST_REQUIRE(file_ != nullptr);
+        ::dup2(::fileno(file_), STDERR_FILENO);
+    }
+
+    captured_errors(const captured_errors&) = delete;
+    captured_errors& operator=(const captured_errors&) = delete;
+
+    ~captured_errors()
+    {
+        ::dup2(before_, STDERR_FILENO);
+        ::close(before_);
+        std::fclose(file_);
+    }
+
+    [[nodiscard]] std::string text() const
+    {
+        std::string read(64 * 1024, '\0');
+        const ssize_t size = ::pread(::fileno(file_), read.data(), read.size(), 0);
+        read.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+        return read;
+    }
+
+private:
+    std::FILE* file_;
+    int before_;
+};
 
 /// Whether a child process exits with 0, and soon.
 bool ends_well(pid_t child)
@@ -364,6 +399,41 @@ BOOST_AUTO_TEST_CASE(bad_configurations_are_refused_before_there_is_a_thread)
 {
     config.nodes.clear();
     BOOST_CHECK_THROW(blocking::client{config}, std::invalid_argument);
+}
+
+BOOST_AUTO_TEST_CASE(a_first_program_sees_at_once_why_nothing_is_granted)
+{
+    // Guarded mode, fresh nodes, and the log of who sets none.
+    const client_config first{.nodes = config.nodes};
+    const captured_errors errors;
+    blocking::client locks(first);
+
+    const error_code thrown = thrown_by([&] { locks.try_acquire(resource).abandon(); });
+
+    BOOST_TEST(thrown == error::quarantined);
+    const std::string said = errors.text();
+    BOOST_TEST(contains(said, "redlock: warning: node 127.0.0.1:"), said);
+    BOOST_TEST(contains(said, "is quarantined: it may have forgotten locks"), said);
+    BOOST_TEST(contains(said, "run redlock_initialize"), said);
+}
+
+BOOST_AUTO_TEST_CASE(a_body_is_refused_with_the_resource_and_what_the_nodes_said)
+{
+    blocking::client mine(config);
+    blocking::client theirs(config);
+    const blocking::lease held = theirs.acquire(resource);
+
+    try
+    {
+        mine.with_lock(resource, impatient, [](blocking::lease&) {});
+        BOOST_TEST(false, "it is refused");
+    }
+    catch (const boost::system::system_error& failure)
+    {
+        BOOST_TEST(failure.code() == error::contended);
+        const std::string_view said = failure.what();
+        BOOST_TEST(said.starts_with("orders:42 (need 2 of 3: 127.0.0.1:"), said);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(in_a_child_process_every_function_fails_at_once)

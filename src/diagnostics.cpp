@@ -170,7 +170,8 @@ std::string to_string(const diagnostics& report)
         line += separator + each.node + " " + describe(each);
         separator = ", ";
     }
-    return line + end;
+    line += end;
+    return report.problem.empty() ? line : line + "; " + report.problem;
 }
 
 std::ostream& operator<<(std::ostream& out, const diagnostics& report)

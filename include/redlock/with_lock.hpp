@@ -156,6 +156,20 @@ struct body_ended_or_lease_lost
     const lease& held
 );
 
+/// As `attend`, and warns the function under `with_lock` if it waits for itself.
+/// @param serial Made by `make_serial` for this function.
+[[nodiscard]] REDLOCK_EXPORT std::shared_ptr<const void> attend_body(
+    const lease& held,
+    const boost::asio::any_io_executor& serial
+);
+
+/// The same for an executor that others may run on.
+template <class Executor>
+[[nodiscard]] std::shared_ptr<const void> attend_body(const lease& held, const Executor&)
+{
+    return attend(held);
+}
+
 /// What `held` shares. Null if it is empty.
 [[nodiscard]] REDLOCK_EXPORT std::shared_ptr<share> share_of(const lease& held) noexcept;
 
@@ -217,7 +231,7 @@ boost::asio::awaitable<void, Executor> hold_lock(
     const auto executor = co_await asio::this_coro::executor;
     // A closing client must not end the lease of a running body, not even before the body's first
     // wait or while it winds up.
-    const std::shared_ptr<const void> attended = attend(held);
+    const std::shared_ptr<const void> attended = attend_body(held, executor);
     auto race = asio::experimental::make_parallel_group(
         asio::co_spawn(
             executor,

@@ -66,12 +66,14 @@ struct acquisition
         std::string what,
         const acquire_options& how,
         bool try_once,
+        caller who,
         time_point now
     )
         : client(std::move(of)),
           resource(std::move(what)),
           options(how),
           once(try_once),
+          asks(who),
           arrived(now),
           give_up(core::shifted({now, {}}, how.wait).steady),
           in_line(resource, options.owner, client->end_of_turn())
@@ -82,6 +84,7 @@ struct acquisition
     std::string resource;
     acquire_options options;
     bool once;  ///< One round, whatever `options.wait` says.
+    caller asks;
     time_point arrived;
     time_point give_up;
     waiter in_line;
@@ -204,11 +207,27 @@ std::string too_many_rounds(const client_impl& client)
            std::to_string(client.read_metrics().window) + "), and others wait for a place";
 }
 
-/// Tells the observer once that it waits.
+/// Whether this client holds the resource itself.
+bool is_held_here(const acquisition& wanted)
+{
+    const client_impl& client = *wanted.client;
+    const auto held = wanted.client->held().find(wanted.resource);
+    return held && !held->over_at(client.now());
+}
+
+/// Tells the observer once that it waits, and the log if it does so for itself.
 void tell_waiting(acquisition& waiting)
 {
-    if (!std::exchange(waiting.waits, true))
-        waiting.client->events().waiting(waiting.in_line);
+    if (std::exchange(waiting.waits, true))
+        return;
+    waiting.client->events().waiting(waiting.in_line);
+    if (waiting.asks == caller::its_holder && is_held_here(waiting))
+    {
+        const std::string problem =
+            "the function that asks holds it by with_lock, and waits for itself; give both the "
+            "same acquire_options::owner";
+        explain(waiting, problem, log_level::warning);
+    }
 }
 
 /// How long it waits for a place among the rounds under way: a try as long as for an answer.
@@ -383,14 +402,6 @@ std::shared_ptr<hold> own_hold(const acquisition& acquiring)
         return nullptr;
     auto held = acquiring.client->held().find(acquiring.resource);
     return held && held->owner() == who ? held : nullptr;
-}
-
-/// Whether this client holds the resource itself.
-bool is_held_here(const acquisition& denied)
-{
-    const client_impl& client = *denied.client;
-    const auto held = denied.client->held().find(denied.resource);
-    return held && !held->over_at(client.now());
 }
 
 /// Says where in the line somebody stood who does not wait any longer.
@@ -577,12 +588,15 @@ task<result<lease>> run_acquisition(
     std::shared_ptr<client_impl> self,
     std::string resource,
     acquire_options options,
-    bool once
+    bool once,
+    caller asks
 )
 {
     client_impl& client = *self;
     const core::instant started = client.now();
-    acquisition acquiring(std::move(self), std::move(resource), options, once, started.steady);
+    acquisition acquiring(
+        std::move(self), std::move(resource), options, once, asks, started.steady
+    );
 
     if (options.report)
         *options.report = {};
@@ -619,6 +633,8 @@ task<result<lease>> run_acquisition(
         client.events().not_acquired(acquiring.resource, ec, acquiring.rounds, started);
         co_return ec;
     }
+    if (options.report)
+        options.report->problem.clear();  // It has waited for itself, but not in vain.
     const core::nanoseconds waited = acquiring.granted_at.steady - started.steady;
     client.events().acquired(acquiring.granted, acquiring.rounds, waited);
     co_return std::move(acquiring.granted);
@@ -629,11 +645,12 @@ task<result<lease>> run_acquisition(
 task<result<lease>> acquire(
     std::shared_ptr<client_impl> self,
     std::string resource,
-    acquire_options options
+    acquire_options options,
+    caller asks
 )
 {
     const bool once = options.wait == milliseconds(0);
-    return run_acquisition(std::move(self), std::move(resource), options, once);
+    return run_acquisition(std::move(self), std::move(resource), options, once, asks);
 }
 
 task<result<lease>> try_acquire(
@@ -643,7 +660,9 @@ task<result<lease>> try_acquire(
 )
 {
     options.wait = milliseconds(0);
-    auto outcome = co_await run_acquisition(std::move(self), std::move(resource), options, true);
+    auto outcome = co_await run_acquisition(
+        std::move(self), std::move(resource), options, true, caller::anybody
+    );
     if (!outcome && outcome.error() == error::contended)
         co_return lease();
     co_return outcome;

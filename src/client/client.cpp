@@ -118,9 +118,11 @@ void client::start_acquire(
 )
 {
     const detail::client_impl& client = *impl;  // Kept by the initiation.
+    const auto asks = impl->under_lock().is_caller(resource) ? detail::caller::its_holder
+                                                             : detail::caller::anybody;
     auto body = how == patience::one_round
                     ? detail::try_acquire(std::move(impl), std::move(resource), options)
-                    : detail::acquire(std::move(impl), std::move(resource), options);
+                    : detail::acquire(std::move(impl), std::move(resource), options, asks);
     detail::spawn_op(client, std::move(body), std::move(handler));
 }
 

@@ -6,6 +6,7 @@
 #include <redlock/diagnostics.hpp>
 
 #include "client/attempt_ids.hpp"
+#include "client/bodies.hpp"
 #include "client/deadlines.hpp"
 #include "client/hold.hpp"
 #include "client/lines.hpp"
@@ -87,6 +88,7 @@ public:
         result.window = acquisitions_.places();
         return result;
     }
+    [[nodiscard]] bodies& under_lock() noexcept { return bodies_; }
     void cancel() noexcept;
 
     /// Releases what a lease had that is going away.
@@ -375,6 +377,7 @@ private:
     acquisition_window acquisitions_;
     extension_window extensions_;
     watch held_;
+    bodies bodies_;
     const unsigned home_ = fork_count();
     attempt_ids ids_;
     std::uint64_t last_serial_ = 0;  ///< Of the questions.

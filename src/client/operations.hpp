@@ -8,6 +8,7 @@
 #include "client/hold.hpp"
 #include "client/task.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,11 +22,19 @@ namespace redlock::detail {
 /// Waits for a quorum of ready nodes.
 [[nodiscard]] task<error_code> wait_ready(std::shared_ptr<client_impl> self);
 
+/// Who asks for a resource.
+enum class caller : std::uint8_t
+{
+    anybody,
+    its_holder,  ///< The function that runs under a lock of the resource.
+};
+
 /// Acquires `resource`, in as many rounds as `options.wait` allows.
 [[nodiscard]] task<result<lease>> acquire(
     std::shared_ptr<client_impl> self,
     std::string resource,
-    acquire_options options
+    acquire_options options,
+    caller asks
 );
 
 /// As `acquire` with one round; a contended resource yields an empty lease.

@@ -64,6 +64,24 @@ boost::system::system_error lock_lost(error_code why, std::string_view resource,
     }
 }
 
+/// Attends to a lease, and knows the function that runs under it.
+struct attended_body
+{
+    attended_body(std::shared_ptr<share> held, const strand_type& strand)
+        : given(held), entry(held->held()->client()->under_lock(), held->held()->resource(), strand)
+    {
+    }
+
+    share::attention given;
+    bodies::entry entry;
+};
+
+std::shared_ptr<const void> attend_body(const lease& held, const asio::any_io_executor& serial)
+{
+    const auto* const strand = serial.target<strand_type>();
+    return std::make_shared<attended_body>(share::of(held), *strand);
+}
+
 std::shared_ptr<share> share_of(const lease& held) noexcept
 {
     return share::of(held);

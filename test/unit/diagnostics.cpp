@@ -119,6 +119,10 @@ BOOST_AUTO_TEST_CASE(a_report_says_whether_this_client_held_the_resource)
     diagnostics report{1, 1, {voted(vote::denied, reason::held)}};
     report.held_by_this_client = true;
     BOOST_TEST(to_string(report) == "need 1 of 1: n1:6379 held, held by this client");
+    report.problem = "it waits for itself";
+    BOOST_TEST(
+        to_string(report) == "need 1 of 1: n1:6379 held, held by this client; it waits for itself"
+    );
 
     diagnostics waiting;
     waiting.position = 2;

@@ -18,6 +18,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "support/contains.hpp"
 #include "support/fixture.hpp"
@@ -32,6 +33,7 @@ using detail::verb;
 namespace {
 
 constexpr acquire_options three_seconds{.ttl = 3s};
+constexpr acquire_options impatient{.wait = 500ms};
 
 /// Starts a coroutine of the user and lets it run until it waits.
 std::shared_ptr<spawned> spawn(client_fixture& fixture, asio::awaitable<void> work)
@@ -46,6 +48,11 @@ std::shared_ptr<spawned> spawn(client_fixture& fixture, asio::awaitable<void> wo
 asio::awaitable<void> wait_until_cancelled(lease& other)
 {
     co_await other.async_wait_lost(asio::deferred);
+}
+
+asio::awaitable<void> nothing(lease&)
+{
+    co_return;
 }
 
 struct not_default
@@ -603,6 +610,91 @@ BOOST_AUTO_TEST_CASE(a_loss_before_any_extension_is_told_with_the_resource_alone
 
     BOOST_TEST(user->code() == error::lease_lost);
     BOOST_TEST(user->what().starts_with("orders:42: the lease is over"), user->what());
+}
+
+BOOST_AUTO_TEST_CASE(a_body_that_waits_for_itself_is_told_at_once)
+{
+    using again = std::function<asio::awaitable<void>(client&)>;
+    const std::vector<again> ways{
+        [](client& locks) -> asio::awaitable<void> {
+            const lease held = co_await locks.async_acquire("orders:42", impatient);
+        },
+        [](client& locks) -> asio::awaitable<void> {
+            co_await with_lock(locks, "orders:42", impatient, nothing);
+        },
+        [](client& locks) -> asio::awaitable<void> {
+            co_await asio::co_spawn(
+                co_await asio::this_coro::executor,
+                with_lock(locks, "orders:42", impatient, nothing),
+                asio::deferred
+            );
+        },
+    };
+    for (const again& way : ways)
+    {
+        std::vector<std::string> lines;
+        running_client fixture({.lines = &lines});
+        const auto body = [&](lease&) { return way(fixture.locks()); };
+        lines.clear();
+
+        const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", body));
+        BOOST_TEST_REQUIRE(lines.size() == 1u);
+        BOOST_TEST(contains(lines.front(), "acquire of 'orders:42'"), lines.front());
+        BOOST_TEST(contains(lines.front(), "waits for itself"), lines.front());
+        fixture.advance(1s);
+
+        BOOST_TEST(lines.size() == 1u);
+        BOOST_TEST(user->code() == error::contended);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_body_that_waits_for_itself_is_told_in_the_report)
+{
+    running_client fixture;
+    diagnostics report;
+    const auto body = [&](lease&) -> asio::awaitable<void> {
+        const acquire_options again{.wait = 500ms, .report = &report};
+        const lease held = co_await fixture.locks().async_acquire("orders:42", again);
+    };
+
+    const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", body));
+    fixture.advance(1s);
+
+    BOOST_TEST(user->code() == error::contended);
+    BOOST_TEST(contains(to_string(report), "held by this client; the function that asks"));
+}
+
+BOOST_AUTO_TEST_CASE(ordinary_contention_is_not_taken_for_a_body_that_waits_for_itself)
+{
+    std::vector<std::string> lines;
+    running_client fixture({.lines = &lines});
+    lease other = fixture.acquire("another", {.ttl = 1h});
+    lines.clear();
+    const auto waits = [&](lease&) { return wait_until_cancelled(other); };
+    const auto asks = [&](lease& held) -> asio::awaitable<void> {
+        client& locks = fixture.locks();
+        BOOST_TEST(!co_await locks.async_try_acquire(std::string(held.resource())));
+        const lease third = co_await locks.async_acquire("orders:44", {.wait = 100ms});
+        co_await held.async_release();
+        const lease after = co_await locks.async_acquire(std::string(held.resource()));
+        BOOST_TEST(static_cast<bool>(after));
+    };
+    const auto shares = [&](lease&) -> asio::awaitable<void> {
+        const lease again =
+            co_await fixture.locks().async_acquire("orders:45", {.owner = owner(1)});
+    };
+
+    const auto holder = spawn(fixture, with_lock(fixture.locks(), "orders:42", waits));
+    const auto contender = spawn(fixture, with_lock(fixture.locks(), "orders:42", nothing));
+    const auto asking = spawn(fixture, with_lock(fixture.locks(), "orders:43", asks));
+    const auto sharing =
+        spawn(fixture, with_lock(fixture.locks(), "orders:45", {.owner = owner(1)}, shares));
+    fixture.advance(1s);
+
+    BOOST_TEST(!contender->done());
+    BOOST_TEST(asking->code() == error_code());
+    BOOST_TEST(sharing->code() == error_code());
+    BOOST_TEST(lines.empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

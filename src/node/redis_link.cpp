@@ -259,7 +259,7 @@ private:
         }
         catch (const std::exception& failure)
         {
-            refuse(reason::rejected, std::string("ask_credentials failed: ") + failure.what());
+            refuse({reason::rejected, std::string("ask_credentials failed: ") + failure.what()});
         }
     }
 
@@ -284,7 +284,8 @@ private:
             return;
         login_ = nullptr;
         if (given->failure)
-            return refuse(reason::rejected, "ask_credentials failed: " + given->failure.message());
+            return refuse({reason::rejected, "ask_credentials failed: " + given->failure.message()}
+            );
         vetting_.use(std::move(given->login));
         vetting_.begin();
     }

@@ -132,8 +132,8 @@ export class Visit {
         }
     }
 
-    // A page of them comes at a time. The log may have dropped its oldest lines for new ones since we
-    // asked: then the page does not fit any more, and we ask for the one that does.
+    // A page of them comes at a time. If the log has dropped its oldest lines for new ones since we
+    // asked, the page does not fit any more, and we ask for the one that does.
     #older({before, messages}) {
         if (before === this.log.oldest) {
             this.log.addOlder(messages);

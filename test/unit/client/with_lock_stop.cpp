@@ -10,8 +10,10 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "support/fixture.hpp"
 #include "support/spawned.hpp"
@@ -32,6 +34,11 @@ constexpr acquire_options stopped_early{.ttl = 3s, .stop_before = 1s};
 /// A body that takes its time to stop, under a lease of a running client.
 struct slow_to_stop : running_client
 {
+    explicit slow_to_stop(std::vector<std::string>* lines = nullptr)
+        : running_client({.lines = lines})
+    {
+    }
+
     lease other = acquire("another", {.ttl = 1h});
     lease stopping = acquire("stopping", {.ttl = 1h});
     std::optional<milliseconds> left{};  ///< Of its lease, when it was cancelled.
@@ -150,7 +157,8 @@ BOOST_AUTO_TEST_CASE(a_lease_whose_body_is_stopped_is_extended_no_more)
 
 BOOST_AUTO_TEST_CASE(an_extension_that_waits_for_ready_nodes_is_not_sent_after_the_stop)
 {
-    slow_to_stop fixture;
+    std::vector<std::string> lines;
+    slow_to_stop fixture(&lines);
     const auto user = fixture.start(stopped_early);
     fixture.each_node([](fake_node& node) { node.becomes(node_state::down); });
     fixture.advance(2s);
@@ -161,6 +169,8 @@ BOOST_AUTO_TEST_CASE(an_extension_that_waits_for_ready_nodes_is_not_sent_after_t
     fixture.advance(500ms);
 
     BOOST_TEST(fixture.log(verb::extend).empty());
+    for (const std::string& line : lines)
+        BOOST_TEST(!line.starts_with("extend"), line);
     fixture.let_it_stop();
     BOOST_TEST(user->done());
 }

@@ -6,6 +6,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <memory>
+#include <utility>
 
 using namespace std::chrono_literals;
 
@@ -26,9 +27,16 @@ boost::asio::awaitable<void> make_mistake(redlock::client& locks)
     });
 #elif defined(BODY_THAT_IS_NO_COROUTINE)
     co_await redlock::with_lock(locks, "orders:42", 10s, [](redlock::lease&) {});
+#elif defined(DROPPED_LEASE)
+    co_await locks.async_acquire("orders:42");
+#elif defined(DROPPED_BLOCKING_LEASE)
+    redlock::blocking::client blocking("redis://a");
+    blocking.acquire("orders:42");
 #elif defined(BODY_THAT_CANNOT_BE_COPIED)
-    const auto body = [only = std::make_unique<int>(
-                       )](redlock::lease&) -> boost::asio::awaitable<void> { co_return; };
+    auto only = std::make_unique<int>(42);
+    const auto body = [only = std::move(only)](redlock::lease&) -> boost::asio::awaitable<void> {
+        co_return;
+    };
     co_await redlock::with_lock(locks, "orders:42", body);
 #else
     // No mistake.

@@ -8,6 +8,8 @@
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
+#include <concepts>
+#include <functional>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -23,6 +25,10 @@ static_assert(!std::is_copy_assignable_v<lease>);
 static_assert(std::is_nothrow_move_constructible_v<lease>);
 static_assert(std::is_nothrow_move_assignable_v<lease>);
 static_assert(std::is_nothrow_destructible_v<lease>);
+// No key of a map and no element of a set: two leases are never the same.
+static_assert(!std::equality_comparable<lease>);
+static_assert(!std::invocable<std::less<>, const lease&, const lease&>);
+static_assert(!std::is_default_constructible_v<std::hash<lease>>);
 
 BOOST_AUTO_TEST_SUITE(test_lease)
 

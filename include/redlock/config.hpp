@@ -104,7 +104,8 @@ struct node_config
 /** Reads one node from a URL.
 
     @li `redis://[[user]:password@]host[:port][/database]`
-    @li `rediss://...`, the same over TLS, verified against the system's authorities
+    @li `rediss://...[?ca=/path/ca.pem]`, the same over TLS, verified against the authorities of a
+        file, or else the system's
     @li `unix://[[user]:password@]/path/to/socket`
     @li `valkey://` and `valkeys://`, which mean `redis://` and `rediss://`
 

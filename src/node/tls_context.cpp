@@ -11,13 +11,13 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include <openssl/err.h>
-#include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <sys/stat.h>
 
@@ -89,11 +89,8 @@ void load_authorities(ssl::context& to, const tls_config& tls)
 {
     if (tls.ca_file.empty())
     {
-        // Not SSL_CTX_set_default_verify_paths: for an authority that is unknown, that would read
-        // all files of the folder, in a handler.
         check_regular(::X509_get_default_cert_file_env(), default_authorities());
-        ::SSL_CTX_set_default_verify_file(to.native_handle());
-        ::SSL_CTX_set_default_verify_dir(to.native_handle());
+        to.set_default_verify_paths();
         return;
     }
     error_code ec;

@@ -7,8 +7,6 @@
 #include <redlock/error.hpp>
 #include <redlock/time.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,6 +14,14 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+// Declared, not included, so that users of the blocking client do without Asio.
+namespace boost::asio {
+
+template <class... Signatures>
+class any_completion_handler;
+
+}  // namespace boost::asio
 
 namespace redlock {
 
@@ -51,7 +57,9 @@ struct credentials
 /** Gives the credentials for one connection, now or later.
 
     Called on the client's strand with a handler that has to be called once, from any thread. Must
-    not block or throw.
+    not block. What it throws is the reason why the node is rejected.
+
+    To set one, include <boost/asio/any_completion_handler.hpp>.
 */
 using credentials_source =
     std::function<void(boost::asio::any_completion_handler<void(error_code, credentials)>)>;

@@ -13,6 +13,7 @@
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/deferred.hpp>
 
+#include <concepts>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -84,6 +85,11 @@ public:
 
     /// Whether the lease is not empty. `expired()` tells whether it is still valid.
     explicit operator bool() const noexcept { return share_ != nullptr; }
+
+    /// A lease is empty by itself: an optional that is made of an empty one would still be true.
+    template <class Optional>
+        requires std::same_as<Optional, std::optional<lease>>
+    operator Optional() && = delete;
 
     /// The resource as given to the client, without the key prefix. Empty for an empty lease.
     [[nodiscard]] std::string_view resource() const noexcept;

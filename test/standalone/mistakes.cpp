@@ -6,6 +6,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 using namespace std::chrono_literals;
@@ -32,6 +33,8 @@ boost::asio::awaitable<void> make_mistake(redlock::client& locks)
 #elif defined(DROPPED_BLOCKING_LEASE)
     redlock::blocking::client blocking("redis://a");
     blocking.acquire("orders:42");
+#elif defined(OPTIONAL_OF_LEASE)
+    const std::optional<redlock::lease> held = co_await locks.async_try_acquire("orders:42");
 #elif defined(BODY_THAT_CANNOT_BE_COPIED)
     auto only = std::make_unique<int>(42);
     const auto body = [only = std::move(only)](redlock::lease&) -> boost::asio::awaitable<void> {

@@ -54,9 +54,7 @@ BOOST_AUTO_TEST_CASE(a_client_logs_warnings_and_errors_to_stderr_by_default)
         config.log(log_level::error, "node c is rejected");
         written = caught.text();
     }
-    BOOST_TEST(
-        written == "redlock: warning: node b is down\nredlock: error: node c is rejected\n"
-    );
+    BOOST_TEST(written == "redlock: warning: node b is down\nredlock: error: node c is rejected\n");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

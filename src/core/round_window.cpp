@@ -69,7 +69,8 @@ void round_window::note_duration(nanoseconds took, time_point now) noexcept
 
 bool round_window::was_quick(nanoseconds took) const noexcept
 {
-    return took - shortest() <= patience_ / 4;
+    // The shortest one was in a queue too, if it took longer than the patience.
+    return took - std::min(shortest(), patience_) <= patience_ / 4;
 }
 
 void round_window::grow(std::size_t under_way) noexcept

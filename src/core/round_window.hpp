@@ -27,7 +27,8 @@ namespace redlock::core {
 class round_window
 {
 public:
-    /// @param patience A round is slow if it waits in queues for longer than a quarter of this.
+    /// @param patience A round is slow if it waits in queues for longer than a quarter of this. No
+    /// way to the nodes is thought to take longer.
     explicit round_window(nanoseconds patience) noexcept;
 
     /// So many rounds may be under way.

@@ -133,8 +133,14 @@ BOOST_AUTO_TEST_CASE(slow_nodes_and_many_clients_are_left_a_small_one)
 BOOST_AUTO_TEST_CASE(far_nodes_make_no_window_smaller)
 {
     for (int i = 0; i < 100; ++i)
-        answered(10s);
+        answered(patience);
     BOOST_TEST(window.size() == first + 100);
+}
+
+BOOST_AUTO_TEST_CASE(nodes_that_were_busy_all_the_time_are_slow_and_not_far)
+{
+    answered(4 * patience);
+    BOOST_TEST(window.size() == first * 2 / 3);
 }
 
 BOOST_AUTO_TEST_CASE(nodes_that_have_moved_away_are_near_for_twenty_seconds_at_most)

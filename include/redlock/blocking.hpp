@@ -30,7 +30,7 @@ class engine;
 class held_lease;
 
 /// Destroys a lease, except in a child process.
-struct REDLOCK_EXPORT end_held_lease
+struct end_held_lease
 {
     void operator()(held_lease* held) const noexcept;
 };

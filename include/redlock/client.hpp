@@ -95,7 +95,7 @@ public:
     }
 
     /** Makes a client of the nodes of a list of URLs, with the defaults of `client_config`.
-
+        @param executor As above.
         @param urls As for `parse_nodes`: "redis://a,redis://b,redis://c".
         @throws std::invalid_argument as `parse_nodes` and the constructor above.
     */

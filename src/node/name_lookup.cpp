@@ -1,5 +1,7 @@
 #include "node/name_lookup.hpp"
 
+#include "node/own_thread.hpp"
+
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/system/system_error.hpp>
@@ -7,37 +9,13 @@
 #include <exception>
 #include <optional>
 #include <system_error>
-#include <thread>
 #include <utility>
-
-#include <pthread.h>
-#include <signal.h>
 
 namespace redlock::detail {
 
 namespace asio = boost::asio;
 
 namespace {
-
-/// Blocks all signals in this thread, and so in those that it starts: a signal handler of the
-/// program must not run in a thread that the program does not know.
-class blocked_signals
-{
-public:
-    blocked_signals() noexcept
-    {
-        sigset_t all;
-        ::sigfillset(&all);
-        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-
-    blocked_signals(const blocked_signals&) = delete;
-    blocked_signals& operator=(const blocked_signals&) = delete;
-    ~blocked_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-private:
-    sigset_t before_{};
-};
 
 addresses look_up(const std::string& host, const std::string& port) noexcept
 {
@@ -74,10 +52,9 @@ void name_lookup::begin(std::function<void()> on_end)
         return;
     try
     {
-        const blocked_signals during_start;
-        std::thread([host = host_, port = port_, answer = answer_]() {
+        run_on_own_thread([host = host_, port = port_, answer = answer_]() {
             answer->bring(look_up(host, port));
-        }).detach();
+        });
         under_way_ = true;
     }
     catch (const std::system_error& no_thread)

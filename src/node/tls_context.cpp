@@ -1,6 +1,7 @@
 #include "node/tls_context.hpp"
 
 #include "core/one_line.hpp"
+#include "node/own_thread.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/ssl/context_base.hpp>
@@ -14,7 +15,6 @@
 #include <iterator>
 #include <stdexcept>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include <openssl/err.h>
@@ -217,7 +217,7 @@ void tls_source::read_again()
     };
     try
     {
-        std::thread(read).detach();
+        run_on_own_thread(read);
         reading_ = begun;
     }
     catch (const std::system_error&)

@@ -51,7 +51,7 @@ std::shared_ptr<const attempt> client_impl::new_attempt(
 {
     fencing_token token;
     if (guarded())
-        token = fencing_token::from_value(token_clock_.next(time_->wall(), above.value()));
+        token = fencing_token::from_value(token_clock_.next(time_->wall() + way(), above.value()));
     std::string key;
     key.reserve(config_.key_prefix.size() + resource.size());
     key.append(config_.key_prefix).append(resource);
@@ -91,6 +91,15 @@ void client_impl::put_to_all(const boost::intrusive_ptr<round>& asked)
     for (std::size_t node = 0; node < nodes_.size(); ++node)
         put(node, asked);
     set_deadline(*asked);
+}
+
+std::chrono::microseconds client_impl::way() const noexcept
+{
+    if (own_reservation() == milliseconds(0))
+        return std::chrono::microseconds(0);
+    const core::nanoseconds longest = std::min(config_.node_timeout, config_.clock_window);
+    const core::nanoseconds round_trip = std::min(acquisitions_.size().shortest(), longest);
+    return std::chrono::duration_cast<std::chrono::microseconds>(round_trip / 2);
 }
 
 std::uint64_t client_impl::arrival_now() const noexcept

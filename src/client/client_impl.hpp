@@ -167,6 +167,11 @@ public:
     /// How long a node has to keep a resource for this client. Zero: as long as for everybody.
     [[nodiscard]] milliseconds own_reservation() const noexcept;
 
+    /// How long a question is on its way to nodes that are far away; zero if they are near. A token
+    /// is drawn for the time at which it arrives: those of clients that are nearer overtake it
+    /// otherwise, and a fence refuses it when it is its turn.
+    [[nodiscard]] std::chrono::microseconds way() const noexcept;
+
     /// What an acquisition or extension asks the nodes for.
     struct wish
     {

@@ -380,7 +380,7 @@ BOOST_AUTO_TEST_CASE(a_minority_of_the_clocks_is_not_believed)
     const lease held = fixture.acquire("orders:42", one_round);
 
     const auto now = static_cast<std::uint64_t>(fixture.time().wall().count());
-    BOOST_TEST(held.fence().value() == now);
+    BOOST_TEST(held.fence().value() - now < 1'000'000u);  // And not an hour.
     BOOST_TEST(fixture.rounds() == 1u);
 }
 

@@ -578,6 +578,19 @@ BOOST_AUTO_TEST_CASE(a_client_that_is_far_away_tells_how_long_it_needs)
     BOOST_TEST((fixture.node(0).queues().far.begin()->second == 120ms));
 }
 
+BOOST_AUTO_TEST_CASE(the_token_of_a_far_client_is_drawn_for_the_time_at_which_it_arrives)
+{
+    client_fixture fixture({.node_timeout = 200ms, .mode = mode::guarded});
+    fixture.start_client();
+    fixture.each_node([](fake_node& node) { node.on(verb::acquire).after(60ms); });
+    (void)fixture.acquire("another");
+
+    const auto now = static_cast<std::uint64_t>(fixture.time().wall().count());
+    const lease held = fixture.acquire("orders:42");
+
+    BOOST_TEST(held.fence().value() == now + 30'000);
+}
+
 BOOST_AUTO_TEST_CASE(a_client_that_is_near_says_nothing_of_it)
 {
     queue_fixture fixture;

@@ -330,10 +330,12 @@ BOOST_AUTO_TEST_CASE(no_clock_is_learned_from_late_answers)
     fixture.advance(1s);
     fixture.log().clear();
 
+    const auto now = static_cast<std::uint64_t>(fixture.time().wall().count());
     const auto [ec, held] = fixture.complete(fixture.locks().async_try_acquire("orders", 10s));
 
     BOOST_TEST(!ec);
     BOOST_TEST(rounds_sent(fixture) == 1u);
+    BOOST_TEST(held.fence().value() - now < 100'000u);  // And not half of what they took.
 }
 
 BOOST_AUTO_TEST_CASE(extensions_have_a_window_of_their_own)
@@ -390,6 +392,7 @@ BOOST_AUTO_TEST_CASE(close_leaves_no_key_of_a_round_that_was_given_up)
     const auto [ec] = fixture.complete(fixture.locks().async_close());
 
     BOOST_TEST(!ec);
+    fixture.each_node([](fake_node& node) { BOOST_TEST(node.owed_releases() == 0u); });
     BOOST_TEST(fixture.keys_left() == 0u);
 }
 

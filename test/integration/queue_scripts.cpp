@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_waits_no_longer_leaves_the_queue_however_far_
     {
         hold();
         acquire(place("a", now()) + far);
-        release(std::string("a:0") + far);
+        release(std::string("a:0") + far, "of a lost round");
         BOOST_TEST(!waits("a"));
     }
 }

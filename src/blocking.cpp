@@ -82,8 +82,8 @@ public:
 
     [[nodiscard]] redlock::client& locks() noexcept { return locks_; }
 
-    /// To be called before an operation is started that is waited for. In the thread of the client
-    /// nobody would be left to end it, and a child process does not have that thread.
+    /// To be called before an operation is started that is waited for. The thread of the
+    /// client would wait for itself, and a child process does not have that thread.
     void check_may_wait()
     {
         if (!at_home())

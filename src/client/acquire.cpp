@@ -634,7 +634,7 @@ task<result<lease>> run_acquisition(
         co_return ec;
     }
     if (options.report)
-        options.report->problem.clear();  // It has waited for itself, but not in vain.
+        options.report->problem.clear();  // It has waited for itself, and was granted all the same.
     const core::nanoseconds waited = acquiring.granted_at.steady - started.steady;
     client.events().acquired(acquiring.granted, acquiring.rounds, waited);
     co_return std::move(acquiring.granted);

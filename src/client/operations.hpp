@@ -22,7 +22,7 @@ namespace redlock::detail {
 /// Waits for a quorum of ready nodes.
 [[nodiscard]] task<error_code> wait_ready(std::shared_ptr<client_impl> self);
 
-/// Who asks for a resource.
+/// The caller that asks for a resource.
 enum class caller : std::uint8_t
 {
     anybody,

@@ -76,7 +76,7 @@ std::vector<std::string> files_of(const tls_config& settings)
     throw std::runtime_error(std::string(setting) + " '" + file + "': " + why);
 }
 
-/// A pipe or a terminal would be waited for, and what it brings taken from whoever it is for.
+/// Reading a pipe or a terminal blocks, and takes input that is meant for the program.
 void check_regular(const char* setting, const std::string& file)
 {
     std::error_code unreadable;

@@ -35,7 +35,7 @@ struct tls_context
 /** Where the connections of a client get their TLS context, for nodes with equal settings.
 
     Reading a system's authorities takes 20 ms, and a key that is encrypted well takes longer. So no
-    handler reads the files: the constructor does, on the thread of whoever makes the client, and
+    handler reads the files: the constructor does, on the thread that makes the client, and
     later a thread of its own. Nobody waits for that thread. It owns what it makes, and what it has
     made is fetched when the next connection needs it.
 

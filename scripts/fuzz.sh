@@ -46,8 +46,8 @@ subjects_of() {
     case $1 in
     commands) echo src/node/commands.cpp src/node/vetting.cpp ;;
     options) echo src/client/validate.cpp src/core/limits.hpp ;;
-    reader) echo src/node/resp_reader.cpp src/node/resp.cpp ;;
-    urls) echo src/node/node_config.cpp ;;
+    reader) echo src/wire/resp_reader.cpp src/wire/resp.cpp ;;
+    urls) echo src/config.cpp ;;
     esac
 }
 

@@ -33,12 +33,18 @@ BOOST_MYSQL = ["examples/fencing/mariadb_stock.cpp"]
 # the public interface is in src itself.
 ARROWS = {
     "include/redlock": [],
-    "src": ["core"],
+    "src": ["core", "loop"],
     "src/core": ["core"],
-    "src/node": ["core", "node"],
-    "src/client": ["client", "core", "node"],
-    "src/testing": ["client", "core", "node", "testing"],
+    "src/loop": ["core", "loop"],
+    "src/wire": ["core", "loop", "wire"],
+    "src/node": ["core", "loop", "node", "wire"],
+    "src/client": ["client", "core", "loop", "node"],
+    "src/testing": ["client", "core", "loop", "node", "testing"],
 }
+
+# What the client offers. The floors below it know the values of the interface only.
+OPERATIONS = {"blocking", "client", "initialize", "lease", "testing", "with_lock"}
+BELOW_THE_CLIENT = {"src/core", "src/loop", "src/wire", "src/node"}
 
 NOT_CODE = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|' r"'(?:\\.[^']*|[^'\\\n])'", re.S
@@ -150,6 +156,9 @@ def check_arrows(path, text):
     for found in re.finditer(r'^ *# *include *"(\w+)/[^"]*"', text, re.M):
         if found[1] not in ARROWS[folder]:
             yield path, line(text, found.start()), f"{folder} includes nothing of {found[1]}/"
+    for found in re.finditer(r"^ *# *include *<redlock/(\w+)\.hpp>", text, re.M):
+        if folder in BELOW_THE_CLIENT and found[1] in OPERATIONS:
+            yield path, line(text, found.start()), f"{folder} knows nothing of {found[1]}.hpp"
 
 
 def check_core_is_pure(path, text):

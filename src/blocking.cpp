@@ -4,7 +4,7 @@
 #include <redlock/lease.hpp>
 #include <redlock/with_lock.hpp>
 
-#include "forks.hpp"
+#include "loop/forks.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>

@@ -1,10 +1,10 @@
 #include <redlock/detail/recycling.hpp>
 
 #include "client/client_impl.hpp"
-#include "client/pause.hpp"
 #include "core/limits.hpp"
 #include "core/quorum.hpp"
 #include "core/silence.hpp"
+#include "loop/pause.hpp"
 
 #include <boost/asio/post.hpp>
 

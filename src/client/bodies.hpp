@@ -1,7 +1,7 @@
 #ifndef REDLOCK_SRC_CLIENT_BODIES_HPP
 #define REDLOCK_SRC_CLIENT_BODIES_HPP
 
-#include "node/strand.hpp"
+#include "loop/strand.hpp"
 
 #include <atomic>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #ifndef REDLOCK_SRC_CLIENT_CLIENT_SERVICE_HPP
 #define REDLOCK_SRC_CLIENT_CLIENT_SERVICE_HPP
 
-#include "node/strand.hpp"
+#include "loop/strand.hpp"
 
 #include <boost/asio/execution_context.hpp>
 

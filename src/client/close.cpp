@@ -1,5 +1,5 @@
 #include "client/operations.hpp"
-#include "client/pause.hpp"
+#include "loop/pause.hpp"
 
 #include <algorithm>
 #include <utility>

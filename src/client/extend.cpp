@@ -1,8 +1,8 @@
 #include "client/operations.hpp"
-#include "client/pause.hpp"
 #include "client/validate.hpp"
 #include "core/limits.hpp"
 #include "core/validity.hpp"
+#include "loop/pause.hpp"
 
 #include <algorithm>
 #include <optional>

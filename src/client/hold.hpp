@@ -5,10 +5,10 @@
 #include <redlock/options.hpp>
 
 #include "client/round.hpp"
-#include "client/suspension.hpp"
 #include "client/window.hpp"
 #include "core/extension_schedule.hpp"
 #include "core/instant.hpp"
+#include "loop/suspension.hpp"
 
 #include <boost/intrusive/set.hpp>
 

@@ -4,7 +4,7 @@
 #include <redlock/detail/recycling.hpp>
 #include <redlock/options.hpp>
 
-#include "client/pause.hpp"
+#include "loop/pause.hpp"
 #include "node/node.hpp"
 
 #include <atomic>

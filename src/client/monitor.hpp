@@ -7,7 +7,7 @@
 #include "client/hold.hpp"
 #include "client/lines.hpp"
 #include "client/round.hpp"
-#include "client/time_source.hpp"
+#include "loop/time_source.hpp"
 
 #include <array>
 #include <atomic>

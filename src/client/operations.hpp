@@ -6,7 +6,7 @@
 
 #include "client/client_impl.hpp"
 #include "client/hold.hpp"
-#include "client/task.hpp"
+#include "loop/task.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -3,13 +3,13 @@
 
 #include <redlock/diagnostics.hpp>
 
-#include "client/deadlines.hpp"
-#include "client/suspension.hpp"
 #include "client/window.hpp"
 #include "core/instant.hpp"
 #include "core/limits.hpp"
 #include "core/release_count.hpp"
 #include "core/tally.hpp"
+#include "loop/deadlines.hpp"
+#include "loop/suspension.hpp"
 #include "node/node.hpp"
 
 #include <boost/intrusive/list.hpp>

@@ -1,6 +1,6 @@
 #include "client/operations.hpp"
-#include "client/pause.hpp"
 #include "core/quorum.hpp"
+#include "loop/pause.hpp"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <redlock/lease.hpp>
 
 #include "client/client_impl.hpp"
-#include "client/task.hpp"
+#include "loop/task.hpp"
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>

@@ -3,10 +3,10 @@
 
 #include <redlock/detail/recycling.hpp>
 
-#include "client/deadlines.hpp"
 #include "client/hold.hpp"
 #include "core/faster_clock.hpp"
-#include "node/turn.hpp"
+#include "loop/deadlines.hpp"
+#include "loop/turn.hpp"
 
 #include <boost/intrusive/set.hpp>
 

@@ -1,9 +1,9 @@
 #ifndef REDLOCK_SRC_CLIENT_WINDOW_HPP
 #define REDLOCK_SRC_CLIENT_WINDOW_HPP
 
-#include "client/pause.hpp"
 #include "core/instant.hpp"
 #include "core/round_window.hpp"
+#include "loop/pause.hpp"
 
 #include <boost/intrusive/set.hpp>
 

@@ -2,7 +2,7 @@
 #define REDLOCK_SRC_NODE_ANSWER_READER_HPP
 
 #include "node/reply_shape.hpp"
-#include "node/resp.hpp"
+#include "wire/resp.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -5,8 +5,8 @@
 #include "node/answer_reader.hpp"
 #include "node/commands.hpp"
 #include "node/node.hpp"
-#include "node/request.hpp"
-#include "node/resp.hpp"
+#include "wire/request.hpp"
+#include "wire/resp.hpp"
 
 #include <array>
 #include <cstddef>

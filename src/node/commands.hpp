@@ -4,7 +4,7 @@
 #include "node/guard.hpp"
 #include "node/node.hpp"
 #include "node/reply_shape.hpp"
-#include "node/request.hpp"
+#include "wire/request.hpp"
 
 #include <array>
 #include <cstddef>

@@ -6,7 +6,7 @@
 #include "core/incarnations.hpp"
 #include "node/guard.hpp"
 #include "node/passed_entries.hpp"
-#include "node/tls_context.hpp"
+#include "wire/tls_context.hpp"
 
 #include <memory>
 #include <string>

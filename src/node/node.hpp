@@ -1,12 +1,14 @@
 #ifndef REDLOCK_SRC_NODE_NODE_HPP
 #define REDLOCK_SRC_NODE_NODE_HPP
 
-#include <redlock/client.hpp>
 #include <redlock/diagnostics.hpp>
+#include <redlock/error.hpp>
 #include <redlock/fencing.hpp>
+#include <redlock/node_status.hpp>
+#include <redlock/time.hpp>
 #include <redlock/vote.hpp>
 
-#include "node/strand.hpp"
+#include "loop/strand.hpp"
 
 #include <boost/assert.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>

@@ -5,8 +5,8 @@
 #include "node/batch.hpp"
 #include "node/commands.hpp"
 #include "node/node.hpp"
-#include "node/resp.hpp"
 #include "node/server_info.hpp"
+#include "wire/resp.hpp"
 
 #include <bitset>
 #include <cstddef>

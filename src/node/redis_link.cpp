@@ -2,13 +2,13 @@
 
 #include "core/one_line.hpp"
 #include "core/silence.hpp"
-#include "node/awaited_value.hpp"
+#include "loop/awaited_value.hpp"
 #include "node/guard.hpp"
 #include "node/outbox.hpp"
 #include "node/refused_verbs.hpp"
-#include "node/request.hpp"
-#include "node/resp_reader.hpp"
-#include "node/tls.hpp"
+#include "wire/request.hpp"
+#include "wire/resp_reader.hpp"
+#include "wire/tls.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>

@@ -3,15 +3,15 @@
 
 #include <redlock/config.hpp>
 
-#include "node/clock.hpp"
-#include "node/connection.hpp"
+#include "loop/clock.hpp"
+#include "loop/strand.hpp"
+#include "loop/turn.hpp"
 #include "node/link_group.hpp"
-#include "node/name_lookup.hpp"
 #include "node/node.hpp"
 #include "node/server_info.hpp"
-#include "node/strand.hpp"
-#include "node/turn.hpp"
 #include "node/vetting.hpp"
+#include "wire/connection.hpp"
+#include "wire/name_lookup.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -3,11 +3,11 @@
 
 #include <redlock/config.hpp>
 
-#include "node/clock.hpp"
+#include "loop/clock.hpp"
+#include "loop/strand.hpp"
+#include "loop/turn.hpp"
 #include "node/node.hpp"
 #include "node/redis_link.hpp"
-#include "node/strand.hpp"
-#include "node/turn.hpp"
 
 #include <cstddef>
 #include <functional>

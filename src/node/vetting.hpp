@@ -6,8 +6,8 @@
 #include "core/instant.hpp"
 #include "node/answer_reader.hpp"
 #include "node/link_group.hpp"
-#include "node/request.hpp"
 #include "node/server_info.hpp"
+#include "wire/request.hpp"
 
 #include <cstddef>
 #include <cstdint>

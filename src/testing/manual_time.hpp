@@ -1,8 +1,8 @@
 #ifndef REDLOCK_SRC_TESTING_MANUAL_TIME_HPP
 #define REDLOCK_SRC_TESTING_MANUAL_TIME_HPP
 
-#include "client/time_source.hpp"
 #include "core/instant.hpp"
+#include "loop/time_source.hpp"
 
 #include <boost/asio/any_completion_handler.hpp>
 

@@ -5,9 +5,9 @@
 
 #include "fuzz/fuzz_target.hpp"
 #include "node/guard.hpp"
-#include "node/resp_reader.hpp"
 #include "node/vetting.hpp"
 #include "scripts.hpp"
+#include "wire/resp_reader.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -2,7 +2,7 @@
 // they are split, and its parts are those of well-formed replies.
 
 #include "fuzz/fuzz_target.hpp"
-#include "node/resp_reader.hpp"
+#include "wire/resp_reader.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include "node/commands.hpp"
 #include "node/guard.hpp"
 #include "node/outbox.hpp"
-#include "node/resp_reader.hpp"
+#include "wire/resp_reader.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,7 +1,7 @@
 #ifndef REDLOCK_TEST_SIM_NETWORK_HPP
 #define REDLOCK_TEST_SIM_NETWORK_HPP
 
-#include "node/connection.hpp"
+#include "wire/connection.hpp"
 
 #include <algorithm>
 #include <cstddef>

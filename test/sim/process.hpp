@@ -1,10 +1,10 @@
 #ifndef REDLOCK_TEST_SIM_PROCESS_HPP
 #define REDLOCK_TEST_SIM_PROCESS_HPP
 
-#include "client/time_source.hpp"
 #include "core/instant.hpp"
-#include "node/clock.hpp"
-#include "node/strand.hpp"
+#include "loop/clock.hpp"
+#include "loop/strand.hpp"
+#include "loop/time_source.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 

@@ -1,7 +1,7 @@
 #include "support/fixture.hpp"
 
 #include "client/client_impl.hpp"
-#include "node/turn.hpp"
+#include "loop/turn.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #ifndef REDLOCK_TEST_SUPPORT_MALFORMED_REPLIES_HPP
 #define REDLOCK_TEST_SUPPORT_MALFORMED_REPLIES_HPP
 
-#include "node/resp.hpp"
+#include "wire/resp.hpp"
 
 #include <string>
 #include <string_view>

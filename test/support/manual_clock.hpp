@@ -1,7 +1,7 @@
 #ifndef REDLOCK_TEST_SUPPORT_MANUAL_CLOCK_HPP
 #define REDLOCK_TEST_SUPPORT_MANUAL_CLOCK_HPP
 
-#include "node/clock.hpp"
+#include "loop/clock.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -5,9 +5,9 @@
 #include <redlock/config.hpp>
 
 #include "client/client_impl.hpp"
-#include "client/time_source.hpp"
-#include "node/strand.hpp"
-#include "node/turn.hpp"
+#include "loop/strand.hpp"
+#include "loop/time_source.hpp"
+#include "loop/turn.hpp"
 
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>

@@ -1,7 +1,7 @@
 #ifndef REDLOCK_TEST_SUPPORT_REAL_TIME_HPP
 #define REDLOCK_TEST_SUPPORT_REAL_TIME_HPP
 
-#include "node/strand.hpp"
+#include "loop/strand.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/post.hpp>

@@ -1,7 +1,7 @@
 #ifndef REDLOCK_TEST_SUPPORT_RESP_MODEL_HPP
 #define REDLOCK_TEST_SUPPORT_RESP_MODEL_HPP
 
-#include "node/resp.hpp"
+#include "wire/resp.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #ifndef REDLOCK_TEST_SUPPORT_RESP_READING_HPP
 #define REDLOCK_TEST_SUPPORT_RESP_READING_HPP
 
-#include "node/resp_reader.hpp"
+#include "wire/resp_reader.hpp"
 
 #include <algorithm>
 #include <cstddef>

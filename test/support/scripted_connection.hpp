@@ -1,7 +1,7 @@
 #ifndef REDLOCK_TEST_SUPPORT_SCRIPTED_CONNECTION_HPP
 #define REDLOCK_TEST_SUPPORT_SCRIPTED_CONNECTION_HPP
 
-#include "node/connection.hpp"
+#include "wire/connection.hpp"
 
 #include <memory>
 #include <string>

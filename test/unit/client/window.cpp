@@ -1,6 +1,6 @@
 #include "client/window.hpp"
 
-#include "node/strand.hpp"
+#include "loop/strand.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>

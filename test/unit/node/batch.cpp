@@ -3,8 +3,8 @@
 #include "node/batch.hpp"
 
 #include "node/commands.hpp"
-#include "node/resp_reader.hpp"
 #include "scripts.hpp"
+#include "wire/resp_reader.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,0 +1,375 @@
+#include <redlock/config.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+namespace redlock {
+
+namespace {
+
+/// How a URL may begin. Valkey has names of its own for what is the same.
+struct scheme
+{
+    std::string_view name;
+    bool tls = false;
+    bool unix_socket = false;
+};
+
+constexpr std::array schemes{
+    scheme{"redis://"},
+    scheme{"rediss://", true},
+    scheme{"valkey://"},
+    scheme{"valkeys://", true},
+    scheme{"unix://", false, true},
+};
+
+constexpr const char* known_schemes = "redis://, rediss://, valkey://, valkeys:// or unix://";
+
+constexpr const char* query_rule =
+    "a query or fragment has no meaning here, except ca with TLS, as in "
+    "rediss://host?ca=/path/ca.pem; percent-encode '?' and '#' in a user, password or path";
+
+/// The scheme at the start of a URL, or one without a name.
+scheme scheme_of(std::string_view url) noexcept
+{
+    for (const scheme& each : schemes)
+        if (url.starts_with(each.name))
+            return each;
+    return {};
+}
+
+/// What to do about a URL with another scheme. Does not quote it: it may be the rest of a password.
+std::string advice_on_scheme(std::string_view url)
+{
+    const auto end = url.find("://");
+    const std::string_view scheme = url.substr(0, end);
+    if (end == url.npos)
+        return "; write redis:// before a host";
+    if (scheme.find("sentinel") != scheme.npos)
+        return "; a Sentinel holds no locks: name the masters that it watches";
+    if (scheme == "http" || scheme == "https")
+        return "; Redis does not speak HTTP";
+    return {};
+}
+
+/// Whether there is a URL behind another one, and no comma between them.
+bool holds_another(std::string_view url) noexcept
+{
+    return std::ranges::any_of(schemes, [url](const scheme& each) {
+        const auto at = url.find(each.name, 1);
+        return at != url.npos && std::string_view(" \t\r\n;|").find(url[at - 1]) != url.npos;
+    });
+}
+
+/// Whether a text has the form of a port, perhaps with a database behind it, whatever their values.
+bool is_like_port(std::string_view text) noexcept
+{
+    constexpr std::size_t most_digits = 5;
+    const auto slash = std::min(text.find('/'), text.size());
+    return text.find_first_not_of("0123456789/") == text.npos && slash <= most_digits &&
+           text.size() - slash <= 1 + most_digits;
+}
+
+/// An address for error messages. What follows a colon may be a password whose '@' was forgotten,
+/// unless it is a port.
+std::string without_secrets(std::string_view address)
+{
+    const auto bracket = address.starts_with('[') ? address.find(']') : address.npos;
+    const auto colon = address.find(':', bracket == address.npos ? 0 : bracket);
+    if (colon == address.npos)
+        return std::string(address);
+    if (colon > 0 && is_like_port(address.substr(colon + 1)))
+        return std::string(address);
+    return std::string(address.substr(0, colon)) + ":***";
+}
+
+constexpr bool is_control(char c) noexcept
+{
+    return (c >= '\0' && c < ' ') || c == '\x7f';
+}
+
+/// Everything but the credentials, for error messages.
+std::string redacted(std::string_view url)
+{
+    const std::string_view scheme = scheme_of(url).name;
+    const std::string_view rest = url.substr(scheme.size());
+    // The last '@' and not the first: a password that was not percent-encoded may contain one.
+    const auto at = rest.rfind('@');
+    const std::string_view address = at == rest.npos ? rest : rest.substr(at + 1);
+    std::string shown = without_secrets(address);
+    std::ranges::replace_if(shown, is_control, '?');  // A message is one line.
+    return std::string(scheme) + (at == rest.npos ? "" : "***@") + shown;
+}
+
+/// @param why Says what is wrong without quoting the URL: which part is the password is not sure.
+[[noreturn]] void reject(std::string_view url, const std::string& why)
+{
+    throw std::invalid_argument("redlock: node URL '" + redacted(url) + "': " + why);
+}
+
+int hex_digit(char c) noexcept
+{
+    int value = -1;
+    std::from_chars(&c, &c + 1, value, 16);
+    return value;
+}
+
+/// Undoes percent-encoding.
+std::string decoded(std::string_view text, std::string_view url)
+{
+    std::string result;
+    for (std::size_t i = 0; i < text.size(); ++i)
+    {
+        if (text[i] != '%')
+        {
+            result += text[i];
+            continue;
+        }
+        const int high = i + 1 < text.size() ? hex_digit(text[i + 1]) : -1;
+        const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
+        if (high < 0 || low < 0)
+            reject(url, "'%' is not followed by two hexadecimal digits");
+        result += static_cast<char>(high * 16 + low);
+        i += 2;
+    }
+    return result;
+}
+
+void read_credentials(node_config& node, std::string_view userinfo, std::string_view url)
+{
+    const auto colon = userinfo.find(':');
+    node.username = decoded(userinfo.substr(0, colon), url);
+    if (colon != userinfo.npos)
+        node.password = decoded(userinfo.substr(colon + 1), url);
+}
+
+template <class Number>
+std::optional<Number> to_number(std::string_view text) noexcept
+{
+    Number value{};
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (failure != std::errc() || end != text.data() + text.size())
+        return std::nullopt;
+    return value;
+}
+
+/// The parts of a URL behind its scheme, still percent-encoded.
+struct url_parts
+{
+    std::string_view userinfo;
+    std::string_view address;  ///< Host and port.
+    std::string_view path;     ///< With its '/'.
+    std::string_view rest;     ///< Query and fragment, with their '?' and '#'.
+};
+
+/** Takes a URL apart as RFC 3986 does: the authority ends at the first '/', '?' or '#', and the
+    userinfo at the last '@' in it.
+
+    OSSL_parse_url takes the first '@' and the first ':' wherever they are. A part of a password, or
+    of the path, could so become a part of the host, which logs and diagnostics show.
+*/
+url_parts split(std::string_view url)
+{
+    const std::string_view rest = url.substr(scheme_of(url).name.size());
+    const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
+    const auto at = authority.rfind('@');
+
+    url_parts parts;
+    parts.path = rest.substr(authority.size());
+    parts.path = parts.path.substr(0, parts.path.find_first_of("?#"));
+    parts.rest = rest.substr(authority.size() + parts.path.size());
+    parts.address = at == authority.npos ? authority : authority.substr(at + 1);
+    parts.userinfo = at == authority.npos ? std::string_view() : authority.substr(0, at);
+    return parts;
+}
+
+/// Decodes a host or path. A NUL would end it early in the calls of the system.
+std::string decoded_name(std::string_view text, std::string_view url)
+{
+    std::string name = decoded(text, url);
+    if (std::ranges::any_of(name, is_control))
+        reject(url, "there is a control character in the host or path");
+    return name;
+}
+
+/// Reads the query, which may name the authorities of a node with TLS.
+void read_query(node_config& node, std::string_view query, std::string_view url)
+{
+    constexpr std::string_view name = "?ca=";
+    if (query.empty())
+        return;
+    if (!node.tls || !query.starts_with(name) || query.find_first_of("&#") != query.npos)
+        reject(url, query_rule);
+    node.tls->ca_file = decoded_name(query.substr(name.size()), url);
+    if (node.tls->ca_file.empty())
+        reject(url, "the path behind ca= is missing");
+}
+
+/// The host of an address, which loses it.
+std::string take_host(std::string_view& address, std::string_view url)
+{
+    const bool brackets = address.starts_with('[');
+    const auto end = address.find(brackets ? ']' : ':');
+    if (brackets && end == address.npos)
+        reject(url, "the ']' of the IPv6 address is missing");
+
+    const std::string host = decoded_name(address.substr(0, end).substr(brackets ? 1 : 0), url);
+    address = end == address.npos ? std::string_view() : address.substr(end + (brackets ? 1 : 0));
+    if (host.empty())
+        reject(url, "the host is missing");
+    if (brackets != (host.find(':') != host.npos))
+        reject(url, "an IPv6 address, and nothing else, goes in brackets");
+    if (host.find_first_of(" []@/;|") != host.npos)
+        reject(url, "there is a character in the host that no host has");
+    return host;
+}
+
+node_config parse_unix(std::string_view url)
+{
+    const url_parts parts = split(url);
+    if (!parts.rest.empty())
+        reject(url, query_rule);
+    if (!parts.address.empty() || parts.path.empty())
+    {
+        reject(
+            url,
+            "the path of a unix socket must be absolute, as in unix:///run/redis.sock; "
+            "percent-encode '/' in a password"
+        );
+    }
+
+    node_config node;
+    read_credentials(node, parts.userinfo, url);
+    node.unix_socket = decoded_name(parts.path, url);
+    return node;
+}
+
+node_config parse_tcp(std::string_view url, bool tls)
+{
+    url_parts parts = split(url);
+    const auto has_at = [](std::string_view text) { return text.find('@') != text.npos; };
+    if (has_at(parts.path) || has_at(parts.rest))
+        reject(url, "percent-encode '/', '?' and '#' in a user or password");
+
+    node_config node;
+    if (tls)
+        node.tls.emplace();
+    read_query(node, parts.rest, url);
+    read_credentials(node, parts.userinfo, url);
+    node.host = take_host(parts.address, url);
+    if (!parts.address.empty())
+    {
+        const bool colon = parts.address.starts_with(':');
+        const auto port = to_number<std::uint16_t>(parts.address.substr(1));
+        if (!colon || !port || *port == 0)
+            reject(url, "the port must be a number from 1 to 65535");
+        node.port = *port;
+    }
+    if (parts.path.size() > 1)
+    {
+        const auto database = to_number<unsigned>(parts.path.substr(1));
+        if (!database)
+            reject(url, "the path must be the number of a database");
+        node.database = *database;
+    }
+    return node;
+}
+
+std::string_view trimmed(std::string_view text) noexcept
+{
+    const auto first = text.find_first_not_of(" \t\r\n");
+    const auto last = text.find_last_not_of(" \t\r\n");
+    return first == text.npos ? std::string_view() : text.substr(first, last - first + 1);
+}
+
+/// Splits at commas. A part without a scheme is not shown: it may be the rest of a password.
+std::vector<std::string_view> split_list(std::string_view urls)
+{
+    std::vector<std::string_view> parts;
+    for (;;)
+    {
+        const auto comma = urls.find(',');
+        parts.push_back(trimmed(urls.substr(0, comma)));
+        const std::string which =
+            "redlock: entry " + std::to_string(parts.size()) + " of the list of node URLs ";
+        if (parts.back().empty())
+            throw std::invalid_argument(which + "is empty");
+        if (scheme_of(parts.back()).name.empty())
+        {
+            throw std::invalid_argument(
+                which + "does not start with " + known_schemes + advice_on_scheme(parts.back()) +
+                (parts.size() > 1 ? "; write ',' in a password as %2C" : "")
+            );
+        }
+        if (comma == urls.npos)
+            return parts;
+        urls.remove_prefix(comma + 1);
+    }
+}
+
+}  // namespace
+
+std::string node_config::name() const
+{
+    if (!unix_socket.empty())
+        return "unix:" + unix_socket;
+    const bool v6 = host.find(':') != host.npos;
+    return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+node_config parse_node(std::string_view url)
+{
+    const scheme by = scheme_of(url);
+    if (by.name.empty())
+        reject(url, std::string("it must start with ") + known_schemes + advice_on_scheme(url));
+    if (holds_another(url))
+        reject(url, "there is another URL in it; separate the URLs of a list by commas");
+    return by.unix_socket ? parse_unix(url) : parse_tcp(url, by.tls);
+}
+
+std::vector<node_config> parse_nodes(std::string_view urls)
+{
+    std::vector<node_config> nodes;
+    for (const std::string_view url : split_list(urls))
+        nodes.push_back(parse_node(url));
+    return nodes;
+}
+
+const char* to_string(log_level value) noexcept
+{
+    switch (value)
+    {
+    case log_level::info: return "info";
+    case log_level::warning: return "warning";
+    case log_level::error: return "error";
+    }
+    return "unknown";
+}
+
+const char* to_string(mode value) noexcept
+{
+    switch (value)
+    {
+    case mode::guarded: return "guarded";
+    case mode::plain: return "plain";
+    }
+    return "unknown";
+}
+
+void log_to_stderr(log_level level, std::string_view line)
+{
+    if (level == log_level::info)
+        return;
+    // In one write, so that lines of several clients do not mix.
+    const std::string text =
+        std::string("redlock: ") + to_string(level) + ": " + std::string(line) + "\n";
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+}
+
+}  // namespace redlock

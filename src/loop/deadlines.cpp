@@ -1,0 +1,51 @@
+#include "loop/deadlines.hpp"
+
+#include <boost/assert.hpp>
+
+#include <utility>
+
+namespace redlock::detail {
+
+deadlines::deadlines(std::shared_ptr<time_source> time) : time_(std::move(time)) {}
+
+void deadlines::add(deadline& entry, time_point due)
+{
+    BOOST_ASSERT(!entry.is_linked());
+
+    entry.set_due(due);
+    // Rounds all wait for the same time, so a new entry is nearly always the last.
+    entries_.insert(entries_.end(), entry);
+    if (due < armed_for_)
+        arm();
+}
+
+void deadlines::arm()
+{
+    const time_point next = entries_.begin()->due();
+    armed_for_ = time_point::max();  // Should the wait not begin for lack of memory.
+    time_->async_wait_until(next, [self = weak_from_this()](boost::system::error_code ec) {
+        if (ec)
+            return;  // Set to an earlier time, or the client is gone.
+        if (const auto queue = self.lock())
+            queue->on_timer();
+    });
+    armed_for_ = next;
+}
+
+void deadlines::on_timer()
+{
+    armed_for_ = time_point::max();
+    const time_point now = time_->now().steady;
+    // What is left gets the timer again at once, behind other handlers of the loop.
+    std::size_t left = max_at_once;
+    for (; left > 0 && !entries_.empty() && entries_.begin()->due() <= now; --left)
+    {
+        deadline& entry = *entries_.begin();
+        entry.forget();
+        entry.on_deadline();
+    }
+    if (!entries_.empty() && entries_.begin()->due() < armed_for_)
+        arm();
+}
+
+}  // namespace redlock::detail

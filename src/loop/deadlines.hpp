@@ -1,0 +1,76 @@
+#ifndef REDLOCK_SRC_LOOP_DEADLINES_HPP
+#define REDLOCK_SRC_LOOP_DEADLINES_HPP
+
+#include "loop/time_source.hpp"
+
+#include <boost/intrusive/set.hpp>
+
+#include <cstddef>
+#include <memory>
+
+namespace redlock::detail {
+
+/// Something that happens at a time unless it is destroyed or taken out before.
+class deadline : public boost::intrusive::set_base_hook<
+                     boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
+{
+public:
+    /// The time has come. The deadline is out of the queue; it may be destroyed by the call.
+    virtual void on_deadline() = 0;
+
+    [[nodiscard]] time_point due() const noexcept { return due_; }
+
+    /// Sets the time, before the deadline is put in.
+    void set_due(time_point due) noexcept { due_ = due; }
+
+    /// Takes the deadline out, if it is in.
+    void forget() noexcept { unlink(); }
+
+protected:
+    ~deadline() = default;
+
+private:
+    time_point due_;
+};
+
+/** All deadlines of a client, on one timer.
+
+    Most rounds are decided long before their deadline. So putting one in and taking it out must
+    cost little, and the timer is left alone when it fires early: it is set again to what is then
+    the next deadline. Used on the strand only.
+*/
+class deadlines : public std::enable_shared_from_this<deadlines>
+{
+public:
+    explicit deadlines(std::shared_ptr<time_source> time);
+
+    /// Calls `entry.on_deadline()` at `due`.
+    void add(deadline& entry, time_point due);
+
+private:
+    /// So many are called by one handler.
+    static constexpr std::size_t max_at_once = 1024;
+
+    struct earlier
+    {
+        bool operator()(const deadline& a, const deadline& b) const noexcept
+        {
+            return a.due() < b.due();
+        }
+    };
+
+    void arm();
+    void on_timer();
+
+    std::shared_ptr<time_source> time_;
+    boost::intrusive::multiset<
+        deadline,
+        boost::intrusive::compare<earlier>,
+        boost::intrusive::constant_time_size<false>>
+        entries_;
+    time_point armed_for_ = time_point::max();  ///< max: not armed.
+};
+
+}  // namespace redlock::detail
+
+#endif

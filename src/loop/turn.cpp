@@ -1,0 +1,149 @@
+#include "loop/turn.hpp"
+
+#include <redlock/detail/deliver.hpp>
+
+#include <boost/asio/dispatch.hpp>
+
+#include <exception>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace redlock::detail {
+
+turn::scope::scope(turn& of) noexcept : of_(of), exceptions_(std::uncaught_exceptions())
+{
+    of_.working_ = true;
+}
+
+turn::scope::~scope()
+{
+    of_.working_ = false;
+    if (std::uncaught_exceptions() == exceptions_)
+        return;
+    try
+    {
+        of_.schedule();
+    }
+    catch (const std::bad_alloc&)
+    {
+        // What is put off next leads to an end for all.
+    }
+}
+
+turn::turn(asio::any_io_executor executor, strand_type strand)
+    : executor_(std::move(executor)), strand_(std::move(strand))
+{
+}
+
+void turn::defer(turn_task& task)
+{
+    put_off(task, tasks_);
+}
+
+void turn::defer_write(turn_task& task)
+{
+    put_off(task, writes_);
+}
+
+void turn::defer_to_next(turn_task& task)
+{
+    if (!task.is_linked())
+        next_.push_back(task);
+    if (!posted_)
+        post_end();
+}
+
+void turn::defer_last(turn_task& task)
+{
+    put_off(task, last_);
+}
+
+void turn::defer_first(turn_task& task)
+{
+    task.unlink();
+    tasks_.push_front(task);
+    schedule();
+}
+
+void turn::put_off(turn_task& task, task_list& to)
+{
+    if (!task.is_linked())
+        to.push_back(task);
+    schedule();
+}
+
+void turn::schedule()
+{
+    if (!working_ && !posted_)
+        post_end();
+}
+
+void turn::post_end()
+{
+    auto enter = [self = shared_from_this()]() {
+        try
+        {
+            asio::dispatch(self->strand_, [self]() { self->on_posted_end(); });
+        }
+        catch (const std::bad_alloc&)
+        {
+            self->posted_ = false;  // The next one that is needed is posted again.
+            throw;
+        }
+    };
+    post(executor_, std::make_unique<posted_function<decltype(enter)>>(std::move(enter)));
+    posted_ = true;
+}
+
+void turn::on_posted_end()
+{
+    posted_ = false;
+    tasks_.splice(tasks_.end(), next_);
+    if (std::exchange(behind_, false))
+        post_end();
+    else if (!working_)
+        end();
+}
+
+void turn::end()
+{
+    if (!tasks_.empty() || !writes_.empty() || !last_.empty())
+        work_off();
+    if (!tasks_.empty())
+        return schedule();
+    if (!std::exchange(again_, false))
+        return;
+    // An end that is in the loop already is too early.
+    if (posted_)
+        behind_ = true;
+    else
+        post_end();
+}
+
+void turn::work_off()
+{
+    // A task may put off others, or itself again: a batch that a resumed coroutine adds to is still
+    // written in this turn.
+    const scope working(*this);
+    if (first_)
+        first_();
+    std::size_t left = max_tasks;
+    while (turn_task* const task = take_next(left))
+        task->on_turn_end();
+}
+
+/// @return Null if enough is done, and written.
+turn_task* turn::take_next(std::size_t& left)
+{
+    const bool goes_on = left > 0 && !tasks_.empty();
+    task_list& from = goes_on ? tasks_ : !writes_.empty() ? writes_ : last_;
+    if (from.empty())
+        return nullptr;
+    left -= goes_on;
+    turn_task& task = from.front();
+    from.pop_front();
+    return &task;
+}
+
+}  // namespace redlock::detail

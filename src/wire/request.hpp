@@ -1,0 +1,69 @@
+#ifndef REDLOCK_SRC_WIRE_REQUEST_HPP
+#define REDLOCK_SRC_WIRE_REQUEST_HPP
+
+#include <redlock/time.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redlock::detail {
+
+/// An argument that is the same in every command. Encoded by the compiler, because putting one
+/// together from its length and its text costs ten times as much as copying it.
+struct encoded_argument
+{
+    std::string_view wire;
+};
+
+/// Commands as a server reads them: each an array of strings.
+class request
+{
+public:
+    /// Adds a command. Its arguments are texts, whole numbers, durations in milliseconds, and
+    /// encoded arguments.
+    template <class... Arguments>
+    void push(const Arguments&... arguments)
+    {
+        begin(sizeof...(arguments));
+        (add(arguments), ...);
+    }
+
+    /// Begins a command. So many calls of `add` must follow.
+    void begin(std::size_t arguments);
+
+    void add(std::string_view text);
+    void add(encoded_argument argument) { payload_.append(argument.wire); }
+    void add(std::integral auto number) { add_number(static_cast<std::int64_t>(number)); }
+    void add(std::uint64_t number);
+    void add(milliseconds count) { add_number(count.count()); }
+
+    /// Leaves room for an argument that differs between nodes.
+    void add_gap() { gaps_.push_back(payload_.size()); }
+
+    /// Adds the commands of another request, with `filling` as the argument of each of its gaps.
+    void append(const request& other, std::string_view filling = {});
+
+    [[nodiscard]] std::string_view payload() const noexcept { return payload_; }
+
+    /// How many commands there are, and so how many replies are to come.
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+    /// Forgets everything but the memory.
+    void clear() noexcept;
+
+private:
+    void add_number(std::int64_t number);
+    void add_line(char type, std::size_t size);
+
+    std::string payload_;
+    std::size_t size_ = 0;
+    std::vector<std::size_t> gaps_;  ///< Positions in the payload, in ascending order.
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,56 @@
+#ifndef REDLOCK_SRC_WIRE_TLS_HPP
+#define REDLOCK_SRC_WIRE_TLS_HPP
+
+#include <redlock/config.hpp>
+
+#include "wire/tls_context.hpp"
+
+#include <boost/asio/ssl/context.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <memory>
+#include <string>
+
+#include <openssl/types.h>
+
+namespace redlock::detail {
+
+/// The TLS of one connection: which server it must reach, and what is wrong with the certificate.
+class tls_session
+{
+public:
+    /// @param context One without a failure.
+    tls_session(std::shared_ptr<tls_context> context, const node_config& config);
+
+    [[nodiscard]] boost::asio::ssl::context& context() noexcept { return context_->context; }
+
+    /// Before the handshake: sends the node's name to the server, and has OpenSSL compare name or
+    /// address with the certificate. @return False if memory is short.
+    [[nodiscard]] bool set_host(SSL& of) const noexcept;
+
+    /// OpenSSL's verdict on a certificate, whose words it keeps. @return The same verdict.
+    bool on_verified(bool fine, X509_STORE_CTX& found) noexcept;
+
+    /// What is wrong with the server's certificate. Empty: nothing is known to be.
+    [[nodiscard]] const std::string& objection() const noexcept { return objection_; }
+
+private:
+    [[nodiscard]] std::string describe(X509_STORE_CTX& found) const;
+    [[nodiscard]] std::string verdict(X509_STORE_CTX& found) const;
+
+    std::shared_ptr<tls_context> context_;
+    tls_config settings_;
+    std::string host_;
+    std::string objection_;
+};
+
+/// What else may be behind the loss of a connection that brought no reply: one side speaks TLS, and
+/// the other does not. Empty: not that.
+[[nodiscard]] std::string guess_about_tls(
+    const node_config& config,
+    const boost::system::error_code& why
+);
+
+}  // namespace redlock::detail
+
+#endif

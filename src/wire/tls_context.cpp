@@ -1,0 +1,245 @@
+#include "wire/tls_context.hpp"
+
+#include "core/one_line.hpp"
+#include "loop/own_thread.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/ssl/context_base.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <iterator>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include <openssl/err.h>
+#include <openssl/x509.h>
+#include <sys/stat.h>
+
+namespace redlock::detail {
+
+namespace {
+
+namespace ssl = boost::asio::ssl;
+using boost::system::error_code;
+
+std::int64_t to_ns(const ::timespec& time) noexcept
+{
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+file_stamp stamp_of(const std::string& file) noexcept
+{
+    struct ::stat found;
+    if (::stat(file.c_str(), &found) != 0)
+        return {};
+    return {
+        found.st_dev,
+        found.st_ino,
+        found.st_size,
+        to_ns(found.st_mtim),
+        to_ns(found.st_ctim),
+    };
+}
+
+std::vector<file_stamp> stamps_of(const std::vector<std::string>& files)
+{
+    std::vector<file_stamp> stamps;
+    std::ranges::transform(files, std::back_inserter(stamps), stamp_of);
+    return stamps;
+}
+
+/// The file of the system's authorities, which need not exist.
+std::string default_authorities()
+{
+    const char* const chosen = std::getenv(::X509_get_default_cert_file_env());
+    return chosen ? chosen : ::X509_get_default_cert_file();
+}
+
+/// The files that settings name.
+std::vector<std::string> files_of(const tls_config& settings)
+{
+    return {
+        settings.ca_file.empty() ? default_authorities() : settings.ca_file,
+        settings.cert_file,
+        settings.key_file,
+    };
+}
+
+[[noreturn]] void reject(const char* setting, const std::string& file, const std::string& why)
+{
+    throw std::runtime_error(std::string(setting) + " '" + file + "': " + why);
+}
+
+/// Reading a pipe or a terminal blocks, and takes input that is meant for the program.
+void check_regular(const char* setting, const std::string& file)
+{
+    std::error_code unreadable;
+    const auto status = std::filesystem::status(file, unreadable);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+        reject(setting, file, "must be a regular file, not a pipe, a device or a folder");
+}
+
+void load_authorities(ssl::context& to, const tls_config& tls)
+{
+    if (tls.ca_file.empty())
+    {
+        check_regular(::X509_get_default_cert_file_env(), default_authorities());
+        to.set_default_verify_paths();
+        return;
+    }
+    error_code ec;
+    check_regular("tls.ca_file", tls.ca_file);
+    to.load_verify_file(tls.ca_file, ec);
+    if (ec)
+        reject("tls.ca_file", tls.ca_file, ec.message());
+}
+
+void load_certificate(ssl::context& to, const tls_config& tls)
+{
+    error_code ec;
+    check_regular("tls.cert_file", tls.cert_file);
+    to.use_certificate_chain_file(tls.cert_file, ec);
+    if (ec)
+        reject("tls.cert_file", tls.cert_file, ec.message());
+}
+
+bool is_mismatch(const error_code& ec) noexcept
+{
+    return ec.category() == boost::asio::error::get_ssl_category() &&
+           ERR_GET_LIB(static_cast<unsigned long>(ec.value())) == ERR_LIB_X509;
+}
+
+/// @param encrypted Whether a password was needed.
+void load_key(ssl::context& to, const tls_config& tls, const bool& encrypted)
+{
+    error_code ec;
+    check_regular("tls.key_file", tls.key_file);
+    to.use_private_key_file(tls.key_file, ssl::context::pem, ec);
+    if (!ec)
+        return;
+    std::string why = ec.message();
+    if (is_mismatch(ec))
+        why += "; it is not the key of tls.cert_file '" + tls.cert_file + "'";
+    else if (encrypted && tls.key_password.empty())
+        why = "the key is encrypted, and tls.key_password is not set";
+    else if (encrypted)
+        why = "tls.key_password is not the password of this key: " + why;
+    reject("tls.key_file", tls.key_file, why);
+}
+
+void load(ssl::context& to, const tls_config& tls)
+{
+    // Before any file is read: without it OpenSSL asks the terminal, or else takes a line of the
+    // program's input.
+    const auto encrypted = std::make_shared<bool>(false);
+    to.set_password_callback([encrypted, password = tls.key_password](auto, auto) {
+        *encrypted = true;
+        return password;
+    });
+    if (tls.verify)
+        to.set_verify_mode(ssl::verify_peer);
+    load_authorities(to, tls);
+    if (tls.cert_file.empty())
+        return;
+    load_certificate(to, tls);
+    *encrypted = false;
+    load_key(to, tls, *encrypted);
+}
+
+tls_context make_tls_context(const tls_config& settings, const std::vector<std::string>& files)
+{
+    tls_context made{ssl::context(ssl::context::tls_client), {}, stamps_of(files)};
+    try
+    {
+        load(made.context, settings);
+    }
+    catch (const std::runtime_error& wrong)
+    {
+        made.failure = core::on_one_line(wrong.what());
+    }
+    return made;
+}
+
+}  // namespace
+
+/// Shared with the thread that reads.
+struct tls_source::reading
+{
+    std::atomic<bool> done = false;
+    std::shared_ptr<tls_context> made;  ///< The thread's until it is done. Null: memory was short.
+};
+
+tls_source::tls_source(const tls_config& settings)
+    : settings_(settings),
+      files_(files_of(settings)),
+      latest_(std::make_shared<tls_context>(make_tls_context(settings_, files_)))
+{
+}
+
+std::shared_ptr<tls_context> tls_source::latest()
+{
+    if (reading_ && reading_->done.load(std::memory_order_acquire))
+    {
+        if (const auto made = std::exchange(reading_, nullptr)->made)
+            latest_ = made;
+    }
+    if (!reading_ && stamps_of(files_) != latest_->made_of)
+        read_again();
+    return latest_;
+}
+
+bool tls_source::is_for(const tls_config& settings) const
+{
+    return settings.ca_file == settings_.ca_file && settings.cert_file == settings_.cert_file &&
+           settings.key_file == settings_.key_file &&
+           settings.key_password == settings_.key_password && settings.verify == settings_.verify;
+}
+
+void tls_source::read_again()
+{
+    const auto begun = std::make_shared<reading>();
+    const auto read = [begun, settings = settings_, files = files_]() noexcept {
+        try
+        {
+            begun->made = std::make_shared<tls_context>(make_tls_context(settings, files));
+        }
+        catch (const std::exception&)
+        {
+            // Memory is short. The next connection tries again.
+        }
+        begun->done.store(true, std::memory_order_release);
+    };
+    try
+    {
+        run_on_own_thread(read);
+        reading_ = begun;
+    }
+    catch (const std::system_error&)
+    {
+        // There is no thread to be had. The next connection tries again.
+    }
+}
+
+std::vector<std::shared_ptr<tls_source>> make_tls_sources(const std::vector<node_config>& nodes)
+{
+    std::vector<std::shared_ptr<tls_source>> sources;
+    for (const node_config& node : nodes)
+    {
+        const auto same = std::ranges::find_if(sources, [&node](const auto& each) {
+            return node.tls && each && each->is_for(*node.tls);
+        });
+        if (same != sources.end())
+            sources.push_back(*same);
+        else
+            sources.push_back(node.tls ? std::make_shared<tls_source>(*node.tls) : nullptr);
+    }
+    return sources;
+}
+
+}  // namespace redlock::detail

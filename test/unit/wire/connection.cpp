@@ -1,0 +1,448 @@
+// A connection over sockets of this machine, with the test as its server.
+
+#include "wire/connection.hpp"
+
+#include <boost/asio/detached.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <unistd.h>
+
+#include "support/contains.hpp"
+
+namespace redlock::test {
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using asio::ip::tcp;
+
+/// Far more than anything takes. What does not happen must fail and not hang.
+constexpr auto patience = 20s;
+
+/// Keeps what a connection tells, and uses as many bytes as it is told to.
+struct owner_of_test final : detail::connection::owner
+{
+    void on_open() override { open = true; }
+
+    std::size_t on_input(std::string_view input) override
+    {
+        inputs.emplace_back(input);
+        return use(input);
+    }
+
+    void on_closed(error_code why) override
+    {
+        ++closed;
+        code = why;
+    }
+
+    std::unique_ptr<detail::connection> wire;
+    std::function<std::size_t(std::string_view)> use = [](std::string_view all) {
+        return all.size();
+    };
+    bool open = false;
+    std::vector<std::string> inputs;
+    int closed = 0;
+    error_code code;
+};
+
+struct connection_fixture
+{
+    connection_fixture()
+    {
+        node.host = "127.0.0.1";
+        node.port = acceptor.local_endpoint().port();
+    }
+
+    void connect()
+    {
+        owner->wire = detail::make_connection(
+            strand, end_of_turn, nullptr, node, std::make_shared<detail::name_lookup>(node)
+        );
+        owner->wire->open(owner);
+    }
+
+    void connect_and_accept()
+    {
+        connect();
+        accept(acceptor, peer);
+        run_until([this] { return owner->open; });
+    }
+
+    /// Accepts what the connection, on its own context, is about to connect to.
+    template <class Acceptor, class Socket>
+    void accept(Acceptor& from, Socket& to)
+    {
+        from.non_blocking(true);
+        run_until([&] {
+            error_code ec;
+            from.accept(to, ec);
+            return !ec;
+        });
+    }
+
+    template <class Condition>
+    void run_until(Condition met)
+    {
+        const auto limit = std::chrono::steady_clock::now() + patience;
+        bool done = met();
+        while (!done && std::chrono::steady_clock::now() < limit)
+        {
+            context->restart();
+            context->run_one_for(10ms);
+            done = met();
+        }
+        BOOST_TEST_REQUIRE(done);
+    }
+
+    void run_until_closed()
+    {
+        run_until([this] { return owner->closed > 0; });
+        context->restart();
+        context->poll();
+        BOOST_TEST(owner->closed == 1);
+    }
+
+    [[nodiscard]] std::string received() const
+    {
+        std::string all;
+        for (const std::string& each : owner->inputs)
+            all += each;
+        return all;
+    }
+
+    asio::io_context server;
+    tcp::acceptor acceptor{server, tcp::endpoint(asio::ip::address_v4::loopback(), 0)};
+    tcp::socket peer{server};
+    std::unique_ptr<asio::io_context> context = std::make_unique<asio::io_context>();
+    detail::strand_type strand{context->get_executor()};
+    std::shared_ptr<detail::turn> end_of_turn =
+        std::make_shared<detail::turn>(context->get_executor(), strand);
+    node_config node;
+    std::shared_ptr<owner_of_test> owner = std::make_shared<owner_of_test>();
+};
+
+/// What the files of a program are that this process executes now.
+std::string files_of_a_child()
+{
+    std::string all;
+    const auto close = [](std::FILE* file) { ::pclose(file); };
+    const std::unique_ptr<std::FILE, decltype(close)> output(
+        ::popen("ls -l /proc/self/fd", "r"), close
+    );
+    std::array<char, 256> part;
+    while (std::fgets(part.data(), part.size(), output.get()))
+        all += part.data();
+    return all;
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(test_connection, connection_fixture)
+
+BOOST_AUTO_TEST_CASE(bytes_go_both_ways)
+{
+    connect_and_accept();
+    owner->wire->write("PING");
+    std::array<char, 4> got{};
+    asio::read(peer, asio::buffer(got));
+    BOOST_TEST(std::string_view(got.data(), got.size()) == "PING");
+
+    asio::write(peer, asio::buffer("PONG", 4));
+    run_until([this] { return !owner->inputs.empty(); });
+    BOOST_TEST(received() == "PONG");
+}
+
+BOOST_AUTO_TEST_CASE(bytes_that_were_not_used_come_again_with_more)
+{
+    owner->use = [](std::string_view) { return std::size_t{1}; };
+    connect_and_accept();
+    asio::write(peer, asio::buffer("abc", 3));
+    run_until([this] { return owner->inputs.size() == 1; });
+    asio::write(peer, asio::buffer("d", 1));
+    run_until([this] { return owner->inputs.size() == 2; });
+
+    BOOST_TEST(owner->inputs[0] == "abc");
+    BOOST_TEST(owner->inputs[1] == "bcd");
+}
+
+BOOST_AUTO_TEST_CASE(input_may_be_larger_than_any_buffer_it_began_with)
+{
+    const std::string sent(1'000'000, 'x');
+    owner->use = [&](std::string_view all) { return all.size() == sent.size() ? all.size() : 0; };
+    connect_and_accept();
+    peer.non_blocking(true);
+    std::size_t done = 0;
+    run_until([&] {
+        error_code ec;
+        if (done < sent.size())
+            done += peer.write_some(asio::buffer(sent) + done, ec);
+        return !owner->inputs.empty() && owner->inputs.back().size() == sent.size();
+    });
+
+    BOOST_TEST(owner->closed == 0);
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_fit_at_once_is_written_in_order_when_there_is_room)
+{
+    connect_and_accept();
+    std::string sent;
+    for (int part = 0; part < 64; ++part)
+    {
+        const std::string bytes(200'000, static_cast<char>('0' + part));
+        owner->wire->write(bytes);
+        sent += bytes;
+    }
+    peer.non_blocking(true);
+    std::string got;
+    std::vector<char> part(1 << 16);
+    run_until([&] {
+        error_code ec;
+        got.append(part.data(), peer.read_some(asio::buffer(part), ec));
+        return got.size() >= sent.size();
+    });
+
+    BOOST_TEST((got == sent));
+}
+
+BOOST_AUTO_TEST_CASE(closing_is_told_once_and_not_in_place)
+{
+    connect_and_accept();
+    owner->wire->close();
+    owner->wire->write("late");
+    BOOST_TEST(owner->closed == 0);
+    run_until_closed();
+
+    BOOST_TEST(owner->code == asio::error::operation_aborted);
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_may_be_closed_while_it_is_made)
+{
+    connect();
+    owner->wire->close();
+    run_until_closed();
+
+    BOOST_TEST(!owner->open);
+}
+
+BOOST_AUTO_TEST_CASE(a_name_leads_to_the_server_like_its_address)
+{
+    node.host = "localhost";
+    connect_and_accept();
+    BOOST_TEST(owner->open);
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_may_be_closed_while_its_name_is_looked_up)
+{
+    node.host = "localhost";
+    connect();
+    owner->wire->close();
+    BOOST_TEST(owner->closed == 0);
+    run_until_closed();
+    context->restart();
+    context->run();  // The look-up ends, and tells nobody.
+
+    BOOST_TEST(owner->closed == 1);
+    BOOST_TEST(!owner->open);
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_may_be_closed_by_what_it_reads)
+{
+    owner->use = [this](std::string_view all) {
+        owner->wire->close();
+        return all.size();
+    };
+    connect_and_accept();
+    asio::write(peer, asio::buffer("abc", 3));
+    run_until_closed();
+
+    BOOST_TEST(owner->inputs.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_the_other_side_is_told)
+{
+    connect_and_accept();
+    peer.close();
+    run_until_closed();
+
+    BOOST_TEST(owner->code == asio::error::eof);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_server_said_before_it_hung_up_is_read_though_a_write_fails)
+{
+    connect_and_accept();
+    asio::write(peer, asio::buffer("full", 4));
+    peer.set_option(asio::socket_base::linger(true, 0));  // Closing resets the connection.
+    peer.close();
+    owner->wire->write("PING");
+    run_until_closed();
+
+    BOOST_TEST(received() == "full");
+    BOOST_TEST(owner->code == asio::error::connection_reset);
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_is_told)
+{
+    acceptor.close();
+    connect();
+    run_until_closed();
+
+    BOOST_TEST(owner->code == asio::error::connection_refused);
+}
+
+BOOST_AUTO_TEST_CASE(memory_that_is_short_while_replies_are_read_ends_the_connection)
+{
+    owner->use = [](std::string_view) -> std::size_t { throw std::bad_alloc(); };
+    connect_and_accept();
+    asio::write(peer, asio::buffer("abc", 3));
+    run_until_closed();
+
+    BOOST_TEST(owner->code == asio::error::no_memory);
+}
+
+BOOST_AUTO_TEST_CASE(an_exception_of_an_observer_ends_the_connection_and_reaches_who_runs_the_loop)
+{
+    owner->use = [](std::string_view) -> std::size_t { throw std::runtime_error("of the test"); };
+    connect_and_accept();
+    asio::write(peer, asio::buffer("abc", 3));
+
+    BOOST_CHECK_THROW(run_until([this] { return owner->closed > 0; }), std::runtime_error);
+    BOOST_TEST(owner->closed == 1);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_read_is_a_turn)
+{
+    struct work final : detail::turn_task
+    {
+        void on_turn_end() override { done = true; }
+        bool done = false;
+    } task;
+    bool done_before_next = false;
+    owner->use = [&](std::string_view all) {
+        end_of_turn->defer(task);
+        asio::post(*context, [&] { done_before_next = task.done; });
+        return all.size();
+    };
+    connect_and_accept();
+    asio::write(peer, asio::buffer("abc", 3));
+    run_until([&] { return task.done; });
+    context->poll();
+
+    BOOST_TEST(done_before_next);
+}
+
+BOOST_AUTO_TEST_CASE(a_program_that_is_executed_gets_no_connection)
+{
+    acceptor.close();  // Those of the test are no concern.
+    const std::string before = files_of_a_child();
+    acceptor = tcp::acceptor(server, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    node.port = acceptor.local_endpoint().port();
+    connect_and_accept();
+    peer.close();
+    acceptor.close();
+    const std::string after = files_of_a_child();
+
+    const auto sockets = [](std::string_view list) {
+        std::size_t count = 0;
+        for (auto at = list.find("socket:"); at != list.npos; at = list.find("socket:", at + 1))
+            ++count;
+        return count;
+    };
+    BOOST_TEST_REQUIRE(contains(before, " 1 ->"));
+    BOOST_TEST(sockets(after) == sockets(before));
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_left_of_a_connection_when_its_context_is_destroyed)
+{
+    connect_and_accept();
+    const std::weak_ptr<owner_of_test> left = owner;
+    owner.reset();
+    BOOST_TEST(!left.expired());
+    strand = detail::strand_type(server.get_executor());
+    end_of_turn.reset();
+    context.reset();
+
+    BOOST_TEST(left.expired());
+}
+
+BOOST_AUTO_TEST_CASE(a_unix_socket_is_a_connection_like_any_other)
+{
+    const auto path = std::filesystem::temp_directory_path() /
+                      ("redlock-" + std::to_string(::getpid()) + ".sock");
+    using local = asio::local::stream_protocol;
+    local::acceptor local_acceptor(server, local::endpoint(path.string()));
+    node.unix_socket = path.string();
+    connect();
+    local::socket other(server);
+    accept(local_acceptor, other);
+    std::filesystem::remove(path);
+    run_until([this] { return owner->open; });
+    asio::write(other, asio::buffer("abc", 3));
+    run_until([this] { return !owner->inputs.empty(); });
+
+    BOOST_TEST(received() == "abc");
+}
+
+// Needs a machine on which a name has two addresses: the one that swallows everything is a listener
+// whose queue is full.
+BOOST_AUTO_TEST_CASE(an_address_that_swallows_everything_leaves_time_for_the_next)
+{
+    node.host = "localhost";
+    tcp::resolver resolver(server);
+    const auto found = resolver.resolve(node.host, std::to_string(node.port));
+    if (found.size() < 2 || found.begin()->endpoint().address().is_v4())
+    {
+        BOOST_TEST_MESSAGE("skipped: localhost has no IPv6 address before its IPv4 address");
+        return;
+    }
+    tcp::acceptor full(server);
+    full.open(tcp::v6());
+    full.set_option(asio::ip::v6_only(true));
+    full.bind(tcp::endpoint(asio::ip::address_v6::loopback(), node.port));
+    full.listen(0);
+    std::vector<tcp::socket> queue;
+    for (int i = 0; i < 3; ++i)
+    {
+        queue.emplace_back(server);
+        queue.back().async_connect(full.local_endpoint(), asio::detached);
+    }
+
+    connect_and_accept();
+
+    BOOST_TEST(owner->open);
+}
+
+BOOST_AUTO_TEST_CASE(a_path_that_no_socket_can_have_is_told)
+{
+    node.unix_socket = "/" + std::string(200, 'x');
+    connect();
+    BOOST_TEST(owner->closed == 0);
+    run_until_closed();
+
+    BOOST_TEST(owner->code == asio::error::name_too_long);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::test

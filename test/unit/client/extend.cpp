@@ -87,6 +87,20 @@ BOOST_AUTO_TEST_CASE(a_quorum_extends_without_waiting_for_the_other_nodes)
     BOOST_TEST(extended->code() == error_code());
 }
 
+BOOST_AUTO_TEST_CASE(a_node_that_is_connected_after_the_others_have_granted_is_extended_too)
+{
+    client_fixture fixture;
+    fixture.node(4).starts(node_state::connecting);
+    fixture.start_client();
+    lease held = fixture.acquire("orders:42", {.ttl = 1s});
+    fixture.complete(held.async_extend(10s));
+
+    fixture.node(4).becomes(node_state::ready);
+    fixture.run_until_idle();
+
+    BOOST_TEST(fixture.node(4).store().left("orders:42", fixture.time().elapsed()) == 10s);
+}
+
 BOOST_AUTO_TEST_CASE(the_new_deadline_counts_from_before_the_first_send)
 {
     running_client fixture;

@@ -10,6 +10,7 @@
 #include "wire/resp_reader.hpp"
 #include "wire/tls.hpp"
 
+#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 

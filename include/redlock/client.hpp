@@ -307,8 +307,8 @@ public:
         no longer extended. A pending `async_wait_lost`, also that of `with_lock`, completes with
         `operation_aborted`, and its lease can be released until its deadline. All other leases are
         over and released at once. A release without a quorum is repeated until a quorum confirms it
-        or the ttl is over. Connected nodes have as long to answer the releases of lost rounds. Then
-        the client is cancelled, so that `async_run` completes.
+        or the ttl is over. Nodes that are connected or connecting again have as long to answer the
+        releases of lost rounds. Then the client is cancelled, so that `async_run` completes.
 
         @par Completion signature
         `void(boost::system::error_code)`

@@ -247,7 +247,8 @@ public:
 
     [[nodiscard]] virtual node_status status() const = 0;
 
-    /// Releases that it was asked for and has not answered, kept ones included.
+    /// Releases that it was asked for and may soon answer: those on its connection, and those kept
+    /// for the next one, until a first attempt to connect again has failed.
     [[nodiscard]] virtual std::size_t owed_releases() const noexcept = 0;
 
     /// How long the node takes to answer, smoothed. Zero before its first answer. Any thread.

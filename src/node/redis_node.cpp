@@ -136,6 +136,10 @@ public:
 
     std::size_t owed_releases() const noexcept override
     {
+        const bool connected =
+            status_.state == node_state::ready || status_.state == node_state::quarantined;
+        if (!connected && !reconnects_)
+            return 0;
         return pending_releases_.size() + (link_ ? link_->unanswered_releases() : 0);
     }
 
@@ -297,6 +301,7 @@ private:
         // The state first: what follows may throw, and nobody may ask a link that is gone.
         const node_state before =
             std::exchange(status_.state, down ? node_state::down : node_state::rejected);
+        reconnects_ = before == node_state::ready || before == node_state::quarantined;
         status_.reason = refused == reason::none ? reason::down : refused;
         status_.code = why.code;
         status_.refuses.clear();
@@ -483,6 +488,7 @@ private:
     std::function<void(log_level, std::string_view)> log_;
     std::unique_ptr<alarm> pause_;  ///< Until the next connection, or the end of a quarantine.
     core::backoff pauses_;
+    bool reconnects_ = false;  ///< It was connected, and no attempt has failed since.
     std::minstd_rand jitter_;
 
     node_events events_;

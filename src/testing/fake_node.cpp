@@ -288,6 +288,10 @@ std::optional<reply> fake_node::ask(question_ptr asked)
 
 std::size_t fake_node::owed_releases() const noexcept
 {
+    const bool connected =
+        status_.state == node_state::ready || status_.state == node_state::quarantined;
+    if (!connected && !reconnects_)
+        return 0;
     const auto in_flight = std::ranges::count_if(in_flight_, [](const auto& each) {
         return each->kept.asked->what() == verb::release;
     });
@@ -424,6 +428,7 @@ void fake_node::deliver(const std::shared_ptr<flight>& command)
 void fake_node::break_connection(milliseconds away)
 {
     apply({node_state::down, "connection reset", boost::asio::error::connection_reset});
+    reconnects_ = true;
     later(away, [](fake_node& self) {
         if (!self.stopping_)
             self.apply({node_state::ready, {}, {}});
@@ -432,6 +437,7 @@ void fake_node::break_connection(milliseconds away)
 
 void fake_node::apply(const change& to)
 {
+    reconnects_ = false;
     status_.state = to.state;
     status_.because = to.because;
     status_.reason = reason_of(to.state);

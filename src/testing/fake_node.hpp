@@ -326,6 +326,7 @@ private:
     change starts_as_{node_state::ready, {}, {}};
     milliseconds stops_after_{0};
     node_status status_;
+    bool reconnects_ = false;  ///< Its connection broke, and is sure to come back.
 
     std::vector<kept_question> waiting_;   ///< For the first connection.
     std::vector<kept_question> releases_;  ///< For the next connection.

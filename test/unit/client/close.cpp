@@ -241,6 +241,31 @@ BOOST_AUTO_TEST_CASE(nodes_that_are_gone_hold_the_end_up_for_no_longer_than_the_
     BOOST_TEST(fixture.time().elapsed() <= 2200ms);
 }
 
+BOOST_AUTO_TEST_CASE(a_node_that_is_connecting_again_gets_its_release_before_the_client_ends)
+{
+    running_client fixture;
+    const lease held = fixture.acquire("orders:42");
+    fixture.node(4).on(verb::release).breaks_connection(300ms);
+
+    const auto [ec] = fixture.complete(fixture.locks().async_close());
+
+    BOOST_TEST(ec == error_code());
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_is_down_does_not_hold_the_end_up)
+{
+    running_client fixture;
+    const lease held = fixture.acquire("orders:42");
+    fixture.node(4).becomes(node_state::down, "connection refused");
+    fixture.run_until_idle();
+
+    const auto [ec] = fixture.complete(fixture.locks().async_close());
+
+    BOOST_TEST(ec == error_code());
+    BOOST_TEST(fixture.time().elapsed() == 0ms);
+}
+
 BOOST_AUTO_TEST_CASE(a_cancelled_close_ends_the_client_at_once)
 {
     running_client fixture;

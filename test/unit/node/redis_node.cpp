@@ -447,6 +447,19 @@ BOOST_AUTO_TEST_CASE(a_release_that_got_no_answer_crosses_over_as_a_new_command)
     BOOST_TEST(link().asked == "a");
 }
 
+BOOST_AUTO_TEST_CASE(kept_releases_are_owed_until_a_first_attempt_to_connect_again_has_failed)
+{
+    lose();
+    ask(verb::release, "a");
+    BOOST_TEST(subject->owed_releases() == 1u);
+
+    advance(50ms);
+    BOOST_TEST(subject->owed_releases() == 1u);
+
+    lose();
+    BOOST_TEST(subject->owed_releases() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(the_oldest_release_makes_room)
 {
     lose();

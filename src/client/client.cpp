@@ -22,12 +22,16 @@ std::shared_ptr<detail::client_impl> make_impl(
     detail::validate(config);
 
     const detail::strand_type strand = boost::asio::make_strand(executor);
-    const auto end_of_turn = std::make_shared<detail::turn>(executor, strand);
+    const detail::link_ground ground{
+        strand,
+        std::make_shared<detail::turn>(executor, strand),
+        detail::make_system_clock(strand),
+    };
     detail::client_parts parts{
         strand,
-        end_of_turn,
-        detail::make_system_time(strand),
-        detail::make_redis_nodes(strand, end_of_turn, config),
+        ground.end_of_turn,
+        ground.time,
+        detail::make_redis_nodes(ground, config),
     };
     return std::make_shared<detail::client_impl>(
         std::move(executor), std::move(config), std::move(parts)

@@ -17,11 +17,11 @@
 #include "core/limits.hpp"
 #include "core/smoothed.hpp"
 #include "core/token_clock.hpp"
+#include "loop/clock.hpp"
 #include "loop/deadlines.hpp"
 #include "loop/forks.hpp"
 #include "loop/suspension.hpp"
 #include "loop/task.hpp"
-#include "loop/time_source.hpp"
 #include "loop/turn.hpp"
 #include "loop/waiting_list.hpp"
 #include "node/node.hpp"
@@ -49,7 +49,7 @@ struct client_parts
 {
     strand_type strand;
     std::shared_ptr<turn> end_of_turn;
-    std::shared_ptr<time_source> time;
+    std::shared_ptr<clock> time;
     std::vector<std::shared_ptr<node>> nodes;
 };
 
@@ -374,7 +374,7 @@ private:
     strand_type strand_;
     const client_config config_;
     std::shared_ptr<turn> turn_;
-    std::shared_ptr<time_source> time_;
+    std::shared_ptr<clock> time_;
     std::shared_ptr<deadlines> deadlines_;
     std::vector<std::shared_ptr<node>> nodes_;
     monitor events_;

@@ -29,7 +29,7 @@ public:
           ground_{
               strand_,
               std::make_shared<turn>(std::move(executor), strand_),
-              make_steady_clock(strand_)
+              make_system_clock(strand_)
           },
           config_(std::move(config)),
           group_(make_link_group(config_)),

@@ -7,7 +7,7 @@
 #include "client/hold.hpp"
 #include "client/lines.hpp"
 #include "client/round.hpp"
-#include "loop/time_source.hpp"
+#include "loop/clock.hpp"
 
 #include <array>
 #include <atomic>
@@ -24,7 +24,7 @@ namespace redlock::detail {
 class monitor
 {
 public:
-    monitor(std::shared_ptr<redlock::observer> told, std::shared_ptr<time_source> time)
+    monitor(std::shared_ptr<redlock::observer> told, std::shared_ptr<clock> time)
         : observer_(std::move(told)), time_(std::move(time))
     {
     }
@@ -62,7 +62,7 @@ private:
     [[nodiscard]] std::chrono::microseconds time_since(core::instant started) const noexcept;
 
     std::shared_ptr<redlock::observer> observer_;
-    std::shared_ptr<time_source> time_;
+    std::shared_ptr<clock> time_;
     counter rounds_ = 0;
     counter acquired_ = 0;
     counter contended_ = 0;

@@ -8,6 +8,7 @@
 #include "core/limits.hpp"
 #include "core/release_count.hpp"
 #include "core/tally.hpp"
+#include "loop/clock.hpp"
 #include "loop/deadlines.hpp"
 #include "loop/suspension.hpp"
 #include "node/node.hpp"
@@ -51,7 +52,7 @@ public:
     round(subject of, turn& end_of_turn);
 
     /// Makes the round read the clock at each answer.
-    void time_answers(const time_source& clock) noexcept { clock_ = &clock; }
+    void time_answers(const clock& by) noexcept { clock_ = &by; }
 
     // question
     void on_reply(std::size_t node, const reply& answer) noexcept override;
@@ -114,7 +115,7 @@ private:
     std::size_t unanswered_;
     std::array<counted_answer, core::max_nodes> counted_;
     std::unique_ptr<std::array<reply, core::max_nodes>> answers_;  ///< If one says more.
-    const time_source* clock_ = nullptr;
+    const clock* clock_ = nullptr;
     bool abandoned_ = false;
 };
 

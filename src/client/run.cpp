@@ -196,7 +196,7 @@ task<error_code> client_impl::stop_nodes()
         pause stopped(*turn_);
         co_await stopped.wait(run_waiting_.list());
     }
-    time_->cancel();
+    deadlines_->stop();
     co_return error_code();
 }
 

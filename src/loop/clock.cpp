@@ -2,7 +2,8 @@
 
 #include <boost/asio/basic_waitable_timer.hpp>
 
-#include <chrono>
+#include <cstdint>
+#include <ctime>
 #include <utility>
 
 namespace redlock::detail {
@@ -11,42 +12,49 @@ namespace {
 
 using std::chrono::steady_clock;
 
-class steady_alarm final : public alarm
+/// Time since boot. Where a system has no clock that goes on in suspend, the steady clock stands
+/// in, and a deadline does not notice a suspension.
+core::nanoseconds boot_time() noexcept
+{
+#ifdef CLOCK_BOOTTIME
+    std::timespec now{};
+    if (::clock_gettime(CLOCK_BOOTTIME, &now) == 0)
+        return std::chrono::seconds(now.tv_sec) + core::nanoseconds(now.tv_nsec);
+#endif
+    return steady_clock::now().time_since_epoch();
+}
+
+/// Each wait owns what it is to call, which may own the owner of this alarm: nothing is left if the
+/// execution context is destroyed. A wait that is not the last one any more calls nothing.
+class system_alarm final : public alarm
 {
 public:
-    explicit steady_alarm(const strand_type& strand) : timer_(strand) {}
-    ~steady_alarm() override { cancel(); }
+    explicit system_alarm(const strand_type& strand) : timer_(strand) {}
 
-    steady_alarm(const steady_alarm&) = delete;
-    steady_alarm& operator=(const steady_alarm&) = delete;
-
-    void set(core::nanoseconds after, std::function<void()> what) override
+    void set(time_point at, std::function<void()> what) override
     {
-        cancel();
-        auto plan = std::make_shared<std::function<void()>>(std::move(what));
-        timer_.expires_after(after);
-        // The error code does not matter: a cancelled plan is empty, a hurried one is not.
-        timer_.async_wait([plan](boost::system::error_code) {
-            if (const auto planned = std::exchange(*plan, nullptr))
-                planned();
+        timer_.expires_at(at);
+        // It may be destroyed on any thread. The error code does not matter: a hurried wait calls.
+        timer_.async_wait([what = std::move(what),
+                           last = std::weak_ptr(last_),
+                           own = ++*last_](boost::system::error_code) {
+            const auto still = last.lock();
+            if (still && *still == own)
+                what();
         });
-        plan_ = plan;
     }
 
     void hurry() noexcept override { timer_.cancel(); }
 
     void cancel() noexcept override
     {
-        // The plan may own whoever owns this alarm, so it goes last.
-        std::function<void()> dropped;
-        if (const auto plan = plan_.lock())
-            dropped.swap(*plan);
+        ++*last_;
         timer_.cancel();
     }
 
 private:
     asio::basic_waitable_timer<steady_clock, asio::wait_traits<steady_clock>, strand_type> timer_;
-    std::weak_ptr<std::function<void()>> plan_;  ///< The wait owns it.
+    std::shared_ptr<std::uint64_t> last_ = std::make_shared<std::uint64_t>(0);
 };
 
 class system_clock final : public clock
@@ -54,9 +62,15 @@ class system_clock final : public clock
 public:
     explicit system_clock(const strand_type& strand) : strand_(strand) {}
 
-    time_point now() const noexcept override { return steady_clock::now(); }
+    core::instant now() const noexcept override { return {steady_clock::now(), boot_time()}; }
 
-    std::unique_ptr<alarm> make_alarm() override { return std::make_unique<steady_alarm>(strand_); }
+    std::chrono::microseconds wall() const noexcept override
+    {
+        const auto now = std::chrono::system_clock::now().time_since_epoch();
+        return std::chrono::duration_cast<std::chrono::microseconds>(now);
+    }
+
+    std::unique_ptr<alarm> make_alarm() override { return std::make_unique<system_alarm>(strand_); }
 
 private:
     strand_type strand_;
@@ -64,7 +78,7 @@ private:
 
 }  // namespace
 
-std::shared_ptr<clock> make_steady_clock(const strand_type& strand)
+std::shared_ptr<clock> make_system_clock(const strand_type& strand)
 {
     return std::make_shared<system_clock>(strand);
 }

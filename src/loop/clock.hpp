@@ -4,6 +4,7 @@
 #include "core/instant.hpp"
 #include "loop/strand.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 
@@ -16,8 +17,9 @@ public:
     /// Forgets what it was set to, uncalled.
     virtual ~alarm() = default;
 
-    /// Calls `what` after so long, instead of what it was set to before.
-    virtual void set(core::nanoseconds after, std::function<void()> what) = 0;
+    /// Calls `what` when the steady clock shows `at`, never in place, instead of what it was set to
+    /// before.
+    virtual void set(time_point at, std::function<void()> what) = 0;
 
     /// Calls now what it was set to, but not in place.
     virtual void hurry() noexcept = 0;
@@ -26,18 +28,26 @@ public:
     virtual void cancel() noexcept = 0;
 };
 
-/// The only way of a node and its connection to know the time and to wait. Tests replace it.
+/** The only way of a client, its nodes and its links to know the time and to wait.
+
+    Tests replace it, so that virtual time runs the same compiled code.
+*/
 class clock
 {
 public:
     virtual ~clock() = default;
 
-    [[nodiscard]] virtual time_point now() const noexcept = 0;
+    /// Both clocks, read now.
+    [[nodiscard]] virtual core::instant now() const noexcept = 0;
+
+    /// The wall clock, since the epoch. Nothing depends on its being right: see `token_clock`.
+    [[nodiscard]] virtual std::chrono::microseconds wall() const noexcept = 0;
+
     [[nodiscard]] virtual std::unique_ptr<alarm> make_alarm() = 0;
 };
 
-/// The steady clock, and timers on `strand`.
-[[nodiscard]] std::shared_ptr<clock> make_steady_clock(const strand_type& strand);
+/// The clocks of this machine, and Asio timers on `strand`.
+[[nodiscard]] std::shared_ptr<clock> make_system_clock(const strand_type& strand);
 
 }  // namespace redlock::detail
 

@@ -6,7 +6,10 @@
 
 namespace redlock::detail {
 
-deadlines::deadlines(std::shared_ptr<time_source> time) : time_(std::move(time)) {}
+deadlines::deadlines(std::shared_ptr<clock> time)
+    : time_(std::move(time)), alarm_(time_->make_alarm())
+{
+}
 
 void deadlines::add(deadline& entry, time_point due)
 {
@@ -19,17 +22,19 @@ void deadlines::add(deadline& entry, time_point due)
         arm();
 }
 
+void deadlines::stop() noexcept
+{
+    armed_for_ = time_point::max();
+    alarm_->cancel();
+}
+
 void deadlines::arm()
 {
-    const time_point next = entries_.begin()->due();
-    armed_for_ = time_point::max();  // Should the wait not begin for lack of memory.
-    time_->async_wait_until(next, [self = weak_from_this()](boost::system::error_code ec) {
-        if (ec)
-            return;  // Set to an earlier time, or the client is gone.
+    armed_for_ = entries_.begin()->due();
+    alarm_->set(armed_for_, [self = weak_from_this()]() {
         if (const auto queue = self.lock())
             queue->on_timer();
     });
-    armed_for_ = next;
 }
 
 void deadlines::on_timer()

@@ -1,7 +1,7 @@
 #ifndef REDLOCK_SRC_LOOP_DEADLINES_HPP
 #define REDLOCK_SRC_LOOP_DEADLINES_HPP
 
-#include "loop/time_source.hpp"
+#include "loop/clock.hpp"
 
 #include <boost/intrusive/set.hpp>
 
@@ -42,10 +42,13 @@ private:
 class deadlines : public std::enable_shared_from_this<deadlines>
 {
 public:
-    explicit deadlines(std::shared_ptr<time_source> time);
+    explicit deadlines(std::shared_ptr<clock> time);
 
     /// Calls `entry.on_deadline()` at `due`.
     void add(deadline& entry, time_point due);
+
+    /// Keeps the loop busy no longer. What is left is called if something is added.
+    void stop() noexcept;
 
 private:
     /// So many are called by one handler.
@@ -62,7 +65,8 @@ private:
     void arm();
     void on_timer();
 
-    std::shared_ptr<time_source> time_;
+    std::shared_ptr<clock> time_;
+    std::unique_ptr<alarm> alarm_;
     boost::intrusive::multiset<
         deadline,
         boost::intrusive::compare<earlier>,

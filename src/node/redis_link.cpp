@@ -328,7 +328,7 @@ private:
         close();
     }
 
-    time_point now() const noexcept override { return time_->now(); }
+    time_point now() const noexcept override { return time_->now().steady; }
 
     // turn_task
 
@@ -485,7 +485,7 @@ private:
 
     void look_after(core::nanoseconds delay)
     {
-        next_look_->set(delay, [self = shared_from_this()]() { self->look(); });
+        next_look_->set(now() + delay, [self = shared_from_this()]() { self->look(); });
     }
 
     void look()

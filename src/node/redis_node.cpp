@@ -46,11 +46,10 @@ std::uint32_t random_seed() noexcept
     return seed;
 }
 
-/// The time of day in a while, for a user to read.
-std::string wall_time_in(milliseconds left)
+/// For a user to read.
+std::string time_of_day(std::chrono::microseconds since_epoch)
 {
-    const auto when = std::chrono::system_clock::now() + left;
-    const std::time_t seconds = std::chrono::system_clock::to_time_t(when);
+    const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(since_epoch).count();
     std::tm parts{};
     ::gmtime_r(&seconds, &parts);
     std::array<char, sizeof "23:59:59 UTC"> text{};
@@ -149,6 +148,8 @@ public:
     }
 
 private:
+    time_point now() const noexcept { return time_->now().steady; }
+
     void connect()
     {
         link_ = make_link_();
@@ -235,7 +236,7 @@ private:
         left = std::min(left, core::max_ttl);
         // Its own count may be a millisecond behind ours. Should it be more, it says so itself.
         left += milliseconds(1);
-        quarantined_until_ = time_->now() + left;
+        quarantined_until_ = now() + left;
         change(
             node_state::quarantined,
             reason::quarantined,
@@ -243,7 +244,7 @@ private:
                 " ms; if it is new, run redlock_initialize or call async_initialize_nodes before "
                 "the first client to skip this wait"
         );
-        pause_->set(left, [self = weak_from_this()]() {
+        pause_->set(*quarantined_until_, [self = weak_from_this()]() {
             const auto alive = self.lock();
             if (alive && !alive->stopping_ && alive->status_.state == node_state::quarantined)
                 alive->change(node_state::ready);
@@ -284,7 +285,7 @@ private:
         while (left > 0 && !pending_releases_.empty() && link_->unanswered() < core::max_unanswered)
         {
             const pending_release& next = pending_releases_.front();
-            if (time_->now() < next.until)
+            if (now() < next.until)
             {
                 link_->ask(next.asked);
                 --left;
@@ -322,7 +323,7 @@ private:
         if (stopping_)
             return stop_behind_completions();
 
-        pause_->set(pauses_.next(jitter_()), [self = shared_from_this()]() {
+        pause_->set(now() + pauses_.next(jitter_()), [self = shared_from_this()]() {
             if (self->stopping_)
                 self->stopped();
             else
@@ -338,7 +339,7 @@ private:
             return refused.text;
         if (status_.because.starts_with(refused.text))
             return status_.because;
-        return refused.text + " until " + wall_time_in(*refused.ends_in);
+        return refused.text + " until " + time_of_day(time_->wall() + *refused.ends_in);
     }
 
     void on_lost_release(question_ptr lost)
@@ -390,7 +391,7 @@ private:
         if (pending_releases_.size() == core::max_pending_releases)
             pending_releases_.pop_front();
         // Counted from now and not from the acquisition, for its SET may still be under way.
-        const time_point until = time_->now() + asked->ttl();
+        const time_point until = now() + asked->ttl();
         pending_releases_.push_back({std::move(asked), until});
     }
 
@@ -425,7 +426,7 @@ private:
     {
         if (!quarantined_until_)
             return std::nullopt;
-        const auto left = std::chrono::ceil<milliseconds>(*quarantined_until_ - time_->now());
+        const auto left = std::chrono::ceil<milliseconds>(*quarantined_until_ - now());
         return std::max(left, milliseconds(0));
     }
 
@@ -516,13 +517,11 @@ std::shared_ptr<node> make_redis_node(
 }
 
 std::vector<std::shared_ptr<node>> make_redis_nodes(
-    const strand_type& strand,
-    const std::shared_ptr<turn>& end_of_turn,
+    const link_ground& ground,
     const client_config& config
 )
 {
     const link_group group = make_link_group(config);
-    const link_ground ground{strand, end_of_turn, make_steady_clock(strand)};
     std::vector<std::shared_ptr<node>> nodes;
     for (const node_config& each : config.nodes)
     {
@@ -531,7 +530,9 @@ std::vector<std::shared_ptr<node>> make_redis_nodes(
         auto make_link = [ground, group, index, each, names]() {
             return make_redis_link(ground, group, index, each, names);
         };
-        nodes.push_back(make_redis_node(strand, ground.time, std::move(make_link), index, config));
+        nodes.push_back(
+            make_redis_node(ground.strand, ground.time, std::move(make_link), index, config)
+        );
     }
     return nodes;
 }

@@ -31,8 +31,7 @@ using link_maker = std::function<std::shared_ptr<redis_link>()>;
 
 /// Nodes that are real Redis or Valkey servers, in the order of the configuration.
 [[nodiscard]] std::vector<std::shared_ptr<node>> make_redis_nodes(
-    const strand_type& strand,
-    const std::shared_ptr<turn>& end_of_turn,
+    const link_ground& ground,
     const client_config& config
 );
 

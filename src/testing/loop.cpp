@@ -23,19 +23,22 @@ void run_until_idle(boost::asio::io_context& context)
     throw std::runtime_error("the context is never idle: something starts itself again at once");
 }
 
-void advance(boost::asio::io_context& context, manual_time& time, nanoseconds by)
+void advance(manual_time& time, nanoseconds by, const std::function<void()>& settle)
 {
     const nanoseconds target = time.elapsed() + by;
-    run_until_idle(context);
-    while (const auto next = time.next())
+    settle();
+    for (auto next = time.next(); next && *next <= target; next = time.next())
     {
-        if (*next > target)
-            break;
         time.advance(*next - time.elapsed());
-        run_until_idle(context);
+        settle();
     }
     time.advance(target - time.elapsed());
-    run_until_idle(context);
+    settle();
+}
+
+void advance(boost::asio::io_context& context, manual_time& time, nanoseconds by)
+{
+    advance(time, by, [&context]() { run_until_idle(context); });
 }
 
 }  // namespace redlock::testing

@@ -1,6 +1,5 @@
 #include "testing/manual_time.hpp"
 
-#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
@@ -20,6 +19,41 @@ constexpr core::instant beginning{time_point(1h), 5h};
 
 }  // namespace
 
+class manual_time::manual_alarm final : public detail::alarm
+{
+public:
+    explicit manual_alarm(manual_time& of) : time_(of) {}
+
+    void set(time_point at, std::function<void()> what) override
+    {
+        cancel();
+        plan_ = std::make_shared<plan>(std::move(what));
+        call_at(at);
+    }
+
+    void hurry() noexcept override
+    {
+        if (plan_)
+            call_at(time_.now_.steady);
+    }
+
+    void cancel() noexcept override
+    {
+        // It may own the owner of this.
+        const auto dropped = std::move(plan_);
+    }
+
+private:
+    void call_at(time_point at)
+    {
+        time_.plans_.emplace(at, plan_);
+        time_.post_due();
+    }
+
+    manual_time& time_;
+    std::shared_ptr<plan> plan_;
+};
+
 manual_time::manual_time(detail::strand_type strand) : strand_(std::move(strand)), now_(beginning)
 {
 }
@@ -38,21 +72,9 @@ std::chrono::microseconds manual_time::wall() const noexcept
     return beginning_of_time + elapsed + wall_offset_;
 }
 
-void manual_time::async_wait_until(
-    time_point at,
-    asio::any_completion_handler<void(boost::system::error_code)> handler
-)
+std::unique_ptr<detail::alarm> manual_time::make_alarm()
 {
-    cancel();
-    waiting_ = std::move(handler);
-    waiting_until_ = at;
-    post_due();
-}
-
-void manual_time::cancel() noexcept
-{
-    if (waiting_)
-        end_wait(asio::error::operation_aborted);
+    return std::make_unique<manual_alarm>(*this);
 }
 
 void manual_time::at(nanoseconds when, std::function<void()> what)
@@ -76,9 +98,13 @@ std::optional<nanoseconds> manual_time::next() const
     std::optional<nanoseconds> result;
     if (!events_.empty())
         result = events_.begin()->first;
-    if (waiting_ && steady_runs_)
+    const auto first = std::ranges::find_if(plans_, [](const auto& each) {
+        const auto set = each.second.lock();
+        return set && *set;
+    });
+    if (first != plans_.end() && steady_runs_)
     {
-        const nanoseconds due = elapsed_ + (waiting_until_ - now_.steady);
+        const nanoseconds due = elapsed_ + (first->first - now_.steady);
         result = std::min(result.value_or(due), due);
     }
     return result;
@@ -100,15 +126,14 @@ void manual_time::post_due()
         auto due = events_.extract(events_.begin());
         asio::post(strand_, std::move(due.mapped()));
     }
-    if (waiting_ && waiting_until_ <= now_.steady)
-        end_wait({});
-}
-
-void manual_time::end_wait(boost::system::error_code outcome)
-{
-    asio::post(strand_, [ended = std::exchange(waiting_, nullptr), outcome]() mutable {
-        std::move(ended)(outcome);
-    });
+    while (!plans_.empty() && plans_.begin()->first <= now_.steady)
+    {
+        auto due = plans_.extract(plans_.begin());
+        asio::post(strand_, [due = std::move(due.mapped())]() {
+            if (const auto set = due.lock(); set && *set)
+                std::exchange(*set, nullptr)();
+        });
+    }
 }
 
 }  // namespace redlock::testing

@@ -2,12 +2,12 @@
 #define REDLOCK_SRC_TESTING_MANUAL_TIME_HPP
 
 #include "core/instant.hpp"
-#include "loop/time_source.hpp"
+#include "loop/clock.hpp"
 
-#include <boost/asio/any_completion_handler.hpp>
-
+#include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "testing/world.hpp"
@@ -19,11 +19,11 @@ inline constexpr std::chrono::microseconds beginning_of_time{1'790'000'000'000'0
 
 /** Time that passes when the test says so.
 
-    There are three clocks: the world's, by which nodes expire their keys, and the client's pair.
+    There are three clocks: the world's, by which nodes expire their keys, and the pair of clients.
     They advance together, unless one of the pair is stopped, as the steady clock is while a machine
     is suspended. What is due runs from a handler that is posted to the strand.
 */
-class manual_time final : public detail::time_source, public world
+class manual_time final : public detail::clock, public world
 {
 public:
     enum class clock
@@ -34,21 +34,17 @@ public:
 
     explicit manual_time(detail::strand_type strand);
 
-    // time_source
+    // detail::clock
     [[nodiscard]] core::instant now() const noexcept override;
     [[nodiscard]] std::chrono::microseconds wall() const noexcept override;
-    void async_wait_until(
-        time_point at,
-        boost::asio::any_completion_handler<void(boost::system::error_code)> handler
-    ) override;
-    void cancel() noexcept override;
+    [[nodiscard]] std::unique_ptr<detail::alarm> make_alarm() override;
 
     // world
     [[nodiscard]] nanoseconds elapsed() const override { return elapsed_; }
     void at(nanoseconds when, std::function<void()> what) override;
 
     /// Lets time pass at once, whatever should have happened meanwhile: like a process that was
-    /// stopped. `client_fixture::advance` goes from event to event.
+    /// stopped. `testing::advance` goes from event to event.
     void advance(nanoseconds by);
 
     /// The world's time at which something happens next.
@@ -70,8 +66,12 @@ public:
     void jump(clock which, nanoseconds by);
 
 private:
+    class manual_alarm;
+
+    /// What an alarm is set to, which owns it. Null: it was called.
+    using plan = std::function<void()>;
+
     void post_due();
-    void end_wait(boost::system::error_code outcome);
 
     detail::strand_type strand_;
     mutable nanoseconds elapsed_{0};
@@ -82,8 +82,7 @@ private:
     bool boot_runs_ = true;
 
     std::multimap<nanoseconds, std::function<void()>> events_;
-    boost::asio::any_completion_handler<void(boost::system::error_code)> waiting_;
-    time_point waiting_until_;
+    std::multimap<time_point, std::weak_ptr<plan>> plans_;
 };
 
 }  // namespace redlock::testing

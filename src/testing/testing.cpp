@@ -5,9 +5,6 @@
 #include "core/limits.hpp"
 #include "core/quorum.hpp"
 
-#include <boost/asio/any_completion_handler.hpp>
-#include <boost/asio/error.hpp>
-
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -21,50 +18,6 @@
 #include "testing/manual_time.hpp"
 
 namespace redlock::testing {
-
-namespace {
-
-/// The clocks of one client, which are those of all.
-class shared_time final : public detail::time_source
-{
-public:
-    explicit shared_time(std::shared_ptr<manual_time> of) : time_(std::move(of)) {}
-
-    core::instant now() const noexcept override { return time_->now(); }
-    std::chrono::microseconds wall() const noexcept override { return time_->wall(); }
-
-    void async_wait_until(
-        time_point at,
-        boost::asio::any_completion_handler<void(boost::system::error_code)> handler
-    ) override
-    {
-        cancel();
-        waiting_ = std::make_shared<handler_type>(std::move(handler));
-        const nanoseconds due = time_->elapsed() + (at - time_->now().steady);
-        time_->at(due, [weak = std::weak_ptr(waiting_)]() {
-            if (const auto waiting = weak.lock(); waiting && *waiting)
-                std::exchange(*waiting, nullptr)(error_code());
-        });
-    }
-
-    void cancel() noexcept override
-    {
-        if (!waiting_ || !*waiting_)
-            return;
-        time_->at(time_->elapsed(), [ended = std::move(waiting_)]() {
-            if (*ended)
-                std::exchange(*ended, nullptr)(error_code(boost::asio::error::operation_aborted));
-        });
-    }
-
-private:
-    using handler_type = boost::asio::any_completion_handler<void(boost::system::error_code)>;
-
-    std::shared_ptr<manual_time> time_;
-    std::shared_ptr<handler_type> waiting_;
-};
-
-}  // namespace
 
 struct fake_nodes::parts
 {
@@ -121,7 +74,7 @@ client fake_nodes::make_client(client_config config)
     detail::client_parts made{
         parts_->strand,
         std::make_shared<detail::turn>(executor, parts_->strand),
-        std::make_shared<shared_time>(parts_->time),
+        parts_->time,
         {},
     };
     const auto log = std::make_shared<journal>();

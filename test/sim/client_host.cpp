@@ -31,7 +31,7 @@ redlock::client make_client(
         group.guarded = std::move(guarded);
     }
     const detail::link_ground ground{strand, end_of_turn, make_process_clock(in, strand)};
-    detail::client_parts parts{strand, end_of_turn, make_process_time(in, strand), {}};
+    detail::client_parts parts{strand, end_of_turn, ground.time, {}};
     for (std::size_t i = 0; i < nodes.size(); ++i)
     {
         auto make_link = [=, &over, &in, to = nodes[i], how = config.nodes[i]]() {

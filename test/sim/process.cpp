@@ -1,6 +1,5 @@
 #include "sim/process.hpp"
 
-#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
@@ -29,11 +28,11 @@ public:
 
     ~process_alarm() override { cancel(); }
 
-    void set(core::nanoseconds after, std::function<void()> what) override
+    void set(time_point at, std::function<void()> what) override
     {
         cancel();
         plan_->what = std::move(what);
-        arm(process_.now().steady + after);
+        arm(at);
     }
 
     void hurry() noexcept override
@@ -62,7 +61,7 @@ private:
     {
         const std::weak_ptr<plan> weak = plan_;
         process_.call_at(due, stream_, [weak, version = ++plan_->version, strand = strand_]() {
-            if (weak.expired())
+            if (const auto set = weak.lock(); !set || set->version != version)
                 return;
             asio::post(strand, [weak, version]() {
                 const auto planned = weak.lock();
@@ -83,7 +82,8 @@ class process_clock final : public detail::clock
 public:
     process_clock(process& of, const detail::strand_type& strand) : process_(of), strand_(strand) {}
 
-    time_point now() const noexcept override { return process_.now().steady; }
+    core::instant now() const noexcept override { return process_.now(); }
+    std::chrono::microseconds wall() const noexcept override { return process_.wall(); }
 
     std::unique_ptr<detail::alarm> make_alarm() override
     {
@@ -93,53 +93,6 @@ public:
 private:
     process& process_;
     detail::strand_type strand_;
-};
-
-class process_time final : public detail::time_source,
-                           public std::enable_shared_from_this<process_time>
-{
-public:
-    process_time(process& of, const detail::strand_type& strand)
-        : process_(of), strand_(strand), stream_(of.new_stream())
-    {
-    }
-
-    core::instant now() const noexcept override { return process_.now(); }
-    std::chrono::microseconds wall() const noexcept override { return process_.wall(); }
-
-    void async_wait_until(
-        time_point at,
-        asio::any_completion_handler<void(boost::system::error_code)> handler
-    ) override
-    {
-        cancel();
-        waiting_ = std::move(handler);
-        process_.call_at(at, stream_, [weak = weak_from_this(), version = ++version_]() {
-            const auto self = weak.lock();
-            if (self && self->waiting_ && self->version_ == version)
-                self->end({});
-        });
-    }
-
-    void cancel() noexcept override
-    {
-        if (waiting_)
-            end(asio::error::operation_aborted);
-    }
-
-private:
-    void end(boost::system::error_code outcome)
-    {
-        asio::post(strand_, [ended = std::exchange(waiting_, nullptr), outcome]() mutable {
-            std::move(ended)(outcome);
-        });
-    }
-
-    process& process_;
-    detail::strand_type strand_;
-    std::uint64_t stream_;
-    std::uint64_t version_ = 0;
-    asio::any_completion_handler<void(boost::system::error_code)> waiting_;
 };
 
 }  // namespace
@@ -257,14 +210,6 @@ void process::wake()
 std::shared_ptr<detail::clock> make_process_clock(process& of, const detail::strand_type& strand)
 {
     return std::make_shared<process_clock>(of, strand);
-}
-
-std::shared_ptr<detail::time_source> make_process_time(
-    process& of,
-    const detail::strand_type& strand
-)
-{
-    return std::make_shared<process_time>(of, strand);
 }
 
 }  // namespace redlock::sim

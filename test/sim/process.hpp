@@ -4,7 +4,6 @@
 #include "core/instant.hpp"
 #include "loop/clock.hpp"
 #include "loop/strand.hpp"
-#include "loop/time_source.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -102,14 +101,8 @@ private:
     std::deque<delivery> waiting_;
 };
 
-/// The clock of nodes and links in a process. The process must outlive it.
+/// The clock of a client in a process. The process must outlive it.
 [[nodiscard]] std::shared_ptr<detail::clock> make_process_clock(
-    process& of,
-    const detail::strand_type& strand
-);
-
-/// The time of a client in a process. The process must outlive it.
-[[nodiscard]] std::shared_ptr<detail::time_source> make_process_time(
     process& of,
     const detail::strand_type& strand
 );

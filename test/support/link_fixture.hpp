@@ -16,10 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "support/manual_clock.hpp"
 #include "support/printing.hpp"
 #include "support/question_of_test.hpp"
 #include "support/scripted_connection.hpp"
+#include "testing/loop.hpp"
+#include "testing/manual_time.hpp"
 
 namespace redlock::test {
 
@@ -149,7 +150,7 @@ public:
 
     void advance(nanoseconds by)
     {
-        time->advance(by, [this] { settle(); });
+        testing::advance(*time, by, [this] { settle(); });
     }
 
     question_of_test_ptr ask(verb what, const std::string& key)
@@ -166,8 +167,8 @@ public:
     }
 
     asio::io_context context;
-    std::shared_ptr<manual_clock> time = std::make_shared<manual_clock>();
     detail::strand_type strand{context.get_executor()};
+    std::shared_ptr<testing::manual_time> time = std::make_shared<testing::manual_time>(strand);
     detail::link_ground ground{
         strand,
         std::make_shared<detail::turn>(context.get_executor(), strand),

@@ -5,8 +5,8 @@
 #include <redlock/config.hpp>
 
 #include "client/client_impl.hpp"
+#include "loop/clock.hpp"
 #include "loop/strand.hpp"
-#include "loop/time_source.hpp"
 #include "loop/turn.hpp"
 
 #include <boost/asio/detached.hpp>
@@ -47,7 +47,7 @@ public:
         detail::client_parts parts{
             strand_,
             std::make_shared<detail::turn>(executor, strand_),
-            detail::make_system_time(strand_),
+            detail::make_system_clock(strand_),
             {}
         };
         // Clients in real time look at the clock of the machine. So does a node of theirs.

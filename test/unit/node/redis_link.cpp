@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_stood_still_reads_before_it_judges)
     ask(verb::acquire, "a");
     settle();
     advance(1s);  // What the vetting heard is forgotten.
-    time->stand_still(1min);
+    time->advance(1min);
     advance(199ms);
     BOOST_TEST(ended.empty());
     send("+OK\r\n");
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_reply_to_a_probe_is_told_to_those_who_keep_track_of_serve
     send(a_master);
 
     // Another server, started before that.
-    const auto found = group.servers->meet(0, "b", 10s, time->now());
+    const auto found = group.servers->meet(0, "b", 10s, time->now().steady);
     BOOST_TEST((found == core::incarnations::finding::overlaps));
 }
 

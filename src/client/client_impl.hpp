@@ -66,7 +66,7 @@ struct client_parts
     | stopping | cancel | fail; releases under way get one node timeout |
     | stopped | the last node session has ended | fail |
 */
-class client_impl : public std::enable_shared_from_this<client_impl>
+class client_impl : public node::owner, public std::enable_shared_from_this<client_impl>
 {
 public:
     client_impl(asio::any_io_executor executor, client_config config, client_parts parts);
@@ -247,11 +247,7 @@ public:
     /// Leaves the queues of the nodes: nobody here waits for the key any more.
     void leave_queues(const std::shared_ptr<const attempt>& about);
 
-    /// A node says that a key may be free, or is reserved for this client.
-    void on_wake(std::size_t node, std::string_view key);
-
-    /// A node says that this client is next, and that a key is reserved for so long for another.
-    void on_next(std::size_t node, std::string_view key, milliseconds reserved);
+    void on_wake(std::size_t node, std::string_view key) override;
 
     /// Waits until the round is decided. Fails with operation_aborted or not_running.
     [[nodiscard]] auto decided(round& asked) { return asked.wait(waiting_.list()); }
@@ -366,7 +362,12 @@ private:
 
     [[nodiscard]] task<error_code> let_releases_out();
     [[nodiscard]] task<error_code> stop_nodes();
-    void on_node_change();
+
+    // node::owner
+    void on_node_change() override;
+    void on_node_stopped() override;
+    void on_next(std::size_t node, std::string_view key, milliseconds reserved) override;
+
     [[nodiscard]] std::size_t ready_nodes() const;
     void log_not_ready() const;
 

@@ -125,28 +125,8 @@ task<error_code> client_impl::run()
             client->held_.catch_up();
     });
     running_nodes_ = nodes_.size();
-    for (std::size_t index = 0; index < nodes_.size(); ++index)
-    {
-        nodes_[index]->start({
-            [self = weak_from_this()]() {
-                if (const auto client = self.lock())
-                    client->on_node_change();
-            },
-            [self = weak_from_this()]() {
-                const auto client = self.lock();
-                if (client && --client->running_nodes_ == 0)
-                    client->run_waiting_.wake_all({});
-            },
-            [self = weak_from_this(), index](std::string_view key) {
-                if (const auto client = self.lock())
-                    client->on_wake(index, key);
-            },
-            [self = weak_from_this(), index](std::string_view key, milliseconds reserved) {
-                if (const auto client = self.lock())
-                    client->on_next(index, key, reserved);
-            },
-        });
-    }
+    for (const auto& each : nodes_)
+        each->start(weak_from_this());
     waiting_.wake_all({});
 
     pause stop(*turn_);
@@ -168,6 +148,12 @@ task<error_code> client_impl::run()
         waiting->wake_all(asio::error::operation_aborted);
     ready_waiting_.wake_all({});
     co_return outcome;
+}
+
+void client_impl::on_node_stopped()
+{
+    if (--running_nodes_ == 0)
+        run_waiting_.wake_all({});
 }
 
 task<error_code> client_impl::let_releases_out()

@@ -18,7 +18,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -206,19 +205,6 @@ private:
 /// Keeps a question. Used on the strand only.
 using question_ptr = boost::intrusive_ptr<question>;
 
-/// What a node tells its client. Called on the strand.
-struct node_events
-{
-    std::function<void()> on_change;   ///< The status has changed.
-    std::function<void()> on_stopped;  ///< Once: nothing of the session runs any more.
-
-    /// A key may be free, and be reserved for this client.
-    std::function<void(std::string_view key)> on_wake;
-
-    /// A key is kept for another client for so long, and this one is next.
-    std::function<void(std::string_view key, milliseconds reserved)> on_next{};
-};
-
 /** One independent master, as the client sees it.
 
     Answers for itself only: it knows nothing of quorums and repeats nothing on its own, except a
@@ -229,10 +215,30 @@ struct node_events
 class node
 {
 public:
+    /// What nodes tell their client, on its strand. `node`: position in the configuration.
+    class owner
+    {
+    public:
+        /// The status of a node has changed.
+        virtual void on_node_change() = 0;
+
+        /// Nothing of the session with a node runs any more. Once for each.
+        virtual void on_node_stopped() = 0;
+
+        /// A key may be free, and be reserved for this client.
+        virtual void on_wake(std::size_t node, std::string_view key) = 0;
+
+        /// A key is kept for another client for so long, and this one is next.
+        virtual void on_next(std::size_t node, std::string_view key, milliseconds reserved) = 0;
+
+    protected:
+        ~owner() = default;
+    };
+
     virtual ~node() = default;
 
     /// Connects, and keeps connected until `stop()`.
-    virtual void start(node_events events) = 0;
+    virtual void start(std::weak_ptr<owner> of) = 0;
 
     /// Ends the session. Unanswered questions fail.
     virtual void stop() noexcept = 0;

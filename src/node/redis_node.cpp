@@ -99,9 +99,9 @@ public:
     {
     }
 
-    void start(node_events events) override
+    void start(std::weak_ptr<node::owner> of) override
     {
-        events_ = std::move(events);
+        owner_ = std::move(of);
         connect();
     }
 
@@ -178,13 +178,13 @@ private:
             },
             [self](std::string_view key) {
                 const auto alive = self.lock();
-                if (alive && alive->events_.on_wake)
-                    alive->events_.on_wake(key);
+                if (const auto told = alive ? alive->owner_.lock() : nullptr)
+                    told->on_wake(alive->index_, key);
             },
             [self](std::string_view key, milliseconds reserved) {
                 const auto alive = self.lock();
-                if (alive && alive->events_.on_next)
-                    alive->events_.on_next(key, reserved);
+                if (const auto told = alive ? alive->owner_.lock() : nullptr)
+                    told->on_next(alive->index_, key, reserved);
             },
             [self](std::string words) {
                 if (const auto alive = self.lock())
@@ -263,8 +263,8 @@ private:
             else
                 log_(log_level::error, line + " refuses commands: " + status_.refuses);
         }
-        if (events_.on_change)
-            events_.on_change();
+        if (const auto told = owner_.lock())
+            told->on_node_change();
     }
 
     void on_answered(core::nanoseconds round_trip)
@@ -359,9 +359,8 @@ private:
 
     void stopped()
     {
-        const node_events told = std::exchange(events_, {});
-        if (told.on_stopped)
-            told.on_stopped();
+        if (const auto told = std::exchange(owner_, {}).lock())
+            told->on_node_stopped();
     }
 
     std::optional<reply> wait_for_connection(question_ptr asked)
@@ -454,8 +453,8 @@ private:
         const bool still_down = before == node_state::down && status_.state == before;
         if (log_ && !stopping_ && !still_down)
             log_(level_of(status_.state), describe());
-        if (events_.on_change)
-            events_.on_change();
+        if (const auto told = owner_.lock())
+            told->on_node_change();
     }
 
     static log_level level_of(node_state state) noexcept
@@ -492,7 +491,7 @@ private:
     bool reconnects_ = false;  ///< It was connected, and no attempt has failed since.
     std::minstd_rand jitter_;
 
-    node_events events_;
+    std::weak_ptr<node::owner> owner_;  ///< Empty: it was told the end.
     node_status status_;
     core::smoothed smoothed_;
     std::atomic<std::chrono::microseconds> round_trip_{};  ///< The same, for any thread.

@@ -236,9 +236,9 @@ fake_node::fake_node(
 {
 }
 
-void fake_node::start(detail::node_events events)
+void fake_node::start(std::weak_ptr<owner> of)
 {
-    events_ = std::move(events);
+    owner_ = std::move(of);
     server_->queues.channels[channel_] = [weak = weak_from_this()](const std::string& key) {
         const auto self = weak.lock();
         return self && self->wakes(key);
@@ -256,9 +256,8 @@ void fake_node::stop() noexcept
     becomes(node_state::down, "stopped", boost::asio::error::operation_aborted);
     stopping_ = true;
     later(stops_after_, [](fake_node& self) {
-        const detail::node_events told = std::exchange(self.events_, {});
-        if (told.on_stopped)
-            told.on_stopped();
+        if (const auto told = std::exchange(self.owner_, {}).lock())
+            told->on_node_stopped();
     });
 }
 
@@ -450,8 +449,8 @@ void fake_node::apply(const change& to)
     case node_state::down:
     case node_state::rejected: fail_all(); break;
     }
-    if (events_.on_change)
-        events_.on_change();
+    if (const auto told = owner_.lock())
+        told->on_node_change();
 }
 
 void fake_node::fail_all()
@@ -631,8 +630,8 @@ bool fake_node::wakes(const std::string& key)
     if (stopping_ || status_.state != node_state::ready)
         return false;
     later(nanoseconds(0), [key](fake_node& self) {
-        if (self.events_.on_wake)
-            self.events_.on_wake(key);
+        if (const auto told = self.owner_.lock())
+            told->on_wake(self.index_, key);
     });
     return true;
 }
@@ -641,8 +640,8 @@ void fake_node::tells_next(const std::string& key, milliseconds reserved)
 {
     later(nanoseconds(0), [key, reserved](fake_node& self) {
         const bool ready = !self.stopping_ && self.status_.state == node_state::ready;
-        if (ready && self.events_.on_next)
-            self.events_.on_next(key, reserved);
+        if (const auto told = ready ? self.owner_.lock() : nullptr)
+            told->on_next(self.index_, key, reserved);
     });
 }
 

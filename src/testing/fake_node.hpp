@@ -231,7 +231,7 @@ public:
     );
 
     // node
-    void start(detail::node_events events) override;
+    void start(std::weak_ptr<owner> of) override;
     void stop() noexcept override;
     [[nodiscard]] std::optional<detail::reply> ask(detail::question_ptr asked) override;
     [[nodiscard]] node_status status() const override { return status_; }
@@ -322,7 +322,7 @@ private:
     std::map<detail::verb, std::deque<rule>> rules_;
     std::shared_ptr<fail_nth> fuse_;
 
-    detail::node_events events_;
+    std::weak_ptr<owner> owner_;
     change starts_as_{node_state::ready, {}, {}};
     milliseconds stops_after_{0};
     node_status status_;

@@ -121,6 +121,17 @@ private:
     bool woken_ = false;  ///< By its own question.
 };
 
+/// What a client is told by its node, as far as it matters here.
+struct woken_client final : detail::node::owner
+{
+    void on_node_change() override {}
+    void on_node_stopped() override {}
+    void on_wake(std::size_t, std::string_view) override { woken = true; }
+    void on_next(std::size_t, std::string_view, milliseconds) override {}
+
+    bool woken = false;
+};
+
 /// A real model and a fake one of the same node, and what clients ask both.
 class two_models
 {
@@ -140,9 +151,7 @@ public:
             fakes_.push_back(std::make_shared<testing::fake_node>(
                 0, world_, std::make_shared<testing::journal>(), fake_server_
             ));
-            detail::node_events events;
-            events.on_wake = [this, i](std::string_view) { woken_.at(i) = true; };
-            fakes_.back()->start(std::move(events));
+            fakes_.back()->start(clients_.emplace_back(std::make_shared<woken_client>()));
         }
         settle();
     }
@@ -233,7 +242,7 @@ private:
         compare(*first, first->told, second->told);
         for (std::size_t i = 0; i < clients; ++i)
         {
-            const bool woken = std::exchange(woken_.at(i), false);
+            const bool woken = std::exchange(clients_.at(i)->woken, false);
             if (scripted_[i]->take_wake() != woken)
                 trouble_ += describe(*first) + ": only " + (woken ? "the fake" : "the real") +
                             " node wakes client " + std::to_string(i);
@@ -353,7 +362,7 @@ private:
     std::shared_ptr<testing::fake_server> fake_server_ = std::make_shared<testing::fake_server>();
     std::vector<std::unique_ptr<scripted_node>> scripted_;
     std::vector<std::shared_ptr<testing::fake_node>> fakes_;
-    std::array<bool, clients> woken_{};
+    std::vector<std::shared_ptr<woken_client>> clients_;
     std::array<std::vector<std::shared_ptr<const detail::attempt>>, clients> attempts_;
     std::uint64_t serial_ = 0;
     std::string trouble_;

@@ -59,6 +59,18 @@ public:
     bool closing = false;
 };
 
+/// What a node has told its client.
+struct told_client final : detail::node::owner
+{
+    void on_node_change() override { ++changes; }
+    void on_node_stopped() override { ++stops; }
+    void on_wake(std::size_t, std::string_view) override {}
+    void on_next(std::size_t, std::string_view, milliseconds) override {}
+
+    int changes = 0;
+    int stops = 0;
+};
+
 class node_fixture
 {
 public:
@@ -94,10 +106,7 @@ public:
         advance(0s);
     }
 
-    void start()
-    {
-        subject->start({[this]() { ++changes; }, [this]() { ++stops; }, {}});
-    }
+    void start() { subject->start(client); }
 
     void make_ready(milliseconds quarantine = 0ms)
     {
@@ -152,8 +161,7 @@ public:
     std::shared_ptr<detail::node> subject;
     std::optional<detail::reply> at_once;  ///< The answer to the last question, if there was one.
     std::string text_at_once;
-    int changes = 0;
-    int stops = 0;
+    std::shared_ptr<told_client> client = std::make_shared<told_client>();
 };
 
 struct ready_node : node_fixture
@@ -283,13 +291,13 @@ BOOST_AUTO_TEST_CASE(its_status_gives_the_reason_to_programs_until_it_is_ready)
 BOOST_AUTO_TEST_CASE(a_refusal_tells_once_until_when_it_lasts)
 {
     make_ready();
-    const int before = changes;
+    const int before = client->changes;
     for (const auto left : {20s, 19s, 5s})
     {
         finish(link(), {{}, {reason::other_server, "two servers", left}, {}});
         advance(2s);
     }
-    BOOST_TEST(changes == before + 1);
+    BOOST_TEST(client->changes == before + 1);
     BOOST_TEST(log.size() == 2u);
     BOOST_TEST(subject->status().because.starts_with("two servers until "));
     BOOST_TEST(subject->status().because.ends_with(" UTC"));
@@ -305,7 +313,7 @@ BOOST_AUTO_TEST_CASE(each_change_is_logged_and_told_once)
         advance(2s);
         lose(asio::error::connection_refused);
     }
-    BOOST_TEST(changes == 2);
+    BOOST_TEST(client->changes == 2);
     BOOST_TEST_REQUIRE(log.size() == 2u);
     BOOST_TEST(log[0].second == "node " + subject->status().node + " is ready");
     BOOST_TEST((log[1].first == log_level::warning));
@@ -324,13 +332,13 @@ BOOST_AUTO_TEST_CASE(what_a_node_refuses_is_told_and_it_stays_ready)
     BOOST_TEST(subject->status().refuses == "OOM no memory");
     BOOST_TEST((log.back().first == log_level::error));
     BOOST_TEST(log.back().second == name + " refuses commands: OOM no memory");
-    BOOST_TEST(changes == 2);
+    BOOST_TEST(client->changes == 2);
 
     link().events.on_refused("");
     BOOST_TEST(subject->status().refuses.empty());
     BOOST_TEST((log.back().first == log_level::info));
     BOOST_TEST(log.back().second == name + " refuses no commands any more");
-    BOOST_TEST(changes == 3);
+    BOOST_TEST(client->changes == 3);
 }
 
 BOOST_AUTO_TEST_CASE(a_refusal_of_commands_ends_with_the_connection)
@@ -610,10 +618,10 @@ BOOST_AUTO_TEST_CASE(a_node_that_is_connected_stops_when_its_link_has_ended)
     subject->stop();
     BOOST_TEST(link().closing);
     advance(1min);
-    BOOST_TEST(stops == 0);
+    BOOST_TEST(client->stops == 0);
     lose(asio::error::operation_aborted);
 
-    BOOST_TEST(stops == 1);
+    BOOST_TEST(client->stops == 1);
     BOOST_TEST(!time->next().has_value());
 }
 
@@ -622,25 +630,25 @@ BOOST_AUTO_TEST_CASE(a_node_that_pauses_stops_at_once)
     make_ready();
     lose();
     subject->stop();
-    BOOST_TEST(stops == 0);  // Never in place.
+    BOOST_TEST(client->stops == 0);  // Never in place.
     advance(0s);
 
-    BOOST_TEST(stops == 1);
+    BOOST_TEST(client->stops == 1);
     BOOST_TEST(links.size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_node_in_quarantine_stops_without_another_change)
 {
     make_ready(300ms);
-    const int before = changes;
+    const int before = client->changes;
     subject->stop();
     link().events.on_quarantined(1s);
     advance(1s);
-    BOOST_TEST(changes == before);
+    BOOST_TEST(client->changes == before);
     lose(asio::error::operation_aborted);
     advance(1min);
 
-    BOOST_TEST(stops == 1);
+    BOOST_TEST(client->stops == 1);
 }
 
 BOOST_AUTO_TEST_CASE(what_waits_for_a_connection_fails_at_the_end)
@@ -651,7 +659,7 @@ BOOST_AUTO_TEST_CASE(what_waits_for_a_connection_fails_at_the_end)
     lose(asio::error::operation_aborted);
 
     BOOST_TEST(asked->answers == 1u);
-    BOOST_TEST(stops == 1);
+    BOOST_TEST(client->stops == 1);
 }
 
 BOOST_AUTO_TEST_CASE(the_smoothed_round_trip_is_told)

@@ -58,7 +58,7 @@ public:
             const auto link =
                 make_redis_link(ground_, group_, node, each, std::make_shared<name_lookup>(each));
             links_.push_back(link);
-            link->start(events_of(node));
+            link->start(std::make_shared<listener>(shared_from_this(), node));
         }
     }
 
@@ -69,17 +69,23 @@ public:
     }
 
 private:
-    link_events events_of(std::size_t node)
+    /// Hears one link, which keeps it.
+    class listener final : public redis_link::owner
     {
-        link_events events;
-        events.on_ready = [self = shared_from_this(), node](const admission& found) {
-            self->on_look(node, found.marker);
-        };
-        events.on_end = [self = shared_from_this(), node](const link_end& why) {
-            self->on_end(node, why);
-        };
-        return events;
-    }
+    public:
+        listener(std::shared_ptr<initializer> of, std::size_t node)
+            : of_(std::move(of)), node_(node)
+        {
+        }
+
+        void on_ready(admission what) override { of_->on_look(node_, what.marker); }
+        void on_end(link_end why) override { of_->on_end(node_, why); }
+        void on_mark_answered(not_marked why) override { of_->on_mark(node_, why); }
+
+    private:
+        std::shared_ptr<initializer> of_;
+        std::size_t node_;
+    };
 
     void on_look(std::size_t node, const std::string& marker)
     {
@@ -132,9 +138,7 @@ private:
         for (std::size_t node = 0; node < links_.size(); ++node)
         {
             if (const auto link = links_[node].lock())
-                link->mark([self = shared_from_this(), node](const not_marked& why) {
-                    self->on_mark(node, why);
-                });
+                link->mark();
         }
     }
 

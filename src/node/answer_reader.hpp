@@ -97,6 +97,8 @@ struct texts
     std::string error;
 
     void read(const resp::part& part);
+
+    [[nodiscard]] std::string first() const { return all.empty() ? std::string() : all.front(); }
 };
 
 }  // namespace redlock::detail

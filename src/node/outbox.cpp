@@ -145,37 +145,29 @@ void outbox::done(std::unique_ptr<batch> answered)
         spare_.push_back(std::move(answered));
 }
 
-void outbox::fail(batch& written, error_code why, const on_lost_release& tell)
+void outbox::fail(batch& written, error_code why)
 {
     while (const auto asked = written.take_unanswered())
-        fail(asked, why, tell);
+        fail(asked, why);
 }
 
-void outbox::fail_unwritten(error_code why, const on_lost_release& tell)
+void outbox::fail_unwritten(error_code why)
 {
     for (; !to_ask_again_.empty(); to_ask_again_.pop_front())
-        fail(to_ask_again_.front(), why, tell);
+        fail(to_ask_again_.front(), why);
     if (const auto unwritten = std::exchange(open_, nullptr))
-        fail(*unwritten, why, tell);
+        fail(*unwritten, why);
 }
 
-void outbox::fail(const question_ptr& asked, error_code why, const on_lost_release& tell)
+void outbox::fail(const question_ptr& asked, error_code why)
 {
     count_down(*asked);
     reply lost;
     lost.why = reason::connection_lost;
     lost.code = why;
     asked->on_reply(index_, lost);
-    if (asked->what() != verb::release || !tell)
-        return;
-    try
-    {
-        tell(asked);
-    }
-    catch (const std::bad_alloc&)
-    {
-        // The others must fail all the same. The ttl ends what this one would have released.
-    }
+    if (asked->what() == verb::release)
+        lost_releases_.push_back(asked);
 }
 
 }  // namespace redlock::detail

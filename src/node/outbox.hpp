@@ -11,7 +11,6 @@
 #include <bitset>
 #include <cstddef>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -91,13 +90,17 @@ public:
     /// All replies to the batch are there.
     void done(std::unique_ptr<batch> answered);
 
-    /// The connection has broken. Fails the questions of a batch that have no answer, and tells of
-    /// each that is a release.
-    using on_lost_release = std::function<void(question_ptr)>;
-    void fail(batch& written, error_code why, const on_lost_release& tell);
+    /// The connection has broken. Fails the questions of a batch that have no answer.
+    void fail(batch& written, error_code why);
 
     /// The same for what was not written.
-    void fail_unwritten(error_code why, const on_lost_release& tell);
+    void fail_unwritten(error_code why);
+
+    /// The releases among them.
+    [[nodiscard]] std::vector<question_ptr> take_lost_releases() noexcept
+    {
+        return std::exchange(lost_releases_, {});
+    }
 
 private:
     /// Batches kept for reuse. A few are in flight at a time.
@@ -110,7 +113,7 @@ private:
     void note_error(verb what, std::string_view error) noexcept;
     void answer(const question_ptr& asked, const command& put, const reply_shape& shape);
     [[nodiscard]] bool keep_to_ask_again(const question_ptr& asked) noexcept;
-    void fail(const question_ptr& asked, error_code why, const on_lost_release& tell);
+    void fail(const question_ptr& asked, error_code why);
 
     std::size_t index_;
     std::shared_ptr<command_encoder> encoder_;
@@ -123,6 +126,7 @@ private:
     std::size_t unanswered_ = 0;
     std::size_t releases_ = 0;  ///< Of these.
     findings findings_;
+    std::vector<question_ptr> lost_releases_;
 };
 
 }  // namespace redlock::detail

@@ -2,7 +2,6 @@
 #define REDLOCK_SRC_NODE_PASSED_ENTRIES_HPP
 
 #include <cstddef>
-#include <functional>
 #include <vector>
 
 namespace redlock::detail {
@@ -16,13 +15,21 @@ namespace redlock::detail {
 class passed_entries
 {
 public:
-    using quorum_handler = std::function<void()>;
+    /// What has passed for an entry.
+    class entrant
+    {
+    public:
+        virtual void on_quorum() = 0;
+
+    protected:
+        ~entrant() = default;
+    };
 
     explicit passed_entries(std::size_t node_count) : passed_(node_count) {}
 
-    /// The server of an entry has passed. Calls the handlers of all others that have, if this makes
-    /// the quorum: each keeps the handler until it leaves, and it must not throw.
-    void enter(std::size_t node, quorum_handler on_quorum);
+    /// The server of an entry has passed. Tells all others that have, if this makes the quorum.
+    /// @param passed Must live until it leaves.
+    void enter(std::size_t node, entrant& passed);
 
     /// Its connection is over. No effect if it has not passed.
     void leave(std::size_t node) noexcept { passed_[node] = nullptr; }
@@ -30,7 +37,7 @@ public:
     [[nodiscard]] bool are_quorum() const noexcept;
 
 private:
-    std::vector<quorum_handler> passed_;  ///< Null for the others.
+    std::vector<entrant*> passed_;  ///< Null for the others.
 };
 
 }  // namespace redlock::detail

@@ -44,7 +44,7 @@ struct expected
 {
     std::size_t replies = 0;
     std::unique_ptr<batch> asked;  ///< Of a batch.
-    vetting::next_step next;       ///< Of the vetting, or of a probe.
+    vetting::step next = nullptr;  ///< Of the vetting, or of a probe.
 };
 
 /// What `node_config::ask_credentials` has answered.
@@ -113,9 +113,9 @@ public:
         wire_ = make_connection(strand_, turn_, tls_ ? &*tls_ : nullptr, config_, std::move(names));
     }
 
-    void start(link_events events) override
+    void start(std::shared_ptr<redis_link::owner> of) override
     {
-        events_ = std::move(events);
+        owner_ = std::move(of);
         if (!wire_)
             return asio::post(strand_, [self = shared_from_this()]() { self->on_closed({}); });
         look_after(open_timeout);
@@ -148,12 +148,7 @@ public:
         return questions_.unanswered_releases();
     }
 
-    void mark(std::function<void(const not_marked&)> done) override
-    {
-        vetting_.send_initialize("mark", [done = std::move(done)](const texts& told) {
-            done({told.all.empty() ? std::string() : told.all.front(), told.error});
-        });
-    }
+    void mark() override { vetting_.mark(); }
 
     void close() noexcept override
     {
@@ -201,14 +196,21 @@ private:
             end_.code = why;
         explain();
         next_look_->cancel();
-        if (const auto on_end = std::exchange(events_.on_end, nullptr))
-            on_end({end_.code, std::move(end_.refused), std::move(end_.guess)});
+        owner_->on_end({end_.code, std::move(end_.refused), std::move(end_.guess)});
         for (; !expected_.empty(); expected_.pop_front())
         {
             if (const auto& asked = expected_.front().asked)
-                questions_.fail(*asked, end_.code, events_.on_lost_release);
+                questions_.fail(*asked, end_.code);
         }
-        questions_.fail_unwritten(end_.code, events_.on_lost_release);
+        fail_unwritten();
+    }
+
+    /// Fails what was not written, and tells which releases were lost.
+    void fail_unwritten()
+    {
+        questions_.fail_unwritten(end_.code);
+        for (auto& lost : questions_.take_lost_releases())
+            owner_->on_lost_release(std::move(lost));
     }
 
     /// Says more of the end than the network's error does, if anything is known.
@@ -293,9 +295,9 @@ private:
 
     // vetting::link
 
-    void exchange(const request& what, vetting::next_step next) override
+    void exchange(const request& what, vetting::step next) override
     {
-        expected_.push_back({what.size(), nullptr, std::move(next)});
+        expected_.push_back({what.size(), nullptr, next});
         wire_->write(what.payload());
     }
 
@@ -305,11 +307,8 @@ private:
         look_after(probe_interval);
     }
 
-    void on_marked(milliseconds quarantine) override
-    {
-        if (events_.on_quarantined)
-            events_.on_quarantined(quarantine);
-    }
+    void on_marked(milliseconds quarantine) override { owner_->on_quarantined(quarantine); }
+    void on_mark_answered(not_marked why) override { owner_->on_mark_answered(std::move(why)); }
 
     void on_admitted(admission what) override
     {
@@ -317,8 +316,7 @@ private:
         questions_.address_to(vetting_.run_id());
         silence_.on_heard();
         look_after(probe_interval);
-        if (events_.on_ready)
-            events_.on_ready(std::move(what));
+        owner_->on_ready(std::move(what));
     }
 
     void refuse(refusal why) override
@@ -336,7 +334,7 @@ private:
     void on_turn_end() override
     {
         if (over_)
-            return questions_.fail_unwritten(end_.code, events_.on_lost_release);
+            return fail_unwritten();
         try
         {
             write_batch();
@@ -404,25 +402,19 @@ private:
         if (kind != "invalidate")
             return;
         for (std::size_t i = 1; i < told.all.size(); ++i)
-            tell_wake(told.all[i]);
+            owner_->on_wake(told.all[i]);
     }
 
     void take_message(std::string_view channel, std::string_view text)
     {
         if (!channel.ends_with(next_channel_suffix))
-            return tell_wake(text);
+            return owner_->on_wake(text);
         milliseconds::rep reserved = 0;
         const auto [end, problem] =
             std::from_chars(text.data(), text.data() + text.size(), reserved);
         const auto size = static_cast<std::size_t>(end - text.data());
-        if (problem == std::errc() && size < text.size() && text[size] == ' ' && events_.on_next)
-            events_.on_next(text.substr(size + 1), milliseconds(reserved));
-    }
-
-    void tell_wake(std::string_view key)
-    {
-        if (events_.on_wake)
-            events_.on_wake(key);
+        if (problem == std::errc() && size < text.size() && text[size] == ' ')
+            owner_->on_next(text.substr(size + 1), milliseconds(reserved));
     }
 
     /// All replies to what is expected first are there.
@@ -433,7 +425,7 @@ private:
         if (admitted_)
             servers_->heard(index_, now());
         if (done.next)
-            done.next(std::exchange(told_, {}));
+            (vetting_.*done.next)(std::exchange(told_, {}));
         else
             on_batch_answered(std::move(done.asked));
     }
@@ -447,12 +439,11 @@ private:
             return refuse({reason::unmarked, data_replaced});
         if (found.not_a_master)
             return refuse(found.not_a_master);
-        if (found.quarantined_for && events_.on_quarantined)
-            events_.on_quarantined(*found.quarantined_for);
+        if (found.quarantined_for)
+            owner_->on_quarantined(*found.quarantined_for);
         if (!found.errors.empty() || refused_.any())
             note_refusals(found);
-        if (events_.on_answered)
-            events_.on_answered(now() - written);
+        owner_->on_answered(now() - written);
     }
 
     void note_refusals(const findings& found) noexcept
@@ -466,9 +457,8 @@ private:
                 if (found.answered.test(what))
                     refused_.on_answer(static_cast<verb>(what), now());
             }
-            auto change = refused_.take_change();
-            if (change && events_.on_refused)
-                events_.on_refused(core::on_one_line(std::move(*change)));
+            if (auto change = refused_.take_change())
+                owner_->on_refused(core::on_one_line(std::move(*change)));
         }
         catch (const std::bad_alloc&)
         {
@@ -527,7 +517,7 @@ private:
     std::unique_ptr<connection> wire_;  ///< Null: the link ends at once.
     std::unique_ptr<alarm> next_look_;
     std::shared_ptr<awaited_value<given_credentials>> login_;  ///< While it is awaited.
-    link_events events_;
+    std::shared_ptr<redis_link::owner> owner_;
     link_end end_;
 
     resp::reader reader_;

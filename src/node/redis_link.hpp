@@ -15,7 +15,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,31 +29,6 @@ struct link_end
     std::string guess{};  ///< What may be behind the error. Follows its message.
 };
 
-/// Why a node was not marked. Both empty: it is.
-struct not_marked
-{
-    std::string marker;  ///< It carries this one.
-    std::string error;   ///< The server's words.
-};
-
-/// What a link tells its node. Called on the strand, never from within a call of the node.
-struct link_events
-{
-    std::function<void(admission)> on_ready;  ///< Connected and vetted; at most once.
-    std::function<void(link_end)> on_end;     ///< Over; exactly once, also if never ready.
-    /// Some commands were, after so long: there is room for others.
-    std::function<void(std::chrono::nanoseconds)> on_answered;
-    std::function<void(milliseconds)> on_quarantined;  ///< A node said so after it was ready.
-    /// A release got no answer: it may not have arrived.
-    std::function<void(question_ptr)> on_lost_release;
-    /// A key may be free, and be reserved for this client.
-    std::function<void(std::string_view key)> on_wake{};
-    /// A key is kept for another client for so long, and this one is next.
-    std::function<void(std::string_view key, milliseconds reserved)> on_next{};
-    /// The server refuses commands with an error of another kind than before. Empty: with none.
-    std::function<void(std::string words)> on_refused{};
-};
-
 /** One connection to one node, from connecting to its loss, and never reused.
 
     A new connection gets a new link. So no command that was accepted for one connection can be
@@ -63,10 +37,48 @@ struct link_events
 class redis_link
 {
 public:
+    /// What it tells its owner, on the strand and never from within a call of the owner.
+    class owner
+    {
+    public:
+        /// Connected and vetted. At most once.
+        virtual void on_ready(admission what) = 0;
+
+        /// It is over. Exactly once, also if it was never ready.
+        virtual void on_end(link_end why) = 0;
+
+        // To one that marks.
+        virtual void on_mark_answered(not_marked) {}
+
+        // To one that asks:
+
+        /// Some commands were answered, after so long. There is room for others.
+        virtual void on_answered(std::chrono::nanoseconds) {}
+
+        /// The node must not vote for so long. It said so after it was ready.
+        virtual void on_quarantined(milliseconds) {}
+
+        /// A release got no answer: it may not have arrived.
+        virtual void on_lost_release(question_ptr) {}
+
+        /// A key may be free, and be reserved for this client.
+        virtual void on_wake(std::string_view) {}
+
+        /// A key is kept for another client for so long, and this one is next.
+        virtual void on_next(std::string_view, milliseconds) {}
+
+        /// The server refuses commands with an error of another kind than before. Empty: with none.
+        virtual void on_refused(std::string) {}
+
+    protected:
+        ~owner() = default;
+    };
+
     virtual ~redis_link() = default;
 
-    /// Connects, and vets the node with the first commands on the wire.
-    virtual void start(link_events events) = 0;
+    /// Connects, and vets the node with the first commands on the wire. Keeps `of`, and lives until
+    /// it is over even if nothing else keeps it.
+    virtual void start(std::shared_ptr<owner> of) = 0;
 
     /// Writes a question with the others of this turn. Only when ready, and not over.
     virtual void ask(question_ptr asked) = 0;
@@ -75,9 +87,9 @@ public:
     [[nodiscard]] virtual std::size_t unanswered() const noexcept = 0;
     [[nodiscard]] virtual std::size_t unanswered_releases() const noexcept = 0;
 
-    /// Marks a node that carries no marker. Calls `done` once; or never, if the link ends before.
-    /// Only of a link that looks, when it is ready.
-    virtual void mark(std::function<void(const not_marked&)> done) = 0;
+    /// Marks a node that carries no marker. `owner::on_mark_answered` follows, or `on_end`. Only of
+    /// a link that looks, when it is ready.
+    virtual void mark() = 0;
 
     /// Ends the connection. `on_end` follows.
     virtual void close() noexcept = 0;

@@ -76,7 +76,9 @@ struct pending_release
 
     From down and rejected a new link is tried after a pause. A quarantine ends by itself.
 */
-class redis_node final : public node, public std::enable_shared_from_this<redis_node>
+class redis_node final : public node,
+                         private redis_link::owner,
+                         public std::enable_shared_from_this<redis_node>
 {
 public:
     redis_node(
@@ -152,55 +154,33 @@ private:
 
     void connect()
     {
-        link_ = make_link_();
-        // Weak, for this owns the link: the client keeps its nodes until they have stopped.
-        const auto self = weak_from_this();
-        link_->start({
-            [self](admission what) {
-                if (const auto alive = self.lock())
-                    alive->on_ready(std::move(what));
-            },
-            [self](link_end why) {
-                if (const auto alive = self.lock())
-                    alive->on_end(std::move(why));
-            },
-            [self](core::nanoseconds round_trip) {
-                if (const auto alive = self.lock())
-                    alive->on_answered(round_trip);
-            },
-            [self](milliseconds left) {
-                if (const auto alive = self.lock())
-                    alive->enter_quarantine(left);
-            },
-            [self](question_ptr lost) {
-                if (const auto alive = self.lock())
-                    alive->on_lost_release(std::move(lost));
-            },
-            [self](std::string_view key) {
-                const auto alive = self.lock();
-                if (const auto told = alive ? alive->owner_.lock() : nullptr)
-                    told->on_wake(alive->index_, key);
-            },
-            [self](std::string_view key, milliseconds reserved) {
-                const auto alive = self.lock();
-                if (const auto told = alive ? alive->owner_.lock() : nullptr)
-                    told->on_next(alive->index_, key, reserved);
-            },
-            [self](std::string words) {
-                if (const auto alive = self.lock())
-                    alive->on_refused(std::move(words));
-            },
-        });
+        const auto made = make_link_();
+        link_ = made.get();
+        made->start({shared_from_this(), static_cast<redis_link::owner*>(this)});
     }
 
-    void on_ready(admission what)
+    // redis_link::owner
+
+    void on_wake(std::string_view key) override
+    {
+        if (const auto told = owner_.lock())
+            told->on_wake(index_, key);
+    }
+
+    void on_next(std::string_view key, milliseconds reserved) override
+    {
+        if (const auto told = owner_.lock())
+            told->on_next(index_, key, reserved);
+    }
+
+    void on_ready(admission what) override
     {
         pauses_.reset();
         status_.polls = std::move(what.polls);
         if (what.unmarked)
             wait_for_marker();
         else if (what.quarantine > milliseconds(0))
-            enter_quarantine(what.quarantine);
+            on_quarantined(what.quarantine);
         else
             change(node_state::ready);
         for (const auto& asked : std::exchange(waiting_, {}))
@@ -228,7 +208,7 @@ private:
     }
 
     /// The node must not vote for so long. Until then it is not asked.
-    void enter_quarantine(milliseconds left)
+    void on_quarantined(milliseconds left) override
     {
         if (stopping_)
             return;  // An answer that was on its way. No timer must outlive the session.
@@ -252,7 +232,7 @@ private:
     }
 
     /// It stays in its state: what it does not refuse works, and it may not refuse all keys.
-    void on_refused(std::string words)
+    void on_refused(std::string words) override
     {
         status_.refuses = std::move(words);
         if (log_ && !stopping_)
@@ -267,7 +247,7 @@ private:
             told->on_node_change();
     }
 
-    void on_answered(core::nanoseconds round_trip)
+    void on_answered(core::nanoseconds round_trip) override
     {
         smoothed_.add(round_trip);
         round_trip_.store(
@@ -294,7 +274,7 @@ private:
         }
     }
 
-    void on_end(link_end why)
+    void on_end(link_end why) override
     {
         link_ = nullptr;
         const reason refused = why.refused.why;
@@ -342,7 +322,7 @@ private:
         return refused.text + " until " + time_of_day(time_->wall() + *refused.ends_in);
     }
 
-    void on_lost_release(question_ptr lost)
+    void on_lost_release(question_ptr lost) override
     {
         if (status_.state == node_state::ready || status_.state == node_state::quarantined)
             link_->ask(std::move(lost));
@@ -496,7 +476,7 @@ private:
     core::smoothed smoothed_;
     std::atomic<std::chrono::microseconds> round_trip_{};  ///< The same, for any thread.
     std::optional<time_point> quarantined_until_;
-    std::shared_ptr<redis_link> link_;
+    redis_link* link_ = nullptr;         ///< Null: none. It keeps this.
     std::vector<question_ptr> waiting_;  ///< For the first connection.
     std::deque<pending_release> pending_releases_;
     bool stopping_ = false;

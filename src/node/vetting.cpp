@@ -123,9 +123,7 @@ std::string vetting::shown(const std::string& error) const
 
 void vetting::begin()
 {
-    link_.exchange(make_vetting_request(node_, group_.guarded.get()), [this](const texts& told) {
-        on_introduced(told);
-    });
+    link_.exchange(make_vetting_request(node_, group_.guarded.get()), &vetting::on_introduced);
 }
 
 void vetting::on_introduced(const texts& told)
@@ -146,10 +144,10 @@ void vetting::on_introduced(const texts& told)
     if (!group_.guarded)
         return link_.on_admitted({});
     if (!group_.look_note.empty())
-        return look_for_marker();
+        return send_initialize("look", &vetting::on_looked);
     durable_ = node_.durable;
     if (node_.durable && !node_.trust_durable)
-        return ask_for_settings();
+        return link_.exchange(make_settings_request(), &vetting::on_settings);
     ask_to_admit();
 }
 
@@ -209,12 +207,10 @@ void vetting::refuse_overlapping()
     link_.refuse(std::move(why));
 }
 
-void vetting::ask_for_settings()
+void vetting::on_settings(const texts& told)
 {
-    link_.exchange(make_settings_request(), [this](const texts& told) {
-        durable_ = is_durable(told.all);
-        ask_to_admit();
-    });
+    durable_ = is_durable(told.all);
+    ask_to_admit();
 }
 
 void vetting::ask_to_admit()
@@ -235,7 +231,7 @@ void vetting::ask_to_admit()
         overlaps_ || group_.servers->was_admitted(index_) ? 1 : 0,
         group_.passed->are_quorum() ? 1 : 0
     );
-    link_.exchange(made, [this](const texts& told) { on_asked_to_admit(told); });
+    link_.exchange(made, &vetting::on_asked_to_admit);
     asked_to_admit_ = true;
 }
 
@@ -244,7 +240,7 @@ void vetting::on_asked_to_admit(const texts& told)
     asked_to_admit_ = false;
     if (!told.error.empty())
         return link_.refuse(reason::rejected, told.error);
-    const std::string found = told.all.empty() ? std::string() : told.all.front();
+    const std::string found = told.first();
     const auto left = read_number(std::string_view(found));
     const bool unmarked = found == "unmarked";
     if (!left && !unmarked)
@@ -264,7 +260,7 @@ void vetting::pass()
 {
     if (std::exchange(passed_, true))
         return;
-    group_.passed->enter(index_, [this]() { on_quorum(); });
+    group_.passed->enter(index_, *this);
 }
 
 void vetting::on_quorum() noexcept
@@ -309,11 +305,12 @@ void vetting::admit(admission what)
 {
     if (group_.guarded->waiter.empty())
         return link_.on_admitted(std::move(what));
-    subscribe(std::move(what));
+    admission_ = std::move(what);
+    subscribe();
 }
 
 /// Asks to be woken: by whoever gives back a resource, and when somebody changes a watched key.
-void vetting::subscribe(admission what)
+void vetting::subscribe()
 {
     const std::string channel = group_.guarded->channel();
     request wakes;
@@ -323,12 +320,20 @@ void vetting::subscribe(admission what)
     request tracks;
     tracks.push("CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP");
 
-    const auto polls = std::make_shared<std::string>();
-    link_.exchange(wakes, [polls](const texts& told) { *polls = told.error; });
-    link_.exchange(tracks, [this, polls, what = std::move(what)](const texts& told) mutable {
-        what.polls = polls->empty() ? told.error : *polls;
-        link_.on_admitted(std::move(what));
-    });
+    link_.exchange(wakes, &vetting::on_subscribed);
+    link_.exchange(tracks, &vetting::on_tracking);
+}
+
+void vetting::on_subscribed(const texts& told)
+{
+    admission_.polls = told.error;
+}
+
+void vetting::on_tracking(const texts& told)
+{
+    if (admission_.polls.empty())
+        admission_.polls = told.error;
+    link_.on_admitted(std::move(admission_));
 }
 
 std::string vetting::mismatch(const texts& told) const
@@ -358,7 +363,7 @@ void vetting::look_again()
     case probe_kind::role: probe.push("ROLE"); break;
     case probe_kind::life: probe.push("PING"); break;
     }
-    link_.exchange(probe, [this](const texts& told) { on_looked_again(told); });
+    link_.exchange(probe, &vetting::on_looked_again);
 }
 
 vetting::probe_kind vetting::probe_by() const noexcept
@@ -378,7 +383,7 @@ void vetting::on_looked_again(const texts& told)
         may_ask_role_ = false;
         return;
     }
-    const std::string found = told.all.empty() ? std::string() : told.all.front();
+    const std::string found = told.first();
     switch (probe_by())
     {
     case probe_kind::marker:
@@ -399,18 +404,23 @@ bool vetting::is_own_marker(const std::string& found) const
     return found == expected || found == expected + " durable";
 }
 
-void vetting::look_for_marker()
+void vetting::on_looked(const texts& told)
 {
-    send_initialize("look", [this](const texts& told) {
-        if (!told.error.empty())
-            return link_.refuse(reason::rejected, told.error);
-        admission what;
-        what.marker = told.all.empty() ? std::string() : told.all.front();
-        link_.on_admitted(std::move(what));
-    });
+    if (!told.error.empty())
+        return link_.refuse(reason::rejected, told.error);
+    admission what;
+    what.marker = told.first();
+    link_.on_admitted(std::move(what));
 }
 
-void vetting::send_initialize(const char* what, next_step next)
+void vetting::on_mark_answered(const texts& told)
+{
+    link_.on_mark_answered({told.first(), told.error});
+}
+
+/// Marks a node without a marker, or only looks for one. Told: the marker that was there.
+/// @param what "mark" or "look".
+void vetting::send_initialize(const char* what, step next)
 {
     request made;
     made.push(
@@ -425,7 +435,7 @@ void vetting::send_initialize(const char* what, next_step next)
         group_.look_note,
         look_note_life
     );
-    link_.exchange(made, std::move(next));
+    link_.exchange(made, next);
 }
 
 }  // namespace redlock::detail

@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +39,13 @@ struct admission
     bool unmarked = false;       ///< It does not vote before it is marked.
 };
 
+/// Why a node was not marked. Both empty: it is.
+struct not_marked
+{
+    std::string marker;  ///< It carries this one.
+    std::string error;   ///< The server's words.
+};
+
 /// Why a node that was admitted is vetted again.
 inline constexpr const char* data_replaced =
     "the node lost or replaced its data since it was admitted; vetting it again";
@@ -50,17 +56,18 @@ inline constexpr const char* data_replaced =
     until then nothing else is on the wire. Later a probe asks an idle node whether it is still what
     was admitted.
 */
-class vetting
+class vetting final : private passed_entries::entrant
 {
 public:
-    using next_step = std::function<void(const texts&)>;
+    /// What judges the replies to a request.
+    using step = void (vetting::*)(const texts&);
 
     /// The link that is vetted.
     class link
     {
     public:
         /// Sends a request, and hands the replies on when all of them are there.
-        virtual void exchange(const request& what, next_step next) = 0;
+        virtual void exchange(const request& what, step next) = 0;
 
         /// The vetting waits for other nodes. Nothing is on the wire meanwhile but probes.
         virtual void on_waiting() = 0;
@@ -69,6 +76,9 @@ public:
 
         /// A node that was admitted without a marker has one. It must not vote for so long.
         virtual void on_marked(milliseconds quarantine) = 0;
+
+        /// The answer to `mark`.
+        virtual void on_mark_answered(not_marked why) = 0;
 
         virtual void refuse(refusal why) = 0;
         void refuse(reason why, std::string text) { refuse(refusal{why, std::move(text)}); }
@@ -103,9 +113,8 @@ public:
     /// replaced.
     void look_again();
 
-    /// Marks a node without a marker, or only looks for one. Told: the marker that was there.
-    /// @param what "mark" or "look".
-    void send_initialize(const char* what, next_step next);
+    /// Marks a node without a marker.
+    void mark() { send_initialize("mark", &vetting::on_mark_answered); }
 
 private:
     /// What an answer to a probe shows.
@@ -130,17 +139,21 @@ private:
     void on_introduced(const texts& told);
     [[nodiscard]] bool recognize(const server_info& server);
     void refuse_overlapping();
-    void ask_for_settings();
+    void on_settings(const texts& told);
     void ask_to_admit();
     void on_asked_to_admit(const texts& told);
     void pass();
-    void on_quorum() noexcept;
+    void on_quorum() noexcept override;
     void wait_for_quorum();
     void on_quarantine_told(milliseconds quarantine);
     void admit(admission what);
     [[nodiscard]] std::string mismatch(const texts& told) const;
-    void subscribe(admission what);
-    void look_for_marker();
+    void subscribe();
+    void on_subscribed(const texts& told);
+    void on_tracking(const texts& told);
+    void send_initialize(const char* what, step next);
+    void on_looked(const texts& told);
+    void on_mark_answered(const texts& told);
 
     link& link_;
     link_group group_;
@@ -150,6 +163,7 @@ private:
     bool durable_ = false;  ///< Of the server, as far as is known.
     bool passed_ = false;   ///< The server has passed all checks.
     waiting waits_ = waiting::no;
+    admission admission_;          ///< While it subscribes.
     bool asked_to_admit_ = false;  ///< And the answer is to come.
     bool overlaps_ = false;        ///< It is refused, but its quarantine may begin.
     bool may_ask_role_ = true;     ///< As far as is known.

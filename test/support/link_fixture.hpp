@@ -69,7 +69,7 @@ inline client_config guarded_config_of_link(bool queue = false)
 }
 
 /// One link to the first node of `config`, and what it tells.
-class link_fixture
+class link_fixture : private detail::redis_link::owner
 {
 public:
     explicit link_fixture(client_config config = plain_config())
@@ -90,21 +90,13 @@ public:
         link = detail::make_redis_link(
             ground, group, 0, config_.nodes[0], std::make_unique<scripted_connection>(wire)
         );
-        link->start({
-            [this](const detail::admission& what) { ready = what; },
-            [this](const detail::link_end& why) { ended.push_back(why); },
-            [this](nanoseconds round_trip) { round_trips.push_back(round_trip); },
-            [this](milliseconds left) { quarantines.push_back(left); },
-            [this](const detail::question_ptr& lost) {
-                lost_releases += lost->key();
-                BOOST_TEST(ended.size() == 1u);  // Who asks again must know that.
-            },
-            [this](std::string_view key) { woken += std::string(key) + ' '; },
-            [this](std::string_view key, milliseconds reserved) {
-                next += std::string(key) + ' ' + std::to_string(reserved.count()) + ' ';
-            },
-            [this](const std::string& words) { refused.push_back(words); },
-        });
+        link->start(owner());
+    }
+
+    /// The fixture, which outlives the link.
+    [[nodiscard]] std::shared_ptr<detail::redis_link::owner> owner()
+    {
+        return {std::shared_ptr<void>(), this};
     }
 
     void open()
@@ -183,8 +175,26 @@ public:
     std::string next;
     std::vector<std::string> refused;
     std::string lost_releases;
+    std::optional<detail::not_marked> marked;
 
 private:
+    void on_ready(detail::admission what) override { ready = what; }
+    void on_end(detail::link_end why) override { ended.push_back(why); }
+    void on_mark_answered(detail::not_marked why) override { marked = why; }
+    void on_answered(nanoseconds round_trip) override { round_trips.push_back(round_trip); }
+    void on_quarantined(milliseconds left) override { quarantines.push_back(left); }
+    void on_lost_release(detail::question_ptr lost) override
+    {
+        lost_releases += lost->key();
+        BOOST_TEST(ended.size() == 1u);  // The owner must know that before it asks again.
+    }
+    void on_wake(std::string_view key) override { woken += std::string(key) + ' '; }
+    void on_next(std::string_view key, milliseconds reserved) override
+    {
+        next += std::string(key) + ' ' + std::to_string(reserved.count()) + ' ';
+    }
+    void on_refused(std::string words) override { refused.push_back(words); }
+
     client_config config_;
 
 public:

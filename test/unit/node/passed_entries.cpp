@@ -2,22 +2,36 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <array>
 #include <cstddef>
 #include <string>
 
 namespace redlock::test {
 namespace {
 
+/// Notes in what order entries are told.
+struct entrant final : detail::passed_entries::entrant
+{
+    explicit entrant(std::string& to) : told(to) {}
+
+    void on_quorum() override { told += name; }
+
+    std::string& told;
+    std::string name;
+};
+
 /// Three entries, two of which are a quorum.
 struct three_entries
 {
     void enter(std::size_t node)
     {
-        subject.enter(node, [this, node] { told += std::to_string(node); });
+        entrants[node].name = std::to_string(node);
+        subject.enter(node, entrants[node]);
     }
 
     detail::passed_entries subject{3};
-    std::string told;  ///< In which order.
+    std::string told;
+    std::array<entrant, 3> entrants{entrant(told), entrant(told), entrant(told)};
 };
 
 }  // namespace
@@ -59,7 +73,7 @@ BOOST_AUTO_TEST_CASE(one_of_one_is_a_quorum)
 {
     detail::passed_entries single(1);
     BOOST_TEST(!single.are_quorum());
-    single.enter(0, [] {});
+    single.enter(0, entrants[0]);
     BOOST_TEST(single.are_quorum());
 }
 

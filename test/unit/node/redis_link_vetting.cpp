@@ -47,6 +47,12 @@ std::string is_durable(bool yes, restarted was = restarted::maybe)
     return blob(yes ? "1" : "0") + blob(was == restarted::no ? "1" : "0") + blob("0");
 }
 
+/// Another entry of the list.
+struct other_entry final : detail::passed_entries::entrant
+{
+    void on_quorum() override {}
+};
+
 /// A link to a node without a marker.
 struct unmarked_link : guarded_link
 {
@@ -65,12 +71,14 @@ struct unmarked_link : guarded_link
 
     void let_another_pass()
     {
-        group.passed->enter(1, [] {});
+        group.passed->enter(1, other);
         settle();
     }
 
     /// Whether the node was asked to take a marker.
     [[nodiscard]] bool was_marked() { return wire->take().ends_with(blob("1")); }
+
+    other_entry other;
 };
 
 }  // namespace
@@ -241,9 +249,7 @@ BOOST_AUTO_TEST_CASE(files_for_tls_that_are_of_no_use_refuse_the_node)
     link = detail::make_redis_link(
         ground, group, 0, node(), std::make_shared<detail::name_lookup>(node())
     );
-    detail::link_events events;
-    events.on_end = [this](const detail::link_end& why) { ended.push_back(why); };
-    link->start(std::move(events));
+    link->start(owner());
     BOOST_TEST(ended.empty());
     settle();
 
@@ -498,8 +504,7 @@ BOOST_AUTO_TEST_CASE(a_link_that_looks_tells_the_marker_and_can_mark)
     BOOST_TEST_REQUIRE(ready.has_value());
     BOOST_TEST(ready->marker.empty());
 
-    std::optional<detail::not_marked> marked;
-    link->mark([&](const detail::not_marked& why) { marked = why; });
+    link->mark();
     BOOST_TEST(wire->take().ends_with("$4\r\nmark\r\n$4\r\nnote\r\n$5\r\n10000\r\n"));
     send(blob("somebody was first"));
     BOOST_TEST_REQUIRE(marked.has_value());
@@ -577,14 +582,14 @@ BOOST_AUTO_TEST_CASE(it_counts_while_its_connection_is_open)
 
 BOOST_AUTO_TEST_CASE(a_node_with_a_foreign_marker_does_not_count)
 {
-    guarded_link other;
-    other.group.passed->enter(1, [] {});
-    other.open();
-    other.introduce();
-    other.send(blob("marked 'redlock 1;nodes=5;run"));
+    guarded_link foreign;
+    foreign.group.passed->enter(1, other);
+    foreign.open();
+    foreign.introduce();
+    foreign.send(blob("marked 'redlock 1;nodes=5;run"));
 
-    BOOST_TEST(other.end().refused.why == reason::config_mismatch);
-    BOOST_TEST(!other.group.passed->are_quorum());
+    BOOST_TEST(foreign.end().refused.why == reason::config_mismatch);
+    BOOST_TEST(!foreign.group.passed->are_quorum());
 }
 
 BOOST_AUTO_TEST_CASE(it_is_given_up_when_it_is_silent)

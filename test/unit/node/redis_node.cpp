@@ -34,7 +34,7 @@ using std::chrono::nanoseconds;
 class scripted_link final : public detail::redis_link
 {
 public:
-    void start(detail::link_events told) override { events = std::move(told); }
+    void start(std::shared_ptr<owner> of) override { node = std::move(of); }
 
     void ask(detail::question_ptr question) override
     {
@@ -49,11 +49,11 @@ public:
             std::ranges::count(kept, verb::release, [](const auto& each) { return each->what(); })
         );
     }
-    void mark(std::function<void(const detail::not_marked&)>) override {}
+    void mark() override {}
     void close() noexcept override { closing = true; }
 
-    detail::link_events events;
-    std::string asked;  ///< The keys, in order.
+    std::shared_ptr<owner> node;  ///< Null: it was told the end.
+    std::string asked;            ///< The keys, in order.
     std::vector<detail::question_ptr> kept;
     std::size_t owed = 0;
     bool closing = false;
@@ -112,15 +112,15 @@ public:
     {
         if (links.empty())
             start();
-        link().events.on_ready({quarantine, {}, {}});
+        link().node->on_ready({quarantine, {}, {}});
     }
 
     [[nodiscard]] scripted_link& link() { return *links.back(); }
 
     void finish(scripted_link& which, const detail::link_end& why)
     {
-        if (const auto tell = std::exchange(which.events.on_end, nullptr))
-            tell(why);
+        if (const auto owner = std::exchange(which.node, nullptr))
+            owner->on_end(why);
         settle();
     }
 
@@ -327,14 +327,14 @@ BOOST_AUTO_TEST_CASE(what_a_node_refuses_is_told_and_it_stays_ready)
 {
     make_ready();
     const std::string name = "node " + subject->status().node;
-    link().events.on_refused("OOM no memory");
+    link().node->on_refused("OOM no memory");
     BOOST_TEST(state() == node_state::ready);
     BOOST_TEST(subject->status().refuses == "OOM no memory");
     BOOST_TEST((log.back().first == log_level::error));
     BOOST_TEST(log.back().second == name + " refuses commands: OOM no memory");
     BOOST_TEST(client->changes == 2);
 
-    link().events.on_refused("");
+    link().node->on_refused("");
     BOOST_TEST(subject->status().refuses.empty());
     BOOST_TEST((log.back().first == log_level::info));
     BOOST_TEST(log.back().second == name + " refuses no commands any more");
@@ -344,7 +344,7 @@ BOOST_AUTO_TEST_CASE(what_a_node_refuses_is_told_and_it_stays_ready)
 BOOST_AUTO_TEST_CASE(a_refusal_of_commands_ends_with_the_connection)
 {
     make_ready();
-    link().events.on_refused("OOM no memory");
+    link().node->on_refused("OOM no memory");
     lose();
     BOOST_TEST(subject->status().refuses.empty());
 }
@@ -446,9 +446,9 @@ BOOST_AUTO_TEST_CASE(a_release_that_got_no_answer_crosses_over_as_a_new_command)
 {
     const auto asked = ask(verb::release, "a");
     auto& lost = link();
-    lost.events.on_end({asio::error::connection_reset, {}, {}});
-    lost.events.on_lost_release(asked);
-    lost.events.on_end = nullptr;
+    lost.node->on_end({asio::error::connection_reset, {}, {}});
+    lost.node->on_lost_release(asked);
+    lost.node = nullptr;
     advance(50ms);
     make_ready();
 
@@ -494,7 +494,7 @@ BOOST_AUTO_TEST_CASE(kept_releases_are_sent_some_at_a_time)
 
     for (const std::size_t sent : {2048U, 3000U, 3000U})
     {
-        link().events.on_answered(1ms);
+        link().node->on_answered(1ms);
         BOOST_TEST(link().asked.size() == sent);
     }
 }
@@ -511,7 +511,7 @@ BOOST_AUTO_TEST_CASE(an_overloaded_node_keeps_releases_until_there_is_room)
     BOOST_TEST(subject->owed_releases() == 1u);
 
     link().owed = 0;
-    link().events.on_answered(1ms);
+    link().node->on_answered(1ms);
     BOOST_TEST(link().asked == "b");
 }
 
@@ -538,7 +538,7 @@ BOOST_AUTO_TEST_CASE(only_what_grants_nothing_is_put_to_a_node_in_quarantine)
 BOOST_AUTO_TEST_CASE(a_node_without_a_marker_is_in_quarantine_without_a_known_end)
 {
     start();
-    link().events.on_ready({0ms, {}, {}, true});
+    link().node->on_ready({0ms, {}, {}, true});
     BOOST_TEST(state() == node_state::quarantined);
     BOOST_TEST(subject->status().because.find("1 of the 1 nodes") != std::string::npos);
     ask(verb::acquire, "a");
@@ -548,7 +548,7 @@ BOOST_AUTO_TEST_CASE(a_node_without_a_marker_is_in_quarantine_without_a_known_en
     ask(verb::release, "b");
     BOOST_TEST(link().asked == "b");
 
-    link().events.on_quarantined(300ms);
+    link().node->on_quarantined(300ms);
     ask(verb::acquire, "a");
     BOOST_TEST((at_once->ready_in == 301ms));
     advance(301ms);
@@ -569,7 +569,7 @@ BOOST_AUTO_TEST_CASE(a_node_may_say_that_its_quarantine_lasts_longer)
 {
     make_ready(300ms);
     advance(301ms);
-    link().events.on_quarantined(100ms);
+    link().node->on_quarantined(100ms);
     BOOST_TEST(state() == node_state::quarantined);
     advance(101ms);
 
@@ -642,7 +642,7 @@ BOOST_AUTO_TEST_CASE(a_node_in_quarantine_stops_without_another_change)
     make_ready(300ms);
     const int before = client->changes;
     subject->stop();
-    link().events.on_quarantined(1s);
+    link().node->on_quarantined(1s);
     advance(1s);
     BOOST_TEST(client->changes == before);
     lose(asio::error::operation_aborted);
@@ -666,7 +666,7 @@ BOOST_AUTO_TEST_CASE(the_smoothed_round_trip_is_told)
 {
     make_ready();
     BOOST_TEST(subject->round_trip().count() == 0);
-    link().events.on_answered(80us);
+    link().node->on_answered(80us);
 
     BOOST_TEST((subject->round_trip() == 80us));
 }

@@ -5,8 +5,6 @@
 #include "client/validate.hpp"
 #include "node/redis_node.hpp"
 
-#include <boost/asio/strand.hpp>
-
 #include <utility>
 
 namespace redlock {
@@ -21,17 +19,12 @@ std::shared_ptr<detail::client_impl> make_impl(
 {
     detail::validate(config);
 
-    const detail::strand_type strand = boost::asio::make_strand(executor);
-    const detail::link_ground ground{
-        strand,
-        std::make_shared<detail::turn>(executor, strand),
-        detail::make_system_clock(strand),
-    };
+    const detail::ground on = detail::make_ground(executor);
     detail::client_parts parts{
-        strand,
-        ground.end_of_turn,
-        ground.time,
-        detail::make_redis_nodes(ground, config),
+        on.strand,
+        on.end_of_turn,
+        on.time,
+        detail::make_redis_nodes(on, config),
     };
     return std::make_shared<detail::client_impl>(
         std::move(executor), std::move(config), std::move(parts)

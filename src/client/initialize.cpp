@@ -25,12 +25,7 @@ class initializer : public std::enable_shared_from_this<initializer>
 {
 public:
     initializer(asio::any_io_executor executor, client_config config, diagnostics* report)
-        : strand_(asio::make_strand(executor)),
-          ground_{
-              strand_,
-              std::make_shared<turn>(std::move(executor), strand_),
-              make_system_clock(strand_)
-          },
+        : ground_(make_ground(std::move(executor))),
           config_(std::move(config)),
           group_(make_link_group(config_)),
           report_(report),
@@ -38,7 +33,7 @@ public:
     {
     }
 
-    [[nodiscard]] const strand_type& strand() const noexcept { return strand_; }
+    [[nodiscard]] const strand_type& strand() const noexcept { return ground_.strand; }
 
     void start(asio::any_completion_handler<void(error_code)> handler)
     {
@@ -170,8 +165,7 @@ private:
         std::exchange(handler_, nullptr)(outcome);
     }
 
-    strand_type strand_;
-    link_ground ground_;
+    ground ground_;
     client_config config_;
     link_group group_;
     diagnostics* report_;

@@ -69,18 +69,16 @@ class redis_link_impl final : public redis_link,
 {
 public:
     redis_link_impl(
-        const link_ground& ground,
+        const ground& on,
         const link_group& group,
         std::size_t index,
         const node_config& config
     )
         : index_(index),
           config_(config),
-          strand_(ground.strand),
-          turn_(ground.end_of_turn),
-          time_(ground.time),
+          ground_(on),
           servers_(group.servers),
-          next_look_(time_->make_alarm()),
+          next_look_(on.time->make_alarm()),
           vetting_(*this, group, index, config),
           questions_(index, group.encoder)
     {
@@ -110,14 +108,16 @@ public:
         }
         if (context)
             tls_.emplace(context, config_);
-        wire_ = make_connection(strand_, turn_, tls_ ? &*tls_ : nullptr, config_, std::move(names));
+        wire_ = make_connection(ground_, tls_ ? &*tls_ : nullptr, config_, std::move(names));
     }
 
     void start(std::shared_ptr<redis_link::owner> of) override
     {
         owner_ = std::move(of);
         if (!wire_)
-            return asio::post(strand_, [self = shared_from_this()]() { self->on_closed({}); });
+            return asio::post(ground_.strand, [self = shared_from_this()]() {
+                self->on_closed({});
+            });
         look_after(open_timeout);
         try
         {
@@ -137,9 +137,9 @@ public:
             return on_turn_end();
         // Who owes answers gets its questions last: the others are likely to decide.
         if (questions_.owed())
-            turn_->defer_last(*this);
+            ground_.end_of_turn->defer_last(*this);
         else
-            turn_->defer_write(*this);
+            ground_.end_of_turn->defer_write(*this);
     }
 
     std::size_t unanswered() const noexcept override { return questions_.unanswered(); }
@@ -182,7 +182,7 @@ private:
             give_up(reader_.error());
         // There may be room now, or a question to be asked again.
         if (questions_.has_more())
-            turn_->defer_write(*this);
+            ground_.end_of_turn->defer_write(*this);
         return input.size() - left.size();
     }
 
@@ -248,7 +248,7 @@ private:
     void ask_credentials()
     {
         login_ = std::make_shared<awaited_value<given_credentials>>();
-        login_->wait([strand = strand_, link = weak_from_this()]() {
+        login_->wait([strand = ground_.strand, link = weak_from_this()]() {
             asio::post(strand, [link]() {
                 if (const auto self = link.lock())
                     self->on_credentials();
@@ -268,7 +268,7 @@ private:
 
     void on_credentials()
     {
-        turn_->work([this]() {
+        ground_.end_of_turn->work([this]() {
             try
             {
                 use_credentials();
@@ -326,7 +326,7 @@ private:
         close();
     }
 
-    time_point now() const noexcept override { return time_->now().steady; }
+    time_point now() const noexcept override { return ground_.time->now().steady; }
 
     // turn_task
 
@@ -482,7 +482,7 @@ private:
     {
         // What was to tell the end was lost, for memory was short.
         if (closing_)
-            return turn_->work([this]() { on_closed(asio::error::no_memory); });
+            return ground_.end_of_turn->work([this]() { on_closed(asio::error::no_memory); });
         try
         {
             look_for_silence();
@@ -509,9 +509,7 @@ private:
 
     std::size_t index_;
     node_config config_;
-    strand_type strand_;
-    std::shared_ptr<turn> turn_;
-    std::shared_ptr<clock> time_;
+    ground ground_;
     std::shared_ptr<core::incarnations> servers_;
     std::optional<tls_session> tls_;    ///< The wire uses it.
     std::unique_ptr<connection> wire_;  ///< Null: the link ends at once.
@@ -537,27 +535,27 @@ private:
 }  // namespace
 
 std::shared_ptr<redis_link> make_redis_link(
-    const link_ground& ground,
+    const ground& on,
     const link_group& group,
     std::size_t index,
     const node_config& config,
     std::shared_ptr<name_lookup> names
 )
 {
-    auto link = std::make_shared<redis_link_impl>(ground, group, index, config);
+    auto link = std::make_shared<redis_link_impl>(on, group, index, config);
     link->use_socket(group.tls[index].get(), std::move(names));
     return link;
 }
 
 std::shared_ptr<redis_link> make_redis_link(
-    const link_ground& ground,
+    const ground& on,
     const link_group& group,
     std::size_t index,
     const node_config& config,
     std::unique_ptr<connection> wire
 )
 {
-    auto link = std::make_shared<redis_link_impl>(ground, group, index, config);
+    auto link = std::make_shared<redis_link_impl>(on, group, index, config);
     link->use(std::move(wire));
     return link;
 }

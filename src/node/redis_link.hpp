@@ -3,9 +3,7 @@
 
 #include <redlock/config.hpp>
 
-#include "loop/clock.hpp"
-#include "loop/strand.hpp"
-#include "loop/turn.hpp"
+#include "loop/ground.hpp"
 #include "node/link_group.hpp"
 #include "node/node.hpp"
 #include "node/server_info.hpp"
@@ -95,18 +93,10 @@ public:
     virtual void close() noexcept = 0;
 };
 
-/// What links run on.
-struct link_ground
-{
-    strand_type strand;
-    std::shared_ptr<turn> end_of_turn;
-    std::shared_ptr<clock> time;
-};
-
 /// @param index Position of the node in the configuration, handed to `question::on_reply`.
 /// @param names Of the node, the same for all its links.
 [[nodiscard]] std::shared_ptr<redis_link> make_redis_link(
-    const link_ground& ground,
+    const ground& on,
     const link_group& group,
     std::size_t index,
     const node_config& config,
@@ -115,7 +105,7 @@ struct link_ground
 
 /// The same over a connection of the caller's.
 [[nodiscard]] std::shared_ptr<redis_link> make_redis_link(
-    const link_ground& ground,
+    const ground& on,
     const link_group& group,
     std::size_t index,
     const node_config& config,

@@ -82,19 +82,17 @@ class redis_node final : public node,
 {
 public:
     redis_node(
-        const strand_type& strand,
-        std::shared_ptr<clock> time,
+        const ground& on,
         link_maker make_link,
         std::size_t index,
         const client_config& config
     )
-        : strand_(strand),
-          time_(std::move(time)),
+        : ground_(on),
           make_link_(std::move(make_link)),
           index_(index),
           node_count_(config.nodes.size()),
           log_(config.log),
-          pause_(time_->make_alarm()),
+          pause_(on.time->make_alarm()),
           pauses_(first_pause, longest_pause),
           jitter_(random_seed()),
           status_{config.nodes[index].name(), node_state::connecting, {}}
@@ -150,7 +148,7 @@ public:
     }
 
 private:
-    time_point now() const noexcept { return time_->now().steady; }
+    time_point now() const noexcept { return ground_.time->now().steady; }
 
     void connect()
     {
@@ -319,7 +317,7 @@ private:
             return refused.text;
         if (status_.because.starts_with(refused.text))
             return status_.because;
-        return refused.text + " until " + time_of_day(time_->wall() + *refused.ends_in);
+        return refused.text + " until " + time_of_day(ground_.time->wall() + *refused.ends_in);
     }
 
     void on_lost_release(question_ptr lost) override
@@ -334,7 +332,7 @@ private:
     /// the client must not end before them.
     void stop_behind_completions()
     {
-        asio::post(strand_, [self = shared_from_this()]() { self->stopped(); });
+        asio::post(ground_.strand, [self = shared_from_this()]() { self->stopped(); });
     }
 
     void stopped()
@@ -460,8 +458,7 @@ private:
         return line;
     }
 
-    strand_type strand_;
-    std::shared_ptr<clock> time_;
+    ground ground_;
     link_maker make_link_;
     std::size_t index_;
     std::size_t node_count_;
@@ -485,20 +482,16 @@ private:
 }  // namespace
 
 std::shared_ptr<node> make_redis_node(
-    const strand_type& strand,
-    const std::shared_ptr<clock>& time,
+    const ground& on,
     link_maker make_link,
     std::size_t index,
     const client_config& config
 )
 {
-    return std::make_shared<redis_node>(strand, time, std::move(make_link), index, config);
+    return std::make_shared<redis_node>(on, std::move(make_link), index, config);
 }
 
-std::vector<std::shared_ptr<node>> make_redis_nodes(
-    const link_ground& ground,
-    const client_config& config
-)
+std::vector<std::shared_ptr<node>> make_redis_nodes(const ground& on, const client_config& config)
 {
     const link_group group = make_link_group(config);
     std::vector<std::shared_ptr<node>> nodes;
@@ -506,12 +499,10 @@ std::vector<std::shared_ptr<node>> make_redis_nodes(
     {
         const std::size_t index = nodes.size();
         const auto names = std::make_shared<name_lookup>(each);
-        auto make_link = [ground, group, index, each, names]() {
-            return make_redis_link(ground, group, index, each, names);
+        auto make_link = [on, group, index, each, names]() {
+            return make_redis_link(on, group, index, each, names);
         };
-        nodes.push_back(
-            make_redis_node(ground.strand, ground.time, std::move(make_link), index, config)
-        );
+        nodes.push_back(make_redis_node(on, std::move(make_link), index, config));
     }
     return nodes;
 }

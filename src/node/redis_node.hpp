@@ -3,9 +3,7 @@
 
 #include <redlock/config.hpp>
 
-#include "loop/clock.hpp"
-#include "loop/strand.hpp"
-#include "loop/turn.hpp"
+#include "loop/ground.hpp"
 #include "node/node.hpp"
 #include "node/redis_link.hpp"
 
@@ -22,8 +20,7 @@ using link_maker = std::function<std::shared_ptr<redis_link>()>;
 /// A node that is a server, whose links are the caller's.
 /// @param index Position of the node in the configuration.
 [[nodiscard]] std::shared_ptr<node> make_redis_node(
-    const strand_type& strand,
-    const std::shared_ptr<clock>& time,
+    const ground& on,
     link_maker make_link,
     std::size_t index,
     const client_config& config
@@ -31,7 +28,7 @@ using link_maker = std::function<std::shared_ptr<redis_link>()>;
 
 /// Nodes that are real Redis or Valkey servers, in the order of the configuration.
 [[nodiscard]] std::vector<std::shared_ptr<node>> make_redis_nodes(
-    const link_ground& ground,
+    const ground& on,
     const client_config& config
 );
 

@@ -3,7 +3,6 @@
 #include <redlock/detail/recycling.hpp>
 
 #include <boost/asio/basic_stream_socket.hpp>
-#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
@@ -70,19 +69,17 @@ class socket_connection final : public connection
 public:
     /// @param tls Of a TLS stream.
     socket_connection(
-        const strand_type& strand,
-        std::shared_ptr<turn> end_of_turn,
+        const ground& on,
         const node_config& config,
         std::shared_ptr<name_lookup> names,
         tls_session* tls
     )
-        : strand_(strand),
-          turn_(std::move(end_of_turn)),
+        : ground_(on),
           config_(config),
           names_(std::move(names)),
-          limit_(strand),
+          limit_(on.time->make_alarm()),
           tls_(tls),
-          stream_(make_stream(strand, tls)),
+          stream_(make_stream(on.strand, tls)),
           input_(first_input_size)
     {
     }
@@ -136,7 +133,7 @@ public:
     {
         if (std::exchange(closed_, true))
             return;
-        limit_.cancel();
+        limit_->hurry();
         error_code ignored;
         socket().close(ignored);
     }
@@ -165,7 +162,7 @@ private:
     template <class Function>
     void work(Function function)
     {
-        turn_->work([&]() {
+        ground_.end_of_turn->work([&]() {
             try
             {
                 function();
@@ -186,22 +183,22 @@ private:
     template <class Function>
     void post(Function function)
     {
-        asio::post(strand_, [this, kept = owner_.lock(), function]() { work(function); });
+        asio::post(ground_.strand, [this, kept = owner_.lock(), function]() { work(function); });
     }
 
     /// Waits for the addresses of the name: on a timer, which the end of the look-up cuts short.
     void look_up()
     {
         looking_up_ = true;
-        names_->begin([this, strand = strand_, of = owner_]() {
+        names_->begin([this, strand = ground_.strand, of = owner_]() {
             asio::post(strand, [this, of]() {
                 const auto kept = of.lock();
                 if (kept && looking_up_)
-                    limit_.cancel();
+                    limit_->hurry();
             });
         });
-        limit_.expires_after(names_->has_addresses() ? head_start : open_timeout);
-        limit_.async_wait([this, kept = owner_.lock()](error_code) {
+        const auto longest = names_->has_addresses() ? head_start : open_timeout;
+        limit_->set(now() + longest, [this, kept = owner_.lock()]() {
             work([&]() { on_looked_up(); });
         });
     }
@@ -262,9 +259,9 @@ private:
     {
         if (endpoints_.size() == 1)
             return;
-        limit_.expires_after(open_timeout / endpoints_.size());
-        limit_.async_wait([this, kept = owner_.lock(), attempt = next_](error_code cancelled) {
-            if (cancelled || closed_ || connected_ || attempt != next_)
+        const auto longest = open_timeout / endpoints_.size();
+        limit_->set(now() + longest, [this, kept = owner_.lock(), attempt = next_]() {
+            if (closed_ || attempt != next_)
                 return;
             error_code ignored;
             socket().close(ignored);
@@ -275,8 +272,7 @@ private:
     {
         if (closed_)
             return end({});
-        connected_ = true;
-        limit_.cancel();
+        limit_->cancel();
         error_code ec;
         // Nagle's algorithm costs 40 ms whenever two small writes meet.
         if (config_.unix_socket.empty())
@@ -397,16 +393,15 @@ private:
         owner_.lock()->on_closed(why_ ? why_ : error_code(asio::error::operation_aborted));
     }
 
-    strand_type strand_;
-    std::shared_ptr<turn> turn_;
+    time_point now() const noexcept { return ground_.time->now().steady; }
+
+    ground ground_;
     node_config config_;
     std::weak_ptr<owner> owner_;
     std::shared_ptr<name_lookup> names_;
-    asio::basic_waitable_timer<
-        std::chrono::steady_clock,
-        asio::wait_traits<std::chrono::steady_clock>,
-        strand_type>
-        limit_;  ///< Of the look-up; then of the attempt to connect to one of several addresses.
+
+    /// Of the look-up; then of the attempt to connect to one of several addresses.
+    std::unique_ptr<alarm> limit_;
     std::vector<protocol::endpoint> endpoints_;
     std::size_t next_ = 0;  ///< Of the endpoints: to be tried.
     tls_session* tls_;
@@ -416,7 +411,6 @@ private:
     std::size_t input_end_ = 0;
     std::string output_;   ///< Behind what is being written.
     std::string written_;  ///< Is being written.
-    bool connected_ = false;
     bool looking_up_ = false;
     bool writing_ = false;
     bool hung_up_ = false;  ///< The other side, so that nothing can be written.
@@ -428,8 +422,7 @@ private:
 }  // namespace
 
 std::unique_ptr<connection> make_connection(
-    const strand_type& strand,
-    std::shared_ptr<turn> end_of_turn,
+    const ground& on,
     tls_session* tls,
     const node_config& config,
     std::shared_ptr<name_lookup> names
@@ -437,11 +430,9 @@ std::unique_ptr<connection> make_connection(
 {
     if (!tls)
         return std::make_unique<socket_connection<plain_stream>>(
-            strand, std::move(end_of_turn), config, std::move(names), nullptr
+            on, config, std::move(names), nullptr
         );
-    return std::make_unique<socket_connection<tls_stream>>(
-        strand, std::move(end_of_turn), config, std::move(names), tls
-    );
+    return std::make_unique<socket_connection<tls_stream>>(on, config, std::move(names), tls);
 }
 
 }  // namespace redlock::detail

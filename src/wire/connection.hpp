@@ -4,8 +4,7 @@
 #include <redlock/config.hpp>
 #include <redlock/error.hpp>
 
-#include "loop/strand.hpp"
-#include "loop/turn.hpp"
+#include "loop/ground.hpp"
 #include "wire/name_lookup.hpp"
 #include "wire/tls.hpp"
 
@@ -66,8 +65,7 @@ public:
     @param names Of this node, the same for all its connections.
 */
 [[nodiscard]] std::unique_ptr<connection> make_connection(
-    const strand_type& strand,
-    std::shared_ptr<turn> end_of_turn,
+    const ground& on,
     tls_session* tls,
     const node_config& config,
     std::shared_ptr<name_lookup> names

@@ -23,24 +23,25 @@ redlock::client make_client(
 {
     detail::validate(config);
     const detail::strand_type strand = boost::asio::make_strand(executor);
-    const auto end_of_turn = std::make_shared<detail::turn>(executor, strand);
+    const detail::ground on{
+        strand,
+        std::make_shared<detail::turn>(executor, strand),
+        make_process_clock(in, strand),
+    };
     detail::link_group group = detail::make_link_group(config);
     if (guarded)
     {
         group.encoder = std::make_shared<detail::command_encoder>(guarded, false);
         group.guarded = std::move(guarded);
     }
-    const detail::link_ground ground{strand, end_of_turn, make_process_clock(in, strand)};
-    detail::client_parts parts{strand, end_of_turn, ground.time, {}};
+    detail::client_parts parts{on.strand, on.end_of_turn, on.time, {}};
     for (std::size_t i = 0; i < nodes.size(); ++i)
     {
         auto make_link = [=, &over, &in, to = nodes[i], how = config.nodes[i]]() {
-            auto wire = over.connect(in, index, to, ground.strand, ground.end_of_turn);
-            return detail::make_redis_link(ground, group, i, how, std::move(wire));
+            auto wire = over.connect(in, index, to, on.strand, on.end_of_turn);
+            return detail::make_redis_link(on, group, i, how, std::move(wire));
         };
-        parts.nodes.push_back(
-            detail::make_redis_node(strand, ground.time, std::move(make_link), i, config)
-        );
+        parts.nodes.push_back(detail::make_redis_node(on, std::move(make_link), i, config));
     }
     return detail::make_client(
         std::make_shared<detail::client_impl>(executor, std::move(config), std::move(parts))

@@ -161,7 +161,7 @@ public:
     asio::io_context context;
     detail::strand_type strand{context.get_executor()};
     std::shared_ptr<testing::manual_time> time = std::make_shared<testing::manual_time>(strand);
-    detail::link_ground ground{
+    detail::ground ground{
         strand,
         std::make_shared<detail::turn>(context.get_executor(), strand),
         time

@@ -83,8 +83,7 @@ public:
                 told();
         };
         subject = detail::make_redis_node(
-            strand,
-            time,
+            {strand, nullptr, time},
             [this]() {
                 links.push_back(std::make_shared<scripted_link>());
                 return links.back();

@@ -77,9 +77,8 @@ struct connection_fixture
 
     void connect()
     {
-        owner->wire = detail::make_connection(
-            strand, end_of_turn, nullptr, node, std::make_shared<detail::name_lookup>(node)
-        );
+        owner->wire =
+            detail::make_connection(on, nullptr, node, std::make_shared<detail::name_lookup>(node));
         owner->wire->open(owner);
     }
 
@@ -136,9 +135,7 @@ struct connection_fixture
     tcp::acceptor acceptor{server, tcp::endpoint(asio::ip::address_v4::loopback(), 0)};
     tcp::socket peer{server};
     std::unique_ptr<asio::io_context> context = std::make_unique<asio::io_context>();
-    detail::strand_type strand{context->get_executor()};
-    std::shared_ptr<detail::turn> end_of_turn =
-        std::make_shared<detail::turn>(context->get_executor(), strand);
+    detail::ground on = detail::make_ground(context->get_executor());
     node_config node;
     std::shared_ptr<owner_of_test> owner = std::make_shared<owner_of_test>();
 };
@@ -340,7 +337,7 @@ BOOST_AUTO_TEST_CASE(what_was_read_is_a_turn)
     } task;
     bool done_before_next = false;
     owner->use = [&](std::string_view all) {
-        end_of_turn->defer(task);
+        on.end_of_turn->defer(task);
         asio::post(*context, [&] { done_before_next = task.done; });
         return all.size();
     };
@@ -379,8 +376,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_left_of_a_connection_when_its_context_is_destroy
     const std::weak_ptr<owner_of_test> left = owner;
     owner.reset();
     BOOST_TEST(!left.expired());
-    strand = detail::strand_type(server.get_executor());
-    end_of_turn.reset();
+    on = detail::make_ground(server.get_executor());
     context.reset();
 
     BOOST_TEST(left.expired());

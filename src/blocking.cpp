@@ -36,7 +36,7 @@ class detail::bound_to_process
 {
 public:
     /// Whether this is the process that made it.
-    [[nodiscard]] bool at_home() const noexcept { return redlock::detail::fork_count() == home_; }
+    [[nodiscard]] bool at_home() const noexcept { return home_.is_here(); }
 
     /// Destroys it, if this is its process.
     template <class T>
@@ -55,7 +55,7 @@ private:
         before_ = last.exchange(this);
     }
 
-    const unsigned home_ = redlock::detail::fork_count();
+    const redlock::detail::home home_;
     bound_to_process* before_ = nullptr;
 };
 

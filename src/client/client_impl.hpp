@@ -98,7 +98,7 @@ public:
     static void abandon(std::shared_ptr<share> left) noexcept;
 
     /// Whether this is the process that made the client, and not one that it forked.
-    [[nodiscard]] bool at_home() const noexcept { return fork_count() == home_; }
+    [[nodiscard]] bool at_home() const noexcept { return home_.is_here(); }
 
     // The life of the client: client_impl.cpp, and run.cpp for what waits.
     [[nodiscard]] bool running() const noexcept { return state_ == state::running && at_home(); }
@@ -384,7 +384,7 @@ private:
     extension_window extensions_;
     watch held_;
     bodies bodies_;
-    const unsigned home_ = fork_count();
+    const home home_;
     attempt_ids ids_;
     std::uint64_t last_serial_ = 0;  ///< Of the questions.
     core::smoothed round_time_;

@@ -3,13 +3,23 @@
 
 namespace redlock::detail {
 
-/** How many forks led to this process, since the first call in one of its ancestors.
+/** The process in which it was made.
 
-    What a client remembers of it tells whether the client is a copy in a child process. Counted by
-    a handler of `pthread_atfork`, so that asking costs nothing; a process that was made by the bare
-    system call is not noticed.
+    What belongs to a process keeps one, and knows by it whether it is a copy in a child process. A
+    handler of `pthread_atfork` counts the forks that led to this process, so that asking costs
+    nothing. A process that was made by the bare system call is not noticed.
 */
-[[nodiscard]] unsigned fork_count() noexcept;
+class home
+{
+public:
+    home() noexcept;
+
+    /// Whether this is that process, and not one that it forked.
+    [[nodiscard]] bool is_here() const noexcept;
+
+private:
+    unsigned forks_;
+};
 
 }  // namespace redlock::detail
 

@@ -5,7 +5,6 @@
 #include <redlock/config.hpp>
 #include <redlock/diagnostics.hpp>
 
-#include "client/attempt_ids.hpp"
 #include "client/bodies.hpp"
 #include "client/hold.hpp"
 #include "client/lines.hpp"
@@ -20,6 +19,7 @@
 #include "loop/clock.hpp"
 #include "loop/deadlines.hpp"
 #include "loop/forks.hpp"
+#include "loop/randomness.hpp"
 #include "loop/suspension.hpp"
 #include "loop/task.hpp"
 #include "loop/turn.hpp"
@@ -385,7 +385,7 @@ private:
     watch held_;
     bodies bodies_;
     const home home_;
-    attempt_ids ids_;
+    random_ids ids_;
     std::uint64_t last_serial_ = 0;  ///< Of the questions.
     core::smoothed round_time_;
     core::token_clock token_clock_;

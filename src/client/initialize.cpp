@@ -1,7 +1,7 @@
 #include <redlock/initialize.hpp>
 
-#include "client/attempt_ids.hpp"
 #include "client/validate.hpp"
+#include "loop/randomness.hpp"
 #include "node/redis_link.hpp"
 
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -43,7 +43,7 @@ public:
         if (config_.mode == mode::plain)
             return finish(error::invalid_argument);
 
-        const attempt_id note = attempt_ids().next();
+        const attempt_id note = random_ids().next();
         group_.look_note.assign(note.begin(), note.end());
         open_ = votes_.size();
         for (std::size_t node = 0; node < votes_.size(); ++node)

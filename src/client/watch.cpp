@@ -1,9 +1,9 @@
 #include "client/watch.hpp"
 
-#include "client/attempt_ids.hpp"
 #include "client/client_impl.hpp"
 #include "client/operations.hpp"
 #include "client/spawn_op.hpp"
+#include "loop/randomness.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,17 +2,16 @@
 
 #include "core/limits.hpp"
 #include "core/quarantine.hpp"
+#include "loop/randomness.hpp"
 #include "scripts.hpp"
-
-#include <boost/algorithm/hex.hpp>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <iterator>
+#include <cstddef>
 #include <set>
+#include <span>
 
-#include <openssl/rand.h>
 #include <openssl/sha.h>
 
 namespace redlock::detail {
@@ -95,14 +94,19 @@ std::string make_constants(const client_config& config, const guard& made)
            "\n";
 }
 
+template <std::size_t size>
+std::string in_hexadecimal(const std::array<unsigned char, size>& bytes)
+{
+    const auto digits = to_hexadecimal(std::span(bytes));
+    return {digits.begin(), digits.end()};
+}
+
 /// Of this client alone. Another one of the same name would be woken in vain, and nothing worse.
 std::string make_waiter()
 {
     std::array<unsigned char, 8> random{};
-    static_cast<void>(::RAND_bytes(random.data(), static_cast<int>(random.size())));
-    std::string made;
-    boost::algorithm::hex_lower(random, std::back_inserter(made));
-    return made;
+    fill_random(random);
+    return in_hexadecimal(random);
 }
 
 guarded_script make_script(const std::string& constants, const script& from)
@@ -112,7 +116,7 @@ guarded_script make_script(const std::string& constants, const script& from)
     std::array<unsigned char, SHA_DIGEST_LENGTH> hash{};
     const auto* bytes = reinterpret_cast<const unsigned char*>(made.text.data());
     ::SHA1(bytes, made.text.size(), hash.data());
-    boost::algorithm::hex_lower(hash, std::back_inserter(made.sha));
+    made.sha = in_hexadecimal(hash);
     return made;
 }
 

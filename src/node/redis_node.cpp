@@ -5,6 +5,7 @@
 #include "core/one_line.hpp"
 #include "core/quorum.hpp"
 #include "core/smoothed.hpp"
+#include "loop/randomness.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -21,8 +22,6 @@
 #include <utility>
 #include <vector>
 
-#include <openssl/rand.h>
-
 namespace redlock::detail {
 
 namespace {
@@ -36,15 +35,6 @@ constexpr core::nanoseconds longest_pause = 2s;
 
 /// So many releases that were kept are sent by one handler.
 constexpr std::size_t max_pending_at_once = 1024;
-
-/// From the source of the attempt ids, which a simulation replaces. Without entropy the pauses are
-/// those of all others, and attempt ids cannot be had.
-std::uint32_t random_seed() noexcept
-{
-    std::uint32_t seed = 1;
-    static_cast<void>(::RAND_bytes(reinterpret_cast<unsigned char*>(&seed), sizeof seed));
-    return seed;
-}
 
 /// For a user to read.
 std::string time_of_day(std::chrono::microseconds since_epoch)
@@ -94,7 +84,7 @@ public:
           log_(config.log),
           pause_(on.time->make_alarm()),
           pauses_(first_pause, longest_pause),
-          jitter_(random_seed()),
+          jitter_(static_cast<std::uint32_t>(random_bits())),
           status_{config.nodes[index].name(), node_state::connecting, {}}
     {
     }

@@ -1,4 +1,4 @@
-#include "client/attempt_ids.hpp"
+#include "loop/randomness.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -19,20 +19,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-using redlock::detail::attempt_id;
-using redlock::detail::attempt_ids;
 using redlock::detail::random_bits;
+using redlock::detail::random_ids;
+using random_id = std::array<char, 40>;
 
 namespace {
 
 constexpr std::string_view digits = "0123456789abcdef";
 
-std::string text_of(const attempt_id& id)
+std::string text_of(const random_id& id)
 {
     return {id.begin(), id.end()};
 }
 
-std::vector<std::string> draw(attempt_ids& ids, int count)
+std::vector<std::string> draw(random_ids& ids, int count)
 {
     std::vector<std::string> drawn;
     for (int i = 0; i < count; ++i)
@@ -90,11 +90,11 @@ std::vector<std::string> in_child(const F& work)
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(test_attempt_ids)
+BOOST_AUTO_TEST_SUITE(test_randomness)
 
 BOOST_AUTO_TEST_CASE(an_id_is_40_lower_case_hexadecimal_digits)
 {
-    attempt_ids ids;
+    random_ids ids;
 
     // More than one block of random bytes.
     for (int i = 0; i < 200; ++i)
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(an_id_is_40_lower_case_hexadecimal_digits)
 // misses one of 16 digits in 2000 ids is below 1e-53.
 BOOST_AUTO_TEST_CASE(every_digit_appears_at_every_position)
 {
-    attempt_ids ids;
+    random_ids ids;
     std::array<std::set<char>, 40> seen;
     for (int i = 0; i < 2000; ++i)
     {
@@ -124,8 +124,8 @@ BOOST_AUTO_TEST_CASE(every_digit_appears_at_every_position)
 
 BOOST_AUTO_TEST_CASE(a_million_ids_are_all_different)
 {
-    attempt_ids ids;
-    std::vector<attempt_id> drawn;
+    random_ids ids;
+    std::vector<random_id> drawn;
     drawn.reserve(1'000'000);
     for (int i = 0; i < 1'000'000; ++i)
         drawn.push_back(ids.next());
@@ -137,15 +137,15 @@ BOOST_AUTO_TEST_CASE(a_million_ids_are_all_different)
 
 BOOST_AUTO_TEST_CASE(two_sources_give_different_ids)
 {
-    attempt_ids first;
-    attempt_ids second;
+    random_ids first;
+    random_ids second;
 
     BOOST_TEST(text_of(first.next()) != text_of(second.next()));
 }
 
 BOOST_AUTO_TEST_CASE(a_forked_child_and_its_parent_share_no_id)
 {
-    attempt_ids ids;
+    random_ids ids;
     (void)ids.next();  // The rest of the block is now in memory, and in the child's.
 
     const std::vector<std::string> childs = in_child([&] { return draw(ids, 100); });
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_forked_child_and_its_parent_share_no_id)
 
 BOOST_AUTO_TEST_CASE(two_forked_children_share_no_id)
 {
-    attempt_ids ids;
+    random_ids ids;
     (void)ids.next();
 
     const std::vector<std::string> first = in_child([&] { return draw(ids, 100); });

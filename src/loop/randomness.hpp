@@ -1,0 +1,60 @@
+#ifndef REDLOCK_SRC_LOOP_RANDOMNESS_HPP
+#define REDLOCK_SRC_LOOP_RANDOMNESS_HPP
+
+#include "loop/forks.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+/// All randomness of the library. It comes from OpenSSL's generator, which the kernel seeds and a
+/// simulation replaces.
+namespace redlock::detail {
+
+/// @throws boost::system::system_error if the generator has no entropy.
+void fill_random(std::span<unsigned char> to);
+
+/// Random bits for delays. As unpredictable as ids, because it costs nothing more.
+[[nodiscard]] std::uint64_t random_bits();
+
+/// Bytes as hexadecimal digits in lower case.
+template <std::size_t size>
+[[nodiscard]] std::array<char, 2 * size> to_hexadecimal(std::span<const unsigned char, size> bytes)
+{
+    static constexpr char digits[] = "0123456789abcdef";
+    std::array<char, 2 * size> result;
+    for (std::size_t i = 0; i < size; ++i)
+    {
+        result[2 * i] = digits[bytes[i] >> 4];
+        result[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    return result;
+}
+
+/** Unique values: 20 random bytes each, as the algorithm asks for attempts, in hexadecimal digits.
+
+    The bytes are drawn in blocks, because a draw costs as much as sending a command. After a fork
+    the child throws its copy of the block away: two processes must never use the same value.
+*/
+class random_ids
+{
+public:
+    random_ids() = default;
+    random_ids(const random_ids&) = delete;  // The copy would give the same ids once more.
+    random_ids& operator=(const random_ids&) = delete;
+
+    /// @throws boost::system::system_error if the generator has no entropy.
+    [[nodiscard]] std::array<char, 40> next();
+
+private:
+    static constexpr std::size_t id_size = 20;
+
+    std::array<unsigned char, 64 * id_size> block_{};
+    std::size_t used_ = block_.size();
+    home home_;  ///< Of the block.
+};
+
+}  // namespace redlock::detail
+
+#endif

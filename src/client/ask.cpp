@@ -218,7 +218,7 @@ void client_impl::leave_queues(const std::shared_ptr<const attempt>& about)
 std::optional<std::string_view> client_impl::resource_of(std::string_view key) const noexcept
 {
     const std::string& prefix = config_.key_prefix;
-    if (!key.starts_with(prefix))
+    if (!key.starts_with(prefix) || !core::valid_resource(key.substr(prefix.size())))
         return std::nullopt;
     return key.substr(prefix.size());
 }

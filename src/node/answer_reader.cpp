@@ -72,8 +72,10 @@ void texts::read(const resp::part& part)
     const bool failed = resp::is_error(part.kind);
     if (failed && error.empty())
         error = core::kept_error(part.value);
-    if (!failed && !part.value.empty())
-        all.emplace_back(part.value);
+    if (failed || part.value.empty() || size >= max_texts)
+        return;
+    all.emplace_back(part.value);
+    size += sizeof(std::string) + part.value.size();
 }
 
 }  // namespace redlock::detail

@@ -89,12 +89,17 @@ private:
     reply_shape answer_;     ///< That one.
 };
 
-/// Everything that is text in the replies to a request, whatever its depth. The first error, if
-/// there is one, instead, cut to `core::max_error`.
+/// Bytes of the texts that are kept: ten times what a server has to say. A hostile one could fill
+/// the memory with the replies to one request.
+inline constexpr std::size_t max_texts = std::size_t{256} * 1024;
+
+/// Everything that is text in the replies to a request, whatever its depth, up to `max_texts`. The
+/// first error, if there is one, instead, cut to `core::max_error`.
 struct texts
 {
     std::vector<std::string> all;
     std::string error;
+    std::size_t size = 0;  ///< Bytes that `all` takes.
 
     void read(const resp::part& part);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -84,7 +85,9 @@ refusal judge_error(std::string_view error)
 
 refusal judge(const server_info& server, const node_config& accepts)
 {
-    if (server.run_id.empty())
+    // Some are remembered for the client's lifetime, and those of servers have 40 characters.
+    constexpr std::size_t longest_run_id = 100;
+    if (server.run_id.empty() || server.run_id.size() > longest_run_id)
         return {reason::rejected, "INFO shows no run_id"};
     if (refusal not_a_master = judge_role(server.role))
         return not_a_master;

@@ -1,5 +1,7 @@
 // Waiting in the queues of the nodes, with several clients in virtual time.
 
+#include "core/limits.hpp"
+
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -278,6 +280,16 @@ BOOST_AUTO_TEST_CASE(who_is_woken_without_waiting_lets_the_next_one_go)
     fixture.run_until_idle();
 
     BOOST_TEST(fixture.sent_to(verb::leave) == (std::vector<std::size_t>{0}));
+}
+
+BOOST_AUTO_TEST_CASE(a_key_that_no_resource_of_this_client_has_asks_no_question)
+{
+    queue_fixture fixture;
+    fixture.node(0).wakes("");
+    fixture.node(0).wakes(std::string(core::max_resource_size + 1, 'x'));
+    fixture.run_until_idle();
+
+    BOOST_TEST(fixture.sent_to(verb::leave).empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_client_without_queues_takes_no_place)

@@ -104,6 +104,18 @@ BOOST_AUTO_TEST_CASE(of_a_long_error_the_beginning_is_kept)
     BOOST_TEST(told.error == kept);
 }
 
+BOOST_AUTO_TEST_CASE(of_texts_without_end_a_part_is_kept)
+{
+    detail::texts told;
+    for (int i = 0; i < 1'000'000; ++i)
+        told.read({.kind = type::blob_string, .value = "x"});
+    BOOST_TEST(told.all.size() * sizeof(std::string) <= detail::max_texts);
+    BOOST_TEST(told.all.size() >= 1000u);
+
+    told.read(error("ERR no", 0));
+    BOOST_TEST(told.error == "ERR no");
+}
+
 BOOST_AUTO_TEST_CASE(only_the_word_OK_is_ok)
 {
     const auto word = [](std::string_view text) {

@@ -56,6 +56,12 @@ BOOST_AUTO_TEST_CASE(a_master_that_keeps_what_it_has_may_vote)
     BOOST_TEST(judged("maxmemory:1000000\r\nmaxmemory_policy:noeviction\r\n") == reason::none);
 }
 
+BOOST_AUTO_TEST_CASE(a_name_that_no_server_has_is_not_remembered)
+{
+    BOOST_TEST(judged("run_id:" + std::string(40, 'a') + "\r\n") == reason::none);
+    BOOST_TEST(judged("run_id:" + std::string(1'000'000, 'a') + "\r\n") == reason::rejected);
+}
+
 BOOST_AUTO_TEST_CASE(each_reason_not_to_vote_has_its_name)
 {
     BOOST_TEST(judged("role:slave\r\n") == reason::replica);

@@ -265,9 +265,9 @@ client::~client()
     {
         close(1s);
     }
-    catch (...)
+    catch (const std::exception&)
     {
-        // Out of memory, or in a child process. The keys end with their ttl.
+        // In a child process, or by a log function. The keys end with their ttl.
     }
     cancel();
 }

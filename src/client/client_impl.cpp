@@ -4,8 +4,6 @@
 #include "core/one_line.hpp"
 #include "core/quorum.hpp"
 
-#include <boost/asio/post.hpp>
-
 #include <algorithm>
 #include <utility>
 
@@ -72,17 +70,9 @@ std::vector<node_status> client_impl::nodes() const
 
 void client_impl::cancel() noexcept
 {
-    try
-    {
-        // As a turn: waking needs no memory then.
-        asio::post(strand_, [self = shared_from_this()]() {
-            self->turn_->work([&self]() { self->begin_stop(); });
-        });
-    }
-    catch (...)
-    {
-        // Out of memory. The client lives on, which is what a failed cancel() leaves.
-    }
+    enter_later(strand_, [self = shared_from_this()]() {
+        self->turn_->work([&self]() { self->begin_stop(); });
+    });
 }
 
 void client_impl::begin_stop()

@@ -1,7 +1,5 @@
 #include "client/client_impl.hpp"
 
-#include <boost/asio/dispatch.hpp>
-
 #include <utility>
 
 namespace redlock::detail {
@@ -20,20 +18,13 @@ void end_in_background(std::shared_ptr<share> left, Then then) noexcept
     const auto ended = left->end();
     if (ended == share::end_of::nothing)
         return;
-    try
-    {
-        asio::dispatch(client.strand(), [left = std::move(left), ended, then]() {
-            hold& held = *left->held();
-            if (ended == share::end_of::hold)
-                then(held);
-            else
-                client_impl::wake_waiters(held);
-        });
-    }
-    catch (...)
-    {
-        // Out of memory. The watch sees soon that the hold is over, and the ttl ends its keys.
-    }
+    enter(client.strand(), [left = std::move(left), ended, then]() {
+        hold& held = *left->held();
+        if (ended == share::end_of::hold)
+            then(held);
+        else
+            client_impl::wake_waiters(held);
+    });
 }
 
 }  // namespace

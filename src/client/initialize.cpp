@@ -6,7 +6,6 @@
 
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/cancellation_type.hpp>
-#include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
 
 #include <algorithm>
@@ -200,10 +199,10 @@ void start_initialize(
             const auto wanted = cancellation_type::terminal | cancellation_type::partial;
             const auto alive = weak.lock();
             if (alive && (type & wanted) != cancellation_type::none)
-                asio::dispatch(alive->strand(), [alive]() { alive->cancel(); });
+                enter(alive->strand(), [alive]() { alive->cancel(); });
         });
     }
-    asio::dispatch(what->strand(), [what, handler = std::move(handler)]() mutable {
+    enter(what->strand(), [what, handler = std::move(handler)]() mutable {
         what->start(std::move(handler));
     });
 }

@@ -4,7 +4,6 @@
 #include "client/window.hpp"
 #include "core/quorum.hpp"
 
-#include <new>
 #include <utility>
 
 namespace redlock::detail {
@@ -68,14 +67,7 @@ void round::take(std::size_t node, const reply& answer) noexcept
 
     const bool was_decided = decided();
     counted_[node] = {answer.vote, answer.why};
-    try
-    {
-        keep(node, answer);
-    }
-    catch (const std::bad_alloc&)
-    {
-        // The vote counts all the same: the rest tells why, or when to ask again.
-    }
+    keep(node, answer);
     count(answer.vote);
     if (--unanswered_ == 0)
         on_complete();

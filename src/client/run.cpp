@@ -116,9 +116,6 @@ task<error_code> client_impl::run()
     if (state_ != state::idle)
         co_return state_ == state::stopped ? error::not_running : error::already_running;
 
-    // Their memory is there before the first node runs, which must not be left running.
-    auto releases_out = let_releases_out();
-    auto nodes_stopped = stop_nodes();
     state_ = state::running;
     turn_->begin_with([self = weak_from_this()]() {
         if (const auto client = self.lock())
@@ -134,15 +131,8 @@ task<error_code> client_impl::run()
     begin_stop();
     while (held_.size() > 0)  // Some of it is forgotten in each turn.
         co_await stop.wait_for_next_turn(run_waiting_.list());
-    try
-    {
-        co_await releases_out;
-    }
-    catch (const std::bad_alloc&)
-    {
-        // They are cut short.
-    }
-    co_await nodes_stopped;
+    co_await let_releases_out();
+    co_await stop_nodes();
     state_ = state::stopped;
     for (waiting_list* waiting : {&waiting_, &watching_, &releasing_})
         waiting->wake_all(asio::error::operation_aborted);

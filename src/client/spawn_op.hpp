@@ -10,34 +10,13 @@
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/cancellation_type.hpp>
-#include <boost/asio/dispatch.hpp>
 #include <boost/system/system_error.hpp>
 
-#include <exception>
 #include <memory>
-#include <new>
 #include <optional>
 #include <utility>
 
 namespace redlock::detail {
-
-/// The code for what an operation threw. Operational errors do not travel as exceptions in here:
-/// this is memory that ran out, or a random generator without entropy.
-[[nodiscard]] inline error_code to_error_code(const std::exception_ptr& failure)
-{
-    try
-    {
-        std::rethrow_exception(failure);
-    }
-    catch (const boost::system::system_error& error)
-    {
-        return error.code();
-    }
-    catch (const std::bad_alloc&)
-    {
-        return make_error_code(boost::system::errc::not_enough_memory);
-    }
-}
 
 /// Calls a completion handler with an outcome.
 inline void complete(asio::any_completion_handler<void(error_code)> handler, error_code outcome)
@@ -80,7 +59,7 @@ inline std::shared_ptr<canceller> connect(const client_impl& client, asio::cance
         const auto wanted = cancellation_type::terminal | cancellation_type::partial;
         const auto alive = to.lock();
         if (alive && (type & wanted) != cancellation_type::none)
-            asio::dispatch(alive->strand(), [connected]() { connected->cancel(); });
+            enter(alive->strand(), [connected]() { connected->cancel(); });
     });
     return connected;
 }
@@ -95,9 +74,9 @@ operation carry_out(task<Outcome> body, Handler handler, std::shared_ptr<cancell
     {
         outcome.emplace(co_await body);
     }
-    catch (...)
+    catch (const boost::system::system_error& no_entropy)
     {
-        outcome.emplace(to_error_code(std::current_exception()));
+        outcome.emplace(no_entropy.code());
     }
     complete(std::move(handler), std::move(*outcome));
 }
@@ -109,7 +88,7 @@ void spawn_op(const client_impl& client, task<Outcome> body, Handler handler)
     const strand_type& strand = client.strand();
     auto cancelled_by = connect(client, asio::get_associated_cancellation_slot(handler));
     auto work = carry_out(std::move(body), std::move(handler), std::move(cancelled_by));
-    asio::dispatch(strand, [work = std::move(work)]() mutable { work.start(); });
+    enter(strand, [work = std::move(work)]() mutable { work.start(); });
 }
 
 }  // namespace redlock::detail

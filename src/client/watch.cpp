@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <new>
 #include <utility>
 
 namespace redlock::detail {
@@ -38,7 +37,6 @@ watch::watch(client_impl& client, std::shared_ptr<deadlines> timer)
 
 void watch::add(std::shared_ptr<hold> granted, core::instant asked, core::instant now)
 {
-    // What may throw comes first: a hold is watched, or it is not.
     static_cast<void>(time_.read(now));
     granted->schedule.granted(time_.at(asked), granted->extended_by(), jitter_());
     // There may be one already, whose keys have vanished. The new entry must not go by the name
@@ -243,16 +241,8 @@ void watch::start_extension(const std::shared_ptr<hold>& next, place taken)
     auto done = [next, asked](error_code outcome) {
         next->client()->held().on_extended(*next, asked, outcome);
     };
-    try
-    {
-        auto body = extend(next, next->extended_by(), std::move(taken));
-        carry_out(std::move(body), handler(std::move(done)), nullptr).start();
-    }
-    catch (const std::bad_alloc&)
-    {
-        // It was not started, and is tried again like one that failed.
-        on_extended(*next, asked, make_error_code(boost::system::errc::not_enough_memory));
-    }
+    auto body = extend(next, next->extended_by(), std::move(taken));
+    carry_out(std::move(body), handler(std::move(done)), nullptr).start();
 }
 
 void watch::on_extended(hold& held, core::instant asked, error_code outcome)

@@ -1,7 +1,5 @@
 #include "client/window.hpp"
 
-#include <new>
-
 namespace redlock::detail {
 
 void window::leave() noexcept
@@ -33,16 +31,8 @@ void window::on_wait()
 
 void window::admit_soon() noexcept
 {
-    if (!may_admit())
-        return;
-    try
-    {
+    if (may_admit())
         turn_.defer(*this);
-    }
-    catch (const std::bad_alloc&)
-    {
-        // It is put off all the same, to the next end that there is.
-    }
 }
 
 void window::on_turn_end()

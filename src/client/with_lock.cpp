@@ -6,7 +6,6 @@
 
 #include <boost/asio/strand.hpp>
 
-#include <new>
 #include <utility>
 
 namespace redlock::detail {
@@ -39,29 +38,13 @@ boost::system::system_error not_acquired(
     const diagnostics& report
 )
 {
-    try
-    {
-        return error_about(why, resource, to_string(report));
-    }
-    catch (const std::bad_alloc&)
-    {
-        return boost::system::system_error(why);
-    }
+    return error_about(why, resource, to_string(report));
 }
 
 boost::system::system_error lock_lost(error_code why, std::string_view resource, const lease& held)
 {
-    try
-    {
-        const error_code last = held.last_extension();
-        return error_about(
-            why, resource, last ? "last extension: " + last.message() : std::string()
-        );
-    }
-    catch (const std::bad_alloc&)
-    {
-        return boost::system::system_error(why);
-    }
+    const error_code last = held.last_extension();
+    return error_about(why, resource, last ? "last extension: " + last.message() : std::string());
 }
 
 /// Attends to a lease, and knows the function that runs under it.

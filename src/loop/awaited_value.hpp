@@ -1,7 +1,6 @@
 #ifndef REDLOCK_SRC_LOOP_AWAITED_VALUE_HPP
 #define REDLOCK_SRC_LOOP_AWAITED_VALUE_HPP
 
-#include <exception>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -38,16 +37,8 @@ public:
     {
         const std::lock_guard lock(mutex_);
         value_ = std::move(value);
-        const auto tell = std::exchange(on_arrival_, nullptr);
-        try
-        {
-            if (tell)
-                tell();
-        }
-        catch (const std::exception&)
-        {
-            // Memory is short. The time limit of the one that waits finds the value.
-        }
+        if (const auto tell = std::exchange(on_arrival_, nullptr))
+            tell();
     }
 
     /// Takes the value, if it was brought.

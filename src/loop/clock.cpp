@@ -37,7 +37,7 @@ public:
         // It may be destroyed on any thread. The error code does not matter: a hurried wait calls.
         timer_.async_wait([what = std::move(what),
                            last = std::weak_ptr(last_),
-                           own = ++*last_](boost::system::error_code) {
+                           own = ++*last_](boost::system::error_code) noexcept {
             const auto still = last.lock();
             if (still && *still == own)
                 what();

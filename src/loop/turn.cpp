@@ -2,34 +2,10 @@
 
 #include <redlock/detail/deliver.hpp>
 
-#include <boost/asio/dispatch.hpp>
-
-#include <exception>
 #include <memory>
-#include <new>
 #include <utility>
 
 namespace redlock::detail {
-
-turn::scope::scope(turn& of) noexcept : of_(of), exceptions_(std::uncaught_exceptions())
-{
-    of_.working_ = true;
-}
-
-turn::scope::~scope()
-{
-    of_.working_ = false;
-    if (std::uncaught_exceptions() == exceptions_)
-        return;
-    try
-    {
-        of_.schedule();
-    }
-    catch (const std::bad_alloc&)
-    {
-        // What is put off next leads to an end for all.
-    }
-}
 
 turn::turn(asio::any_io_executor executor, strand_type strand)
     : executor_(std::move(executor)), strand_(std::move(strand))
@@ -81,18 +57,10 @@ void turn::schedule()
 
 void turn::post_end()
 {
-    auto enter = [self = shared_from_this()]() {
-        try
-        {
-            asio::dispatch(self->strand_, [self]() { self->on_posted_end(); });
-        }
-        catch (const std::bad_alloc&)
-        {
-            self->posted_ = false;  // The next one that is needed is posted again.
-            throw;
-        }
+    auto arrive = [self = shared_from_this()]() noexcept {
+        enter(self->strand_, [self]() { self->on_posted_end(); });
     };
-    post(executor_, std::make_unique<posted_function<decltype(enter)>>(std::move(enter)));
+    post(executor_, std::make_unique<posted_function<decltype(arrive)>>(std::move(arrive)));
     posted_ = true;
 }
 
@@ -125,12 +93,13 @@ void turn::work_off()
 {
     // A task may put off others, or itself again: a batch that a resumed coroutine adds to is still
     // written in this turn.
-    const scope working(*this);
+    working_ = true;
     if (first_)
         first_();
     std::size_t left = max_tasks;
     while (turn_task* const task = take_next(left))
         task->on_turn_end();
+    working_ = false;
 }
 
 /// @return Null if enough is done, and written.

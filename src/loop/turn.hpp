@@ -50,21 +50,20 @@ public:
     /// @param executor The one under `strand`.
     turn(asio::any_io_executor executor, strand_type strand);
 
-    /// Calls a function that the loop has brought, and then ends the turn.
+    /// Calls a function that the loop has brought, and then ends the turn. What is thrown in there
+    /// ends the program: see `strand_type`.
     template <class Function>
-    void work(Function&& function)
+    void work(Function&& function) noexcept
     {
         if (working_)  // An observer polls the loop.
             return std::forward<Function>(function)();
-        {
-            const scope working(*this);
-            std::forward<Function>(function)();
-        }
+        working_ = true;
+        std::forward<Function>(function)();
+        working_ = false;
         end();
     }
 
-    /// Puts `task` off to the end of this turn. Does nothing if it is put off already. Should this
-    /// throw, for memory is short, the task is put off to the end that the next call leads to.
+    /// Puts `task` off to the end of this turn. Does nothing if it is put off already.
     void defer(turn_task& task);
 
     /// The same, before everything else that is put off: what must be known before replies are.
@@ -94,22 +93,6 @@ private:
     using task_list =
         boost::intrusive::list<turn_task, boost::intrusive::constant_time_size<false>>;
 
-    /// While an end is sure to come. Should it be left by an exception, what is put off gets an end
-    /// that is posted: the loop's caller learns of the exception, and may go on.
-    class scope
-    {
-    public:
-        explicit scope(turn& of) noexcept;
-        ~scope();
-
-        scope(const scope&) = delete;
-        scope& operator=(const scope&) = delete;
-
-    private:
-        turn& of_;
-        int exceptions_;
-    };
-
     void put_off(turn_task& task, task_list& to);
     [[nodiscard]] turn_task* take_next(std::size_t& left);
     void schedule();
@@ -121,10 +104,10 @@ private:
     asio::any_io_executor executor_;  ///< Under the strand.
     strand_type strand_;
     task_list tasks_;
-    task_list writes_;  ///< When there are no others.
-    task_list last_;    ///< Nor those.
-    task_list next_;    ///< At the next end.
-    bool working_ = false;
+    task_list writes_;                 ///< When there are no others.
+    task_list last_;                   ///< Nor those.
+    task_list next_;                   ///< At the next end.
+    bool working_ = false;             ///< An end is sure to come.
     std::atomic<bool> posted_{false};  ///< An end is posted to the executor.
     bool behind_ = false;              ///< Handlers were posted after it.
     bool again_ = false;

@@ -5,18 +5,6 @@
 
 namespace redlock::detail {
 
-namespace {
-
-/// Makes room for so many more, so that adding them cannot fail.
-template <class T>
-void make_room(std::vector<T>& in, std::size_t more)
-{
-    if (in.capacity() - in.size() < more)
-        in.reserve(std::max(2 * in.capacity(), in.size() + more));
-}
-
-}  // namespace
-
 void batch::add(question_ptr asked)
 {
     added_.at(static_cast<std::size_t>(asked->what())).push_back(std::move(asked));
@@ -34,8 +22,6 @@ void batch::append(
     std::string_view run_id
 )
 {
-    make_room(commands_, encoded.commands.size());
-    make_room(asked_, asked.size());
     request_.append(encoded.request, run_id);
     std::ranges::copy(encoded.commands, std::back_inserter(commands_));
     std::ranges::move(asked, std::back_inserter(asked_));

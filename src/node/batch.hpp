@@ -98,7 +98,7 @@ public:
 private:
     using question_list = std::vector<question_ptr>;
 
-    /// Adds commands and the questions that they put, or none of them, should memory be short.
+    /// Adds commands and the questions that they put.
     void append(
         std::span<question_ptr> asked,
         const encoded_questions& encoded,

@@ -62,7 +62,7 @@ struct reply
     redlock::vote vote = redlock::vote::unknown;
     redlock::reason why = redlock::reason::none;
     error_code code;                       ///< The network's error behind a failure.
-    std::string text;                      ///< The server's words. Left out if memory is short.
+    std::string text;                      ///< The server's words.
     std::optional<milliseconds> held_for;  ///< `forever` for a key without a ttl.
     std::optional<milliseconds> ready_in;  ///< How long the quarantine lasts.
     fencing_token fence;                   ///< Recorded by the node, and not lower than ours.

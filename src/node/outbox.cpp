@@ -1,7 +1,6 @@
 #include "node/outbox.hpp"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 namespace redlock::detail {
@@ -61,7 +60,6 @@ std::unique_ptr<batch> outbox::take(time_point now) noexcept
 
 void outbox::ask_again()
 {
-    // One by one, so that none is lost or asked twice if memory is short.
     for (; !to_ask_again_.empty(); to_ask_again_.pop_front())
     {
         const question_ptr& asked = to_ask_again_.front();
@@ -92,8 +90,8 @@ void outbox::read(batch& of, const resp::part& part)
 
 void outbox::answer(const question_ptr& asked, const command& put, const reply_shape& shape)
 {
-    if (is_worth_another(put, shape) && asked->wanted() && keep_to_ask_again(asked))
-        return;
+    if (is_worth_another(put, shape) && asked->wanted())
+        return to_ask_again_.push_back(asked);
     count_down(*asked);
     const reply said = interpret(asked->what(), asked->stamp(), shape);
     if (said.why == reason::unmarked)
@@ -107,34 +105,13 @@ void outbox::answer(const question_ptr& asked, const command& put, const reply_s
     asked->on_reply(index_, said);
 }
 
-void outbox::note_error(verb what, std::string_view error) noexcept
+void outbox::note_error(verb what, std::string_view error)
 {
     const auto is_of_verb = [what](const auto& noted) { return noted.first == what; };
-    try
-    {
-        if (refusal now = judge_error(error))
-            findings_.not_a_master = std::move(now);
-        if (std::ranges::none_of(findings_.errors, is_of_verb))
-            findings_.errors.emplace_back(what, error);
-    }
-    catch (const std::bad_alloc&)
-    {
-        // The next answer says it again.
-    }
-}
-
-/// @return False if memory is short: then the error is the answer.
-bool outbox::keep_to_ask_again(const question_ptr& asked) noexcept
-{
-    try
-    {
-        to_ask_again_.push_back(asked);
-        return true;
-    }
-    catch (const std::bad_alloc&)
-    {
-        return false;
-    }
+    if (refusal now = judge_error(error))
+        findings_.not_a_master = std::move(now);
+    if (std::ranges::none_of(findings_.errors, is_of_verb))
+        findings_.errors.emplace_back(what, error);
 }
 
 void outbox::done(std::unique_ptr<batch> answered)

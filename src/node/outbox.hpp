@@ -110,9 +110,8 @@ private:
     void ask_again();
     void withdraw(question& asked);
     void count_down(const question& answered) noexcept;
-    void note_error(verb what, std::string_view error) noexcept;
+    void note_error(verb what, std::string_view error);
     void answer(const question_ptr& asked, const command& put, const reply_shape& shape);
-    [[nodiscard]] bool keep_to_ask_again(const question_ptr& asked) noexcept;
     void fail(const question_ptr& asked, error_code why);
 
     std::size_t index_;

@@ -12,14 +12,12 @@
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/post.hpp>
 
 #include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <deque>
 #include <exception>
-#include <new>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -115,19 +113,11 @@ public:
     {
         owner_ = std::move(of);
         if (!wire_)
-            return asio::post(ground_.strand, [self = shared_from_this()]() {
+            return enter_later(ground_.strand, [self = shared_from_this()]() {
                 self->on_closed({});
             });
         look_after(open_timeout);
-        try
-        {
-            wire_->open({shared_from_this(), static_cast<connection::owner*>(this)});
-        }
-        catch (const std::exception&)
-        {
-            // Memory is short. The look that was planned tells it.
-            give_up(asio::error::no_memory);
-        }
+        wire_->open({shared_from_this(), static_cast<connection::owner*>(this)});
     }
 
     void ask(question_ptr asked) override
@@ -214,22 +204,15 @@ private:
     }
 
     /// Says more of the end than the network's error does, if anything is known.
-    void explain() noexcept
+    void explain()
     {
-        try
-        {
-            take_last_words();
-            if (tls_ && !tls_->objection().empty())
-                end_.guess = ": " + tls_->objection();
-            else if (login_ && end_.code == asio::error::timed_out)
-                end_.guess = "; ask_credentials gave none in time";
-            else if (!replied_ && end_.code)
-                end_.guess = guess_about_tls(config_, end_.code);
-        }
-        catch (const std::bad_alloc&)
-        {
-            // The error alone will do.
-        }
+        take_last_words();
+        if (tls_ && !tls_->objection().empty())
+            end_.guess = ": " + tls_->objection();
+        else if (login_ && end_.code == asio::error::timed_out)
+            end_.guess = "; ask_credentials gave none in time";
+        else if (!replied_ && end_.code)
+            end_.guess = guess_about_tls(config_, end_.code);
     }
 
     /// A server that is full or protected says so in place of all other replies, and hangs up.
@@ -249,7 +232,7 @@ private:
     {
         login_ = std::make_shared<awaited_value<given_credentials>>();
         login_->wait([strand = ground_.strand, link = weak_from_this()]() {
-            asio::post(strand, [link]() {
+            enter_later(strand, [link]() {
                 if (const auto self = link.lock())
                     self->on_credentials();
             });
@@ -268,16 +251,7 @@ private:
 
     void on_credentials()
     {
-        ground_.end_of_turn->work([this]() {
-            try
-            {
-                use_credentials();
-            }
-            catch (const std::bad_alloc&)
-            {
-                give_up(asio::error::no_memory);
-            }
-        });
+        ground_.end_of_turn->work([this]() { use_credentials(); });
     }
 
     void use_credentials()
@@ -335,19 +309,6 @@ private:
     {
         if (over_)
             return fail_unwritten();
-        try
-        {
-            write_batch();
-        }
-        catch (const std::bad_alloc&)
-        {
-            // Whoever has brought this turn about is not to blame. Releases cross over.
-            give_up(asio::error::no_memory);
-        }
-    }
-
-    void write_batch()
-    {
         const request* const made = questions_.prepare();
         if (!made)
             return;
@@ -446,24 +407,17 @@ private:
         owner_->on_answered(now() - written);
     }
 
-    void note_refusals(const findings& found) noexcept
+    void note_refusals(const findings& found)
     {
-        try
+        for (const auto& [what, words] : found.errors)
+            refused_.on_error(what, words, now());
+        for (std::size_t what = 0; what < verb_count; ++what)
         {
-            for (const auto& [what, words] : found.errors)
-                refused_.on_error(what, words, now());
-            for (std::size_t what = 0; what < verb_count; ++what)
-            {
-                if (found.answered.test(what))
-                    refused_.on_answer(static_cast<verb>(what), now());
-            }
-            if (auto change = refused_.take_change())
-                owner_->on_refused(core::on_one_line(std::move(*change)));
+            if (found.answered.test(what))
+                refused_.on_answer(static_cast<verb>(what), now());
         }
-        catch (const std::bad_alloc&)
-        {
-            // The reports of the operations have the errors all the same.
-        }
+        if (auto change = refused_.take_change())
+            owner_->on_refused(core::on_one_line(std::move(*change)));
     }
 
     void give_up(error_code why)
@@ -478,24 +432,11 @@ private:
         next_look_->set(now() + delay, [self = shared_from_this()]() { self->look(); });
     }
 
+    /// Gives a silent connection up, and probes an idle one.
     void look()
     {
-        // What was to tell the end was lost, for memory was short.
         if (closing_)
-            return ground_.end_of_turn->work([this]() { on_closed(asio::error::no_memory); });
-        try
-        {
-            look_for_silence();
-        }
-        catch (const std::bad_alloc&)
-        {
-            give_up(asio::error::no_memory);
-        }
-    }
-
-    /// Gives a silent connection up, and probes an idle one.
-    void look_for_silence()
-    {
+            return;
         switch (silence_.look())
         {
         case core::silence::finding::lost: return give_up(asio::error::timed_out);

@@ -7,8 +7,6 @@
 #include "core/smoothed.hpp"
 #include "loop/randomness.hpp"
 
-#include <boost/asio/post.hpp>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -252,13 +250,13 @@ private:
         std::size_t left = max_pending_at_once;
         while (left > 0 && !pending_releases_.empty() && link_->unanswered() < core::max_unanswered)
         {
-            const pending_release& next = pending_releases_.front();
+            pending_release next = std::move(pending_releases_.front());
+            pending_releases_.pop_front();
             if (now() < next.until)
             {
-                link_->ask(next.asked);
+                link_->ask(std::move(next.asked));
                 --left;
             }
-            pending_releases_.pop_front();  // Last, for asking may throw.
         }
     }
 
@@ -267,24 +265,15 @@ private:
         link_ = nullptr;
         const reason refused = why.refused.why;
         const bool down = refused == reason::none || refused == reason::unmarked;
-        // The state first: what follows may throw, and nobody may ask a link that is gone.
         const node_state before =
             std::exchange(status_.state, down ? node_state::down : node_state::rejected);
         reconnects_ = before == node_state::ready || before == node_state::quarantined;
         status_.reason = refused == reason::none ? reason::down : refused;
         status_.code = why.code;
         status_.refuses.clear();
-        try
-        {
-            std::string because =
-                refused == reason::none ? why.code.message() + why.guess : words_of(why.refused);
-            tell_change(before, std::move(because));
-        }
-        catch (const std::bad_alloc&)
-        {
-            // It is tried again all the same.
-        }
-
+        tell_change(
+            before, refused == reason::none ? why.code.message() + why.guess : words_of(why.refused)
+        );
         const reply answer = absent();
         for (const auto& asked : std::exchange(waiting_, {}))
             asked->on_reply(index_, answer);
@@ -322,7 +311,7 @@ private:
     /// the client must not end before them.
     void stop_behind_completions()
     {
-        asio::post(ground_.strand, [self = shared_from_this()]() { self->stopped(); });
+        enter_later(ground_.strand, [self = shared_from_this()]() { self->stopped(); });
     }
 
     void stopped()

@@ -4,7 +4,6 @@
 #include "core/token_clock.hpp"
 
 #include <algorithm>
-#include <new>
 
 namespace redlock::detail {
 
@@ -130,14 +129,7 @@ reply interpret(verb asked, std::uint64_t stamp, const reply_shape& from) noexce
     if (from.what == kind::error)
     {
         reply result = make_reply(vote::refused, reason::error_reply);
-        try
-        {
-            result.text = from.text;
-        }
-        catch (const std::bad_alloc&)
-        {
-            // It is a refusal all the same.
-        }
+        result.text = from.text;
         return result;
     }
 

@@ -7,7 +7,6 @@
 #include <array>
 #include <chrono>
 #include <memory>
-#include <new>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -263,17 +262,10 @@ void vetting::pass()
     group_.passed->enter(index_, *this);
 }
 
-void vetting::on_quorum() noexcept
+void vetting::on_quorum()
 {
-    try
-    {
-        if (waits_ != waiting::no && !asked_to_admit_)
-            ask_to_admit();
-    }
-    catch (const std::bad_alloc&)
-    {
-        // The next probe asks.
-    }
+    if (waits_ != waiting::no && !asked_to_admit_)
+        ask_to_admit();
 }
 
 void vetting::wait_for_quorum()

@@ -143,7 +143,7 @@ private:
     void ask_to_admit();
     void on_asked_to_admit(const texts& told);
     void pass();
-    void on_quorum() noexcept override;
+    void on_quorum() override;
     void wait_for_quorum();
     void on_quarantine_told(milliseconds quarantine);
     void admit(admission what);

@@ -10,7 +10,6 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/system/system_error.hpp>
@@ -18,7 +17,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <new>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -113,20 +111,13 @@ public:
     {
         if (closed_ || hung_up_)
             return;
-        try
+        if constexpr (!is_tls)
         {
-            if constexpr (!is_tls)
-            {
-                if (!writing_)
-                    bytes.remove_prefix(write_now(bytes));
-            }
-            output_.append(bytes);
-            write_rest();
+            if (!writing_)
+                bytes.remove_prefix(write_now(bytes));
         }
-        catch (const std::bad_alloc&)
-        {
-            fail(asio::error::no_memory);
-        }
+        output_.append(bytes);
+        write_rest();
     }
 
     void close() noexcept override
@@ -157,33 +148,18 @@ private:
             return stream_;
     }
 
-    /// Calls a function as a turn. Should it throw, the connection is over: it is not known what
-    /// was read, and nothing may be under way any more.
+    /// Calls a function as a turn.
     template <class Function>
     void work(Function function)
     {
-        ground_.end_of_turn->work([&]() {
-            try
-            {
-                function();
-            }
-            catch (const std::bad_alloc&)
-            {
-                end(asio::error::no_memory);
-            }
-            catch (...)
-            {
-                end(asio::error::operation_aborted);
-                throw;
-            }
-        });
+        ground_.end_of_turn->work(function);
     }
 
     /// Calls a function as a turn, later.
     template <class Function>
     void post(Function function)
     {
-        asio::post(ground_.strand, [this, kept = owner_.lock(), function]() { work(function); });
+        enter_later(ground_.strand, [this, kept = owner_.lock(), function]() { work(function); });
     }
 
     /// Waits for the addresses of the name: on a timer, which the end of the look-up cuts short.
@@ -191,7 +167,7 @@ private:
     {
         looking_up_ = true;
         names_->begin([this, strand = ground_.strand, of = owner_]() {
-            asio::post(strand, [this, of]() {
+            enter_later(strand, [this, of]() {
                 const auto kept = of.lock();
                 if (kept && looking_up_)
                     limit_->hurry();
@@ -290,7 +266,7 @@ private:
     void shake_hands()
     {
         if (!tls_->set_host(*stream_.native_handle()))
-            return end(asio::error::no_memory);
+            return end(asio::error::invalid_argument);
         stream_.set_verify_callback([tls = tls_](bool fine, asio::ssl::verify_context& found) {
             return tls->on_verified(fine, *found.native_handle());
         });
@@ -355,7 +331,7 @@ private:
         asio::async_write(
             stream_,
             asio::buffer(written_),
-            [this, kept = owner_.lock()](error_code ec, std::size_t) {
+            [this, kept = owner_.lock()](error_code ec, std::size_t) noexcept {
                 writing_ = false;
                 if (ec)
                     return on_write_failed(ec);

@@ -6,7 +6,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/system/system_error.hpp>
 
-#include <exception>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -20,18 +19,10 @@ namespace {
 addresses look_up(const std::string& host, const std::string& port) noexcept
 {
     addresses result;
-    try
-    {
-        asio::io_context own;
-        asio::ip::tcp::resolver resolver(own);
-        const auto found = resolver.resolve(host, port, result.failure);
-        for (const auto& each : found)
-            result.found.push_back(each.endpoint());
-    }
-    catch (const std::exception&)
-    {
-        result.failure = asio::error::no_memory;
-    }
+    asio::io_context own;
+    asio::ip::tcp::resolver resolver(own);
+    for (const auto& each : resolver.resolve(host, port, result.failure))
+        result.found.push_back(each.endpoint());
     return result;
 }
 

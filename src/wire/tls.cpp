@@ -7,7 +7,6 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/error.hpp>
 
-#include <exception>
 #include <new>
 #include <utility>
 
@@ -110,14 +109,7 @@ bool tls_session::on_verified(bool fine, X509_STORE_CTX& found) noexcept
 {
     if (fine || !settings_.verify)
         return fine;
-    try
-    {
-        objection_ = core::on_one_line(describe(found));
-    }
-    catch (const std::exception&)
-    {
-        // The error alone will do.
-    }
+    objection_ = core::on_one_line(describe(found));
     return false;
 }
 

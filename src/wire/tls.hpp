@@ -25,7 +25,7 @@ public:
     [[nodiscard]] boost::asio::ssl::context& context() noexcept { return context_->context; }
 
     /// Before the handshake: sends the node's name to the server, and has OpenSSL compare name or
-    /// address with the certificate. @return False if memory is short.
+    /// address with the certificate. @return False if it takes no such name.
     [[nodiscard]] bool set_host(SSL& of) const noexcept;
 
     /// OpenSSL's verdict on a certificate, whose words it keeps. @return The same verdict.

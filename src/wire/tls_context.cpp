@@ -172,7 +172,7 @@ tls_context make_tls_context(const tls_config& settings, const std::vector<std::
 struct tls_source::reading
 {
     std::atomic<bool> done = false;
-    std::shared_ptr<tls_context> made;  ///< The thread's until it is done. Null: memory was short.
+    std::shared_ptr<tls_context> made;  ///< The thread's until it is done.
 };
 
 tls_source::tls_source(const tls_config& settings)
@@ -185,10 +185,7 @@ tls_source::tls_source(const tls_config& settings)
 std::shared_ptr<tls_context> tls_source::latest()
 {
     if (reading_ && reading_->done.load(std::memory_order_acquire))
-    {
-        if (const auto made = std::exchange(reading_, nullptr)->made)
-            latest_ = made;
-    }
+        latest_ = std::exchange(reading_, nullptr)->made;
     if (!reading_ && stamps_of(files_) != latest_->made_of)
         read_again();
     return latest_;
@@ -205,14 +202,7 @@ void tls_source::read_again()
 {
     const auto begun = std::make_shared<reading>();
     const auto read = [begun, settings = settings_, files = files_]() noexcept {
-        try
-        {
-            begun->made = std::make_shared<tls_context>(make_tls_context(settings, files));
-        }
-        catch (const std::exception&)
-        {
-            // Memory is short. The next connection tries again.
-        }
+        begun->made = std::make_shared<tls_context>(make_tls_context(settings, files));
         begun->done.store(true, std::memory_order_release);
     };
     try

@@ -4,8 +4,6 @@
 
 #include "loop/strand.hpp"
 
-#include <boost/asio/execution/blocking.hpp>
-#include <boost/asio/execution/context.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/test/unit_test.hpp>
@@ -14,8 +12,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <new>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -41,35 +37,6 @@ struct turn_fixture
     std::string order;
     task_of_test a{[this] { order += "a"; }};
     task_of_test b{[this] { order += "b"; }};
-};
-
-void fail()
-{
-    throw std::runtime_error("of the test");
-}
-
-/// That of a loop, without memory for the first function.
-struct short_of_memory
-{
-    asio::execution_context& query(asio::execution::context_t) const noexcept
-    {
-        return loop.context();
-    }
-
-    short_of_memory require(asio::execution::blocking_t::never_t) const { return *this; }
-
-    template <class Function>
-    void execute(Function&& function) const
-    {
-        if (std::exchange(*is_short, false))
-            throw std::bad_alloc();
-        asio::post(loop, std::forward<Function>(function));
-    }
-
-    friend bool operator==(const short_of_memory&, const short_of_memory&) = default;
-
-    asio::io_context::executor_type loop;
-    std::shared_ptr<bool> is_short = std::make_shared<bool>(true);
 };
 
 }  // namespace
@@ -214,51 +181,6 @@ BOOST_AUTO_TEST_CASE(work_that_is_destroyed_is_not_done)
     BOOST_TEST(order == "a");
 }
 
-BOOST_AUTO_TEST_CASE(work_goes_on_after_some_that_failed)
-{
-    task_of_test failing(fail);
-    end_of_turn->defer(failing);
-    end_of_turn->defer(a);
-
-    BOOST_CHECK_THROW(context.run(), std::runtime_error);
-    context.run();
-    context.restart();
-    end_of_turn->defer(b);
-    context.run();
-
-    BOOST_TEST(order == "ab");
-}
-
-BOOST_AUTO_TEST_CASE(work_goes_on_after_a_beginning_that_failed)
-{
-    end_of_turn->begin_with(fail);
-    end_of_turn->defer(a);
-    BOOST_CHECK_THROW(context.run(), std::runtime_error);
-
-    end_of_turn->begin_with(nullptr);
-    context.run();
-
-    BOOST_TEST(order == "a");
-}
-
-BOOST_AUTO_TEST_CASE(work_that_was_put_off_without_memory_is_done_as_soon_as_some_is_put_off)
-{
-    const auto all_ways = {&turn::defer, &turn::defer_first, &turn::defer_last};
-    for (const auto defer : all_ways)
-        for (task_of_test* next : {&a, &b})
-        {
-            order.clear();
-            end_of_turn = std::make_shared<turn>(short_of_memory{context.get_executor()}, strand);
-            BOOST_CHECK_THROW(((*end_of_turn).*defer)(a), std::bad_alloc);
-
-            ((*end_of_turn).*defer)(*next);
-            context.restart();
-            context.run();
-
-            BOOST_TEST(order.find('a') != order.npos);
-        }
-}
-
 BOOST_AUTO_TEST_SUITE_END()
 
 namespace {
@@ -392,33 +314,6 @@ BOOST_AUTO_TEST_CASE(replies_that_come_while_work_polls_the_loop_belong_to_its_t
     context.run();
 
     BOOST_TEST(order == "(replies)a");
-}
-
-BOOST_AUTO_TEST_CASE(work_of_replies_goes_on_after_some_that_failed)
-{
-    task_of_test failing(fail);
-    on_input([&] {
-        end_of_turn->defer(failing);
-        end_of_turn->defer(a);
-    });
-
-    BOOST_CHECK_THROW(context.run(), std::runtime_error);
-    context.run();
-
-    BOOST_TEST(order == "a");
-}
-
-BOOST_AUTO_TEST_CASE(what_replies_put_off_is_done_though_reading_them_failed)
-{
-    on_input([this] {
-        end_of_turn->defer(a);
-        fail();
-    });
-
-    BOOST_CHECK_THROW(context.run(), std::runtime_error);
-    context.run();
-
-    BOOST_TEST(order == "a");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -79,8 +79,6 @@ public:
         config.nodes.resize(1);
         config.log = [this](log_level level, std::string_view line) {
             log.emplace_back(level, line);
-            if (told)
-                told();
         };
         subject = detail::make_redis_node(
             {strand, nullptr, time},
@@ -155,7 +153,6 @@ public:
     std::shared_ptr<testing::manual_time> time = std::make_shared<testing::manual_time>(strand);
     client_config config;
     std::vector<std::pair<log_level, std::string>> log;
-    std::function<void()> told;  ///< Called with each line.
     std::vector<std::shared_ptr<scripted_link>> links;
     std::shared_ptr<detail::node> subject;
     std::optional<detail::reply> at_once;  ///< The answer to the last question, if there was one.
@@ -198,23 +195,6 @@ BOOST_AUTO_TEST_CASE(a_question_that_waits_fails_if_the_connection_does)
     BOOST_TEST(asked->answers == 1u);
     BOOST_TEST(asked->why == reason::down);
     BOOST_TEST(asked->code == asio::error::connection_refused);
-}
-
-BOOST_AUTO_TEST_CASE(a_node_whose_end_cannot_be_told_for_want_of_memory_is_tried_again)
-{
-    make_ready();
-    told = [] { throw std::bad_alloc(); };
-    lose();
-    BOOST_TEST(state() == node_state::down);
-    ask(verb::acquire, "a");
-    BOOST_TEST_REQUIRE(at_once.has_value());
-    BOOST_TEST(at_once->why == reason::down);
-
-    told = nullptr;
-    advance(2s);
-    BOOST_TEST(links.size() == 2u);
-    make_ready();
-    BOOST_TEST(state() == node_state::ready);
 }
 
 BOOST_AUTO_TEST_CASE(so_many_questions_may_wait)

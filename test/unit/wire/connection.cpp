@@ -308,26 +308,6 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_is_told)
     BOOST_TEST(owner->code == asio::error::connection_refused);
 }
 
-BOOST_AUTO_TEST_CASE(memory_that_is_short_while_replies_are_read_ends_the_connection)
-{
-    owner->use = [](std::string_view) -> std::size_t { throw std::bad_alloc(); };
-    connect_and_accept();
-    asio::write(peer, asio::buffer("abc", 3));
-    run_until_closed();
-
-    BOOST_TEST(owner->code == asio::error::no_memory);
-}
-
-BOOST_AUTO_TEST_CASE(an_exception_of_an_observer_ends_the_connection_and_reaches_who_runs_the_loop)
-{
-    owner->use = [](std::string_view) -> std::size_t { throw std::runtime_error("of the test"); };
-    connect_and_accept();
-    asio::write(peer, asio::buffer("abc", 3));
-
-    BOOST_CHECK_THROW(run_until([this] { return owner->closed > 0; }), std::runtime_error);
-    BOOST_TEST(owner->closed == 1);
-}
-
 BOOST_AUTO_TEST_CASE(what_was_read_is_a_turn)
 {
     struct work final : detail::turn_task

@@ -21,7 +21,7 @@
 #include "limit.hpp"
 
 #include "connection.hpp"
-#include "node/guard.hpp"
+#include "node/verbs.hpp"
 #include "pairs.hpp"
 #include "posix.hpp"
 
@@ -47,6 +47,7 @@ namespace bench {
 namespace {
 
 using clock = std::chrono::steady_clock;
+using redlock::detail::verb;
 
 constexpr std::size_t id_size = 40;
 constexpr int patience_ms = 5000;
@@ -199,6 +200,7 @@ public:
         std::optional<redlock::detail::guard> guarded
     )
         : guarded_(std::move(guarded)),
+          scripts_(redlock::detail::make_scripts(guarded_ ? &*guarded_ : nullptr)),
           quorum_(static_cast<std::uint32_t>(ports.size() / 2 + 1)),
           meter_(pairs)
     {
@@ -213,8 +215,8 @@ public:
             script_hash = node.call(make_command({"SCRIPT", "LOAD", release_script}));
             if (!guarded_)
                 continue;
-            node.call(make_command({"SCRIPT", "LOAD", guarded_->acquire.text}));
-            node.call(make_command({"SCRIPT", "LOAD", guarded_->release.text}));
+            node.call(make_command({"SCRIPT", "LOAD", script_of(scripts_, verb::acquire).text}));
+            node.call(make_command({"SCRIPT", "LOAD", script_of(scripts_, verb::release).text}));
             const std::string info = node.call(make_command({"INFO", "server"}));
             node.run_id = info.substr(info.find("run_id:") + 7, 40);
         }
@@ -485,8 +487,8 @@ private:
             limit_node& node = nodes_[index];
             if (guarded_)
             {
-                append_list(node, node.releases, guarded_->release.sha);
-                append_list(node, node.acquisitions, guarded_->acquire.sha);
+                append_list(node, node.releases, script_of(scripts_, verb::release).sha);
+                append_list(node, node.acquisitions, script_of(scripts_, verb::acquire).sha);
             }
             if (!node.has_output())
                 continue;
@@ -519,6 +521,7 @@ private:
     }
 
     std::optional<redlock::detail::guard> guarded_;
+    redlock::detail::script_set scripts_;
     std::string command_;  // That is put together.
     unique_fd epoll_{checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")};
     std::vector<limit_node> nodes_;

@@ -5,6 +5,7 @@
 #include "node/answer_reader.hpp"
 #include "node/commands.hpp"
 #include "node/node.hpp"
+#include "node/verbs.hpp"
 #include "wire/request.hpp"
 #include "wire/resp.hpp"
 
@@ -41,10 +42,7 @@ public:
         Drop drop
     )
     {
-        // Releases go before acquisitions: what is given back in a turn is free for who asks in it.
-        // No release may come before its own acquisition: what was given up is not asked for.
-        for (const verb what :
-             {verb::extend, verb::release, verb::leave, verb::acquire, verb::holder, verb::watch})
+        for (const verb what : write_order)
         {
             question_list& asked = added_[static_cast<std::size_t>(what)];
             if (asked.empty())

@@ -1,9 +1,9 @@
 #ifndef REDLOCK_SRC_NODE_COMMANDS_HPP
 #define REDLOCK_SRC_NODE_COMMANDS_HPP
 
-#include "node/guard.hpp"
 #include "node/node.hpp"
 #include "node/reply_shape.hpp"
+#include "node/verbs.hpp"
 #include "wire/request.hpp"
 
 #include <array>
@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace redlock::detail {
@@ -50,10 +49,8 @@ struct encoded_questions
 
 /** Turns questions into commands.
 
-    Acquisitions of plain mode are a SET each, and questions about a holder a PTTL, after CLIENT
-    CACHING if the answer is to be kept up to date. What needs a
-    script shares it, up to `max_list` questions, because entering a script costs a server as much
-    as one of them.
+    Those that need a script share it, up to `max_list` of them, because entering a script costs a
+    server as much as one question.
 
     Questions are put to one node after the other, so the last ones are all that needs keeping. The
     bytes are the same for all nodes, but for the run id of the server: there they have a gap.
@@ -61,11 +58,15 @@ struct encoded_questions
 class command_encoder
 {
 public:
+    /// @param guarded Null in plain mode.
     /// @param single_keys A command may have one key only.
-    command_encoder(std::shared_ptr<const guard> guarded, bool single_keys)
-        : guarded_(std::move(guarded)), max_list_(single_keys ? 1 : max_list)
-    {
-    }
+    command_encoder(std::shared_ptr<const guard> guarded, bool single_keys);
+
+    /// Puts other scripts than those of this version.
+    command_encoder(std::shared_ptr<const guard> guarded, bool single_keys, script_set scripts);
+
+    /// What a server has to know before the first question.
+    [[nodiscard]] const script_set& scripts() const noexcept { return scripts_; }
 
     /// @param asked Questions of one verb, and at least one.
     [[nodiscard]] const encoded_questions& encode(std::span<const question_ptr> asked);
@@ -77,22 +78,11 @@ private:
     /// A longer script would keep everybody else waiting.
     static constexpr std::size_t max_list = 64;
 
-    /// Whether what is done with a key takes a script.
-    [[nodiscard]] bool needs_script(verb what) const noexcept;
-
-    /// Whether that script compares the marker of the node. It takes the run id of the server then.
-    [[nodiscard]] bool needs_marker(verb what) const noexcept;
-    [[nodiscard]] bool has_place(verb what) const noexcept;
-
-    /// The arguments of a question to its script, next to the key.
-    void push_arguments(request& to, const question& asked) const;
-    [[nodiscard]] std::size_t argument_count(verb what) const noexcept;
-    void push_place(request& to, const question& asked) const;
-
     void push_script(encoded_questions& to, std::span<const question_ptr> asked, script_form form)
         const;
 
-    std::shared_ptr<const guard> guarded_;  ///< Null in plain mode.
+    std::shared_ptr<const guard> guarded_;
+    script_set scripts_;
     std::size_t max_list_;
     std::array<encoded_questions, verb_count> kept_;
 };

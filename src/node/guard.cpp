@@ -3,7 +3,6 @@
 #include "core/limits.hpp"
 #include "core/quarantine.hpp"
 #include "loop/randomness.hpp"
-#include "scripts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,8 +10,6 @@
 #include <cstddef>
 #include <set>
 #include <span>
-
-#include <openssl/sha.h>
 
 namespace redlock::detail {
 
@@ -109,17 +106,6 @@ std::string make_waiter()
     return in_hexadecimal(random);
 }
 
-guarded_script make_script(const std::string& constants, const script& from)
-{
-    guarded_script made;
-    made.text = constants + from.text;
-    std::array<unsigned char, SHA_DIGEST_LENGTH> hash{};
-    const auto* bytes = reinterpret_cast<const unsigned char*>(made.text.data());
-    ::SHA1(bytes, made.text.size(), hash.data());
-    made.sha = in_hexadecimal(hash);
-    return made;
-}
-
 }  // namespace
 
 std::optional<guard> make_guard(const client_config& config)
@@ -132,11 +118,7 @@ std::optional<guard> make_guard(const client_config& config)
     made.look_key = own_key("redlock:look", config);
     made.fingerprint = make_fingerprint(config);
     made.quarantine = core::quarantine_for(config.ttl_max, config.clock_window);
-    const std::string constants = make_constants(config, made);
-    made.acquire = make_script(constants, guarded_acquire_script);
-    made.extend = make_script(constants, guarded_extend_script);
-    made.release = make_script(constants, guarded_release_script);
-    made.leave = make_script(constants, guarded_leave_script);
+    made.constants = make_constants(config, made);
     if (config.waiting.queue)
         made.waiter = make_waiter();
     return made;

@@ -9,13 +9,6 @@
 
 namespace redlock::detail {
 
-/// A script with the constants of a client in front, and the hash by which a server knows it.
-struct guarded_script
-{
-    std::string sha;
-    std::string text;
-};
-
 /// What guarded mode adds to the commands, the same for all nodes of a client.
 struct guard
 {
@@ -30,10 +23,7 @@ struct guard
     std::string fingerprint;
 
     milliseconds quarantine;
-    guarded_script acquire;
-    guarded_script extend;
-    guarded_script release;
-    guarded_script leave;
+    std::string constants;  ///< Lua, in front of each guarded script.
 
     /// The name of this client in the queues of the nodes. Empty: it polls.
     std::string waiter;

@@ -1,5 +1,7 @@
 #include "node/outbox.hpp"
 
+#include "node/verbs.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -17,13 +19,13 @@ void outbox::add(question_ptr asked)
     open_batch().add(std::move(asked));
     added.mark_sent(index_);
     ++unanswered_;
-    releases_ += added.what() == verb::release;
+    releases_ += rules_of(added.what()).outlives_link;
 }
 
 void outbox::count_down(const question& answered) noexcept
 {
     --unanswered_;
-    releases_ -= answered.what() == verb::release;
+    releases_ -= rules_of(answered.what()).outlives_link;
 }
 
 batch& outbox::open_batch()
@@ -143,7 +145,7 @@ void outbox::fail(const question_ptr& asked, error_code why)
     lost.why = reason::connection_lost;
     lost.code = why;
     asked->on_reply(index_, lost);
-    if (asked->what() == verb::release)
+    if (rules_of(asked->what()).outlives_link)
         lost_releases_.push_back(asked);
 }
 

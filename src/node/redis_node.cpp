@@ -6,6 +6,7 @@
 #include "core/quorum.hpp"
 #include "core/smoothed.hpp"
 #include "loop/randomness.hpp"
+#include "node/verbs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -108,13 +109,13 @@ public:
         case node_state::connecting: return wait_for_connection(std::move(asked));
         case node_state::ready: return write(std::move(asked));
         case node_state::quarantined:
-            if (asked->what() != verb::acquire && asked->what() != verb::extend)
+            if (!rules_of(asked->what()).votes)
                 return write(std::move(asked));
             return absent();
         case node_state::down:
         case node_state::rejected: break;
         }
-        if (asked->what() == verb::release)
+        if (rules_of(asked->what()).outlives_link)
             keep(std::move(asked));
         return absent();
     }
@@ -335,7 +336,7 @@ private:
             link_->ask(std::move(asked));
             return std::nullopt;
         }
-        if (asked->what() != verb::release)
+        if (!rules_of(asked->what()).outlives_link)
             return overloaded();
         keep(std::move(asked));
         return std::nullopt;

@@ -1,8 +1,6 @@
 #ifndef REDLOCK_SRC_NODE_REPLY_SHAPE_HPP
 #define REDLOCK_SRC_NODE_REPLY_SHAPE_HPP
 
-#include "node/node.hpp"
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -43,16 +41,6 @@ struct reply_shape
         return what == kind::error && text.starts_with("NOPERM");
     }
 };
-
-/** What a reply counts as.
-
-    @param asked The verb of the question.
-    @param stamp The stamp of a guarded question, which the answer must repeat. Zero in plain mode.
-
-    Only the exact shape of a success is a grant. An error reply is a refusal, for none of our
-    commands writes before it can fail. Anything else is a failure: we do not know what happened.
-*/
-[[nodiscard]] reply interpret(verb asked, std::uint64_t stamp, const reply_shape& from) noexcept;
 
 }  // namespace redlock::detail
 

@@ -1,6 +1,7 @@
 #include "node/vetting.hpp"
 
 #include "core/one_line.hpp"
+#include "node/commands.hpp"
 #include "scripts.hpp"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ bool quote(std::string_view words, std::string_view password)
 
 }  // namespace
 
-request make_vetting_request(const node_config& config, const guard* guarded)
+request make_vetting_request(const node_config& config, const script_set& scripts)
 {
     request made;
     std::string_view user = "default";
@@ -59,13 +60,11 @@ request make_vetting_request(const node_config& config, const guard* guarded)
         made.push("HELLO", "3", "AUTH", user, config.password, "SETNAME", "redlock");
     if (config.database != 0)
         made.push("SELECT", config.database);
-    std::vector<std::string_view> scripts{extend_script.text, release_script.text};
-    if (guarded)
-        scripts = {guarded->acquire.text, guarded->extend.text, guarded->release.text};
-    if (guarded && !guarded->waiter.empty())
-        scripts.push_back(guarded->leave.text);
-    for (const std::string_view each : scripts)
-        made.push("SCRIPT", "LOAD", each);
+    for (const lua_script& each : scripts)
+    {
+        if (!each.text.empty())
+            made.push("SCRIPT", "LOAD", each.text);
+    }
     // One at a time, for several sections in one command need Redis 7.
     for (const char* section : {"server", "replication", "memory", "cluster"})
         made.push("INFO", section);
@@ -122,7 +121,7 @@ std::string vetting::shown(const std::string& error) const
 
 void vetting::begin()
 {
-    link_.exchange(make_vetting_request(node_, group_.guarded.get()), &vetting::on_introduced);
+    link_.exchange(make_vetting_request(node_, group_.encoder->scripts()), &vetting::on_introduced);
 }
 
 void vetting::on_introduced(const texts& told)

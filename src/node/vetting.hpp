@@ -7,6 +7,7 @@
 #include "node/answer_reader.hpp"
 #include "node/link_group.hpp"
 #include "node/server_info.hpp"
+#include "node/verbs.hpp"
 #include "wire/request.hpp"
 
 #include <cstddef>
@@ -18,8 +19,7 @@
 namespace redlock::detail {
 
 /// The first commands: log in, choose the database, load the scripts, ask who the server is.
-/// @param guarded Null in plain mode.
-[[nodiscard]] request make_vetting_request(const node_config& config, const guard* guarded);
+[[nodiscard]] request make_vetting_request(const node_config& config, const script_set& scripts);
 
 /// A server's error to the first commands, as it may be shown: it may quote the login.
 [[nodiscard]] std::string without_login(const std::string& error, const node_config& config);

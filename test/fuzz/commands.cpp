@@ -6,7 +6,6 @@
 #include "fuzz/fuzz_target.hpp"
 #include "node/guard.hpp"
 #include "node/vetting.hpp"
-#include "scripts.hpp"
 #include "wire/resp_reader.hpp"
 
 #include <algorithm>
@@ -88,24 +87,6 @@ detail::question_ptr take_question(byte_source& from, verb what, bool guarded, s
     return detail::question::keep(asked);
 }
 
-/// The hash and the text of the script of a verb.
-std::pair<std::string, std::string> script_of(verb what, const detail::guard* guarded)
-{
-    if (!guarded)
-    {
-        const auto strings = [](const auto& script) {
-            return std::pair{std::string(script.sha), std::string(script.text)};
-        };
-        return what == verb::extend ? strings(detail::extend_script)
-                                    : strings(detail::release_script);
-    }
-    const auto& script = what == verb::acquire  ? guarded->acquire
-                         : what == verb::extend ? guarded->extend
-                         : what == verb::leave  ? guarded->leave
-                                                : guarded->release;
-    return {script.sha, script.text};
-}
-
 /// Of the server. Any text will do.
 constexpr std::string_view run_id = "run 1\r\n";
 
@@ -160,8 +141,11 @@ words scripted(
 )
 {
     const verb what = asked.front()->what();
-    const auto [sha, text] = script_of(what, guarded);
-    words made{whole ? "EVAL" : "EVALSHA", whole ? text : sha, std::to_string(end - begin)};
+    const detail::script_set scripts = detail::make_scripts(guarded);
+    const detail::lua_script& script = script_of(scripts, what);
+    words made{
+        whole ? "EVAL" : "EVALSHA", whole ? script.text : script.sha, std::to_string(end - begin)
+    };
     for (std::size_t at = begin; at < end; ++at)
         made.emplace_back(asked[at]->key());
     if (guarded && (what == verb::acquire || what == verb::extend))
@@ -224,7 +208,7 @@ void check_login(byte_source& from, const detail::guard* guarded)
     config.username = from.take_text();
     config.password = from.take_text();
     config.database = from.take<std::uint8_t>();
-    const auto request = detail::make_vetting_request(config, guarded);
+    const auto request = detail::make_vetting_request(config, detail::make_scripts(guarded));
     const std::vector<words> commands = read_commands(request.payload());
 
     require(commands.front().front() == "HELLO", "the login comes first");

@@ -2,7 +2,7 @@
 // scenario must hold with the scripts as they are, and each mutant, in which one check is missing,
 // must break one.
 
-#include "node/guard.hpp"
+#include "node/verbs.hpp"
 #include "scripts.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -44,8 +44,13 @@ scripts real_scripts()
 {
     client_config config;
     config.nodes.resize(3);
-    const detail::guard made = *detail::make_guard(config);
-    return {.acquire = made.acquire.text, .extend = made.extend.text, .release = made.release.text};
+    const detail::guard guarded = *detail::make_guard(config);
+    const detail::script_set made = detail::make_scripts(&guarded);
+    return {
+        .acquire = script_of(made, detail::verb::acquire).text,
+        .extend = script_of(made, detail::verb::extend).text,
+        .release = script_of(made, detail::verb::release).text
+    };
 }
 
 std::string fingerprint()

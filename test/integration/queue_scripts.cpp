@@ -1,6 +1,6 @@
 // What the guarded scripts do with queues, reservations and flags on a real server.
 
-#include "node/guard.hpp"
+#include "node/verbs.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -25,6 +25,8 @@ constexpr const char* flag = "redlock:waits:orders:42";
 constexpr std::int64_t window = 500'000;
 constexpr std::int64_t hour = 3'600'000'000;
 
+using detail::verb;
+
 detail::guard make_guard_of_test()
 {
     client_config config;
@@ -35,7 +37,7 @@ detail::guard make_guard_of_test()
 /// Clients a, b, c and so on that put the scripts to one server.
 struct queue_stage
 {
-    queue_stage() { command({"SET", "redlock:marker", scripts.fingerprint + "life 1"}); }
+    queue_stage() { command({"SET", "redlock:marker", guarded.fingerprint + "life 1"}); }
 
     std::string command(const std::vector<std::string>& words) { return node.command(words); }
 
@@ -58,7 +60,15 @@ struct queue_stage
     {
         const std::string token = std::to_string(now());
         return command(
-            {"EVAL", scripts.acquire.text, "1", lock, "life 1", id, token, "60000", place}
+            {"EVAL",
+             script_of(scripts, verb::acquire).text,
+             "1",
+             lock,
+             "life 1",
+             id,
+             token,
+             "60000",
+             place}
         );
     }
 
@@ -71,12 +81,13 @@ struct queue_stage
     std::string release(const std::string& place = "", const std::string& id = "held")
     {
         const std::string token = std::to_string(now());
-        return command({"EVAL", scripts.release.text, "1", lock, id, token, place});
+        return command({"EVAL", script_of(scripts, verb::release).text, "1", lock, id, token, place}
+        );
     }
 
     void leave(const std::string& client)
     {
-        command({"EVAL", scripts.leave.text, "1", lock, client});
+        command({"EVAL", script_of(scripts, verb::leave).text, "1", lock, client});
     }
 
     void hold() { command({"SET", lock, "held", "PX", "60000"}); }
@@ -103,7 +114,8 @@ struct queue_stage
     }
 
     redis_server node;
-    detail::guard scripts = make_guard_of_test();
+    detail::guard guarded = make_guard_of_test();
+    detail::script_set scripts = detail::make_scripts(&guarded);
 };
 
 std::string place(const std::string& client, std::int64_t arrival)
@@ -159,7 +171,7 @@ BOOST_AUTO_TEST_CASE(questions_of_one_script_have_places_of_their_own)
     const std::string token = std::to_string(now());
     command(
         {"EVAL",
-         scripts.acquire.text,
+         script_of(scripts, verb::acquire).text,
          "2",
          lock,
          "orders:43",

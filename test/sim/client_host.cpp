@@ -18,7 +18,7 @@ redlock::client make_client(
     unsigned index,
     const std::vector<std::size_t>& nodes,
     client_config config,
-    std::shared_ptr<const detail::guard> guarded
+    const detail::script_set* scripts
 )
 {
     detail::validate(config);
@@ -29,11 +29,8 @@ redlock::client make_client(
         make_process_clock(in, strand),
     };
     detail::link_group group = detail::make_link_group(config);
-    if (guarded)
-    {
-        group.encoder = std::make_shared<detail::command_encoder>(guarded, false);
-        group.guarded = std::move(guarded);
-    }
+    if (scripts)
+        group.encoder = std::make_shared<detail::command_encoder>(group.guarded, false, *scripts);
     detail::client_parts parts{on.strand, on.end_of_turn, on.time, {}};
     for (std::size_t i = 0; i < nodes.size(); ++i)
     {

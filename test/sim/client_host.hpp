@@ -3,12 +3,11 @@
 
 #include <redlock/client.hpp>
 
-#include "node/guard.hpp"
+#include "node/verbs.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 #include "sim/network.hpp"
@@ -18,7 +17,7 @@ namespace redlock::sim {
 
 /// The shipped client in a simulated process: all of it but its clocks and its sockets.
 /// @param nodes Of the network, in the order of the configuration.
-/// @param guarded What it adds to commands, if that is not what clients of this version add.
+/// @param scripts Null: those of this version.
 [[nodiscard]] redlock::client make_client(
     const boost::asio::any_io_executor& executor,
     network& over,
@@ -26,7 +25,7 @@ namespace redlock::sim {
     unsigned index,
     const std::vector<std::size_t>& nodes,
     client_config config,
-    std::shared_ptr<const detail::guard> guarded = nullptr
+    const detail::script_set* scripts
 );
 
 }  // namespace redlock::sim

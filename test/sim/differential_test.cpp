@@ -1,6 +1,6 @@
 // The simulated server against a real one: the same commands at the same times, the same replies.
 
-#include "node/guard.hpp"
+#include "node/verbs.hpp"
 #include "scripts.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -28,6 +28,7 @@ namespace {
 using namespace redlock;
 using namespace redlock::sim;
 using namespace std::chrono_literals;
+using detail::verb;
 using std::chrono::microseconds;
 
 /// A reply of the simulated server as `resp_client` shows that of a real one.
@@ -65,6 +66,7 @@ public:
         client_config config;
         config.nodes.resize(3);
         guard_ = *detail::make_guard(config);
+        scripts_ = detail::make_scripts(&guard_);
     }
 
     /// @param now The wall clock.
@@ -267,7 +269,10 @@ private:
         }
     }
 
-    arguments draw_leave() { return {"EVAL", guard_.leave.text, "1", key(), client()}; }
+    arguments draw_leave()
+    {
+        return {"EVAL", script_of(scripts_, verb::leave).text, "1", key(), client()};
+    }
 
     arguments draw_odd()
     {
@@ -351,9 +356,8 @@ private:
     arguments draw_guarded(microseconds now)
     {
         const std::size_t which = dice_.below(5);
-        const auto& script = which < 3    ? guard_.acquire
-                             : which == 3 ? guard_.extend
-                                          : guard_.release;
+        const verb what = which < 3 ? verb::acquire : which == 3 ? verb::extend : verb::release;
+        const detail::lua_script& script = script_of(scripts_, what);
         arguments keys{key()};
         if (dice_.below(3) == 0)
             keys.emplace_back("b");
@@ -383,6 +387,7 @@ private:
 
     dice dice_;
     detail::guard guard_;
+    detail::script_set scripts_;
 };
 
 /// What is so large is a time in microseconds.

@@ -105,14 +105,6 @@ std::vector<std::size_t> simulation::list_of(unsigned client) const
     return list;
 }
 
-/// @return Null: that of this version.
-std::shared_ptr<const detail::guard> simulation::guard_of(unsigned client) const
-{
-    if (client >= plan_.old)
-        return nullptr;
-    return std::make_shared<detail::guard>(test::make_old_guard(plan_.config(client)));
-}
-
 /// As `async_initialize_nodes` does it.
 void simulation::mark_nodes()
 {
@@ -139,6 +131,9 @@ contender& simulation::add_contender()
     how.latest_timer = plan_.latest_timer;
     made->in = std::make_unique<process>(time_, trace_, how, dice_.bits());
     const auto executor = context_->get_executor();
+    std::optional<detail::script_set> old;
+    if (made->index < plan_.old)
+        old = test::make_old_script_set(plan_.config(made->index));
     made->locks.emplace(make_client(
         executor,
         *network_,
@@ -146,7 +141,7 @@ contender& simulation::add_contender()
         made->index,
         list_of(made->index),
         plan_.config(made->index),
-        guard_of(made->index)
+        old ? &*old : nullptr
     ));
     made->run = launch(calls_, executor, "run", made->locks->async_run());
     contenders_.push_back(std::move(made));

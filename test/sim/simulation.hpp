@@ -96,7 +96,6 @@ private:
     void make_servers();
     contender& add_contender();
     [[nodiscard]] std::vector<std::size_t> list_of(unsigned client) const;
-    [[nodiscard]] std::shared_ptr<const detail::guard> guard_of(unsigned client) const;
     void mark_nodes();
     void start_actors(contender& of);
     void limit_reach();

@@ -1,6 +1,7 @@
 #ifndef REDLOCK_TEST_SUPPORT_LINK_FIXTURE_HPP
 #define REDLOCK_TEST_SUPPORT_LINK_FIXTURE_HPP
 
+#include "node/commands.hpp"
 #include "node/redis_link.hpp"
 
 #include <boost/asio/error.hpp>
@@ -8,7 +9,6 @@
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,19 +37,6 @@ inline const std::string healthy =
 inline std::string blob(const std::string& text)
 {
     return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
-}
-
-/// Replies to HELLO, so many SCRIPT LOAD, and INFO of four sections.
-inline std::string introduction(
-    const std::string& info,
-    std::size_t scripts,
-    const std::string& greeting = "%1\r\n$6\r\nserver\r\n$5\r\nredis\r\n"
-)
-{
-    std::string replies = greeting;
-    for (std::size_t script = 0; script < scripts; ++script)
-        replies += blob(std::string(40, 'f'));
-    return replies + blob(info) + blob("") + blob("") + blob("");
 }
 
 inline client_config plain_config()
@@ -83,6 +70,21 @@ public:
 
     [[nodiscard]] node_config& node() { return config_.nodes[0]; }
 
+    /// Replies to HELLO, SCRIPT LOAD of each script, and INFO of four sections.
+    [[nodiscard]] std::string introduction(
+        const std::string& info,
+        const std::string& greeting = "%1\r\n$6\r\nserver\r\n$5\r\nredis\r\n"
+    ) const
+    {
+        std::string replies = greeting;
+        for (const detail::lua_script& each : group.encoder->scripts())
+        {
+            if (!each.text.empty())
+                replies += blob(each.sha);
+        }
+        return replies + blob(info) + blob("") + blob("") + blob("");
+    }
+
     /// Starts the link. It connects until `open`.
     void start()
     {
@@ -110,7 +112,7 @@ public:
     void make_ready()
     {
         open();
-        send(introduction(healthy, group.guarded ? 3 : 2));
+        send(introduction(healthy));
         if (group.guarded)
             send(":0\r\n");
         BOOST_TEST_REQUIRE(ready.has_value());
@@ -207,7 +209,7 @@ struct guarded_link : link_fixture
 {
     guarded_link() : link_fixture(guarded_config_of_link()) {}
 
-    void introduce() { send(introduction(healthy, 3)); }
+    void introduce() { send(introduction(healthy)); }
 };
 
 /// A link of a client that waits in queues.
@@ -219,7 +221,7 @@ struct queueing_link : link_fixture
     void admit()
     {
         open();
-        send(introduction(healthy, 4));
+        send(introduction(healthy));
         (void)wire->take();
         send(":0\r\n");
     }

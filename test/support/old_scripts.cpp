@@ -3,15 +3,10 @@
 #include "core/quarantine.hpp"
 #include "old_scripts/scripts.hpp"
 
-#include <boost/algorithm/hex.hpp>
-
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <iterator>
+#include <cstddef>
 #include <utility>
-
-#include <openssl/sha.h>
 
 namespace redlock::test {
 
@@ -46,17 +41,6 @@ std::string make_constants(const client_config& config)
            "\nlocal longest_reservation = 15000\n";
 }
 
-detail::guarded_script make_script(std::string text)
-{
-    std::array<unsigned char, SHA_DIGEST_LENGTH> hash{};
-    const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
-    ::SHA1(bytes, text.size(), hash.data());
-    detail::guarded_script made;
-    boost::algorithm::hex_lower(hash, std::back_inserter(made.sha));
-    made.text = std::move(text);
-    return made;
-}
-
 }  // namespace
 
 old_scripts make_old_scripts(const client_config& config)
@@ -71,14 +55,19 @@ old_scripts make_old_scripts(const client_config& config)
     };
 }
 
-detail::guard make_old_guard(const client_config& config)
+detail::script_set make_old_script_set(const client_config& config)
 {
+    using detail::verb;
+
     const old_scripts old = make_old_scripts(config);
-    detail::guard made = *detail::make_guard(config);
-    made.acquire = make_script(drop_run_id + (drop_reservations + old.acquire));
-    made.extend = make_script(drop_run_id + old.extend);
-    made.release = make_script(drop_reservations + old.release);
-    made.leave = make_script(old.leave);
+    detail::script_set made;
+    const auto put = [&made](verb what, std::string text) {
+        made[static_cast<std::size_t>(what)] = detail::make_script(std::move(text));
+    };
+    put(verb::acquire, drop_run_id + (drop_reservations + old.acquire));
+    put(verb::extend, drop_run_id + old.extend);
+    put(verb::release, drop_reservations + old.release);
+    put(verb::leave, old.leave);
     return made;
 }
 

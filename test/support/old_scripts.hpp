@@ -3,7 +3,7 @@
 
 #include <redlock/config.hpp>
 
-#include "node/guard.hpp"
+#include "node/verbs.hpp"
 
 #include <string>
 
@@ -30,7 +30,7 @@ struct old_scripts
 
     @param config In guarded mode.
 */
-[[nodiscard]] detail::guard make_old_guard(const client_config& config);
+[[nodiscard]] detail::script_set make_old_script_set(const client_config& config);
 
 }  // namespace redlock::test
 

@@ -7,7 +7,7 @@
 #include <redlock/lease.hpp>
 #include <redlock/vote.hpp>
 
-#include "node/node.hpp"
+#include "node/verbs.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -19,23 +19,9 @@ namespace redlock {
 
 namespace detail {
 
-inline const char* to_string(verb value) noexcept
-{
-    switch (value)
-    {
-    case verb::acquire: return "acquire";
-    case verb::extend: return "extend";
-    case verb::release: return "release";
-    case verb::holder: return "holder";
-    case verb::leave: return "leave";
-    case verb::watch: return "watch";
-    }
-    return "unknown";
-}
-
 inline std::ostream& boost_test_print_type(std::ostream& out, verb value)
 {
-    return out << to_string(value);
+    return out << rules_of(value).name;
 }
 
 }  // namespace detail

@@ -204,7 +204,17 @@ BOOST_AUTO_TEST_CASE(a_guarded_extension_has_its_stamp_and_brings_its_token_alon
     const std::string id(asked->id());
     BOOST_TEST(
         sent.put_together(encoder, "run", [](detail::question&) {}).payload() ==
-        wire({"EVALSHA", guarded->extend.sha, "1", "a", "run", id, "9", "1500", "7"})
+        wire(
+            {"EVALSHA",
+             script_of(encoder.scripts(), verb::extend).sha,
+             "1",
+             "a",
+             "run",
+             id,
+             "9",
+             "1500",
+             "7"}
+        )
     );
 }
 
@@ -236,8 +246,17 @@ BOOST_AUTO_TEST_CASE(a_forgotten_script_that_votes_has_the_run_id_too)
     sent.add_whole(make(verb::extend, "a"), encoder, "run");
     const std::string id(40, 'a');
     BOOST_TEST(
-        put_together() ==
-        wire({"EVAL", guarded->extend.text, "1", "a", "run", id, "0", "1500", "0"})
+        put_together() == wire(
+                              {"EVAL",
+                               script_of(encoder.scripts(), verb::extend).text,
+                               "1",
+                               "a",
+                               "run",
+                               id,
+                               "0",
+                               "1500",
+                               "0"}
+                          )
     );
 }
 

@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_password_without_a_user_is_that_of_the_default_user)
 BOOST_AUTO_TEST_CASE(a_healthy_server_is_ready_when_its_last_reply_is_there)
 {
     open();
-    const std::string replies = introduction(healthy, 2);
+    const std::string replies = introduction(healthy);
     for (const char byte : replies.substr(0, replies.size() - 1))
         send({&byte, 1});
     BOOST_TEST(!ready.has_value());
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_healthy_server_is_ready_when_its_last_reply_is_there)
 BOOST_AUTO_TEST_CASE(an_error_to_the_greeting_refuses_the_node_in_the_words_of_the_server)
 {
     open();
-    send(introduction(healthy, 2, "-WRONGPASS invalid password\r\n"));
+    send(introduction(healthy, "-WRONGPASS invalid password\r\n"));
 
     BOOST_TEST(!ready.has_value());
     BOOST_TEST(end().refused.why == reason::rejected);
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(the_last_words_of_a_server_do_not_show_the_password)
 BOOST_AUTO_TEST_CASE(a_replica_is_refused)
 {
     open();
-    send(introduction("run_id:a\r\nrole:slave\r\n", 2));
+    send(introduction("run_id:a\r\nrole:slave\r\n"));
 
     BOOST_TEST(end().refused.why == reason::replica);
 }
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_another_entry_leads_to_is_refused)
 {
     (void)group.servers->meet(1, "a", 100s, time->now().steady);
     open();
-    send(introduction(healthy, 2));
+    send(introduction(healthy));
 
     BOOST_TEST(end().refused.why == reason::same_server);
     BOOST_TEST(contains(end().refused.text, "entry 2"));
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(servers_that_alternate_behind_one_entry_are_refused)
     (void)group.servers->meet(0, "b", 100s, time->now().steady);
     group.servers->heard(0, time->now().steady);
     open();
-    send(introduction(healthy, 2));
+    send(introduction(healthy));
 
     BOOST_TEST(end().refused.why == reason::other_server);
     BOOST_TEST((end().refused.ends_in == 1min));
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_was_there_before_the_last_one_is_refused_for_
     (void)group.servers->meet(0, "b", 0s, time->now().steady);
     advance(1h);
     open();
-    send(introduction(healthy, 2));
+    send(introduction(healthy));
 
     BOOST_TEST(end().refused.why == reason::other_server);
     BOOST_TEST(!end().refused.ends_in.has_value());
@@ -272,7 +272,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_sent_before_the_credentials_are_there)
 
     give({}, {"locks", "s3cret"});
     BOOST_TEST(contains(wire->written, "locks\r\n$6\r\ns3cret"));
-    send(introduction(healthy, 2));
+    send(introduction(healthy));
     BOOST_TEST(ready.has_value());
 }
 
@@ -348,7 +348,7 @@ BOOST_AUTO_TEST_CASE(a_password_that_was_given_is_not_shown)
 {
     open();
     give({}, {"locks", "s3cret"});
-    send(introduction(healthy, 2, "-ERR cannot parse 'HELLO 3 AUTH locks s3cret'\r\n"));
+    send(introduction(healthy, "-ERR cannot parse 'HELLO 3 AUTH locks s3cret'\r\n"));
 
     BOOST_TEST(!contains(end().refused.text, "s3cret"));
 }

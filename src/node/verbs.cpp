@@ -1,0 +1,339 @@
+#include "node/verbs.hpp"
+
+#include "core/limits.hpp"
+#include "core/token_clock.hpp"
+#include "scripts.hpp"
+
+#include <boost/algorithm/hex.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include <openssl/sha.h>
+
+namespace redlock::detail {
+
+namespace {
+
+using kind = reply_shape::kind;
+
+// Arguments.
+
+void id(request& to, const question& asked, const guard*)
+{
+    to.add(asked.id());
+}
+
+/// The token of an acquisition, the time of an extension.
+void stamp(request& to, const question& asked, const guard*)
+{
+    to.add(asked.stamp());
+}
+
+void token(request& to, const question& asked, const guard*)
+{
+    to.add(asked.about()->token.value());
+}
+
+void ttl(request& to, const question& asked, const guard*)
+{
+    to.add(asked.ttl());
+}
+
+void waiter(request& to, const question&, const guard* guarded)
+{
+    to.add(guarded->waiter);
+}
+
+/// See queue.lua.
+void place_to_keep(request& to, const question& asked, const guard* guarded)
+{
+    if (!asked.arrival())
+        return to.add(std::string_view());
+    std::string place = guarded->waiter + ':' + std::to_string(*asked.arrival());
+    if (asked.reservation() > milliseconds(0))
+        place += ':' + std::to_string(asked.reservation().count());
+    to.add(place);
+}
+
+/// An acquisition that has just arrived is the usual case: its token says when.
+void place_to_take(request& to, const question& asked, const guard* guarded)
+{
+    const bool is_new = asked.arrival() == asked.stamp();
+    if (is_new && asked.reservation() == milliseconds(0))
+        return to.add(guarded->waiter);
+    place_to_keep(to, asked, guarded);
+}
+
+// Commands.
+
+namespace word {
+
+constexpr encoded_argument set{"$3\r\nSET\r\n"};
+constexpr encoded_argument pttl{"$4\r\nPTTL\r\n"};
+constexpr encoded_argument nx{"$2\r\nNX\r\n"};
+constexpr encoded_argument px{"$2\r\nPX\r\n"};
+
+}  // namespace word
+
+void put_set(request& to, const question& asked)
+{
+    to.push(word::set, asked.key(), asked.id(), word::nx, word::px, asked.ttl());
+}
+
+void put_pttl(request& to, const question& asked)
+{
+    to.push(word::pttl, asked.key());
+}
+
+/// The server tells of the keys that the next command reads. Where it does not, this is an error,
+/// and the next command answers all the same.
+void put_watch(request& to, const question& asked)
+{
+    to.push("CLIENT", "CACHING", "YES");
+    put_pttl(to, asked);
+}
+
+// Answers.
+
+reply make_reply(vote counts_as, reason why) noexcept
+{
+    reply result;
+    result.vote = counts_as;
+    result.why = why;
+    return result;
+}
+
+reply unexpected() noexcept
+{
+    return make_reply(vote::unknown, reason::unexpected_reply);
+}
+
+reply granted() noexcept
+{
+    return make_reply(vote::granted, reason::none);
+}
+
+/// A plain acquisition.
+reply read_set(const reply_shape& from, std::uint64_t) noexcept
+{
+    if (from.what == kind::ok)
+        return granted();
+    if (from.what == kind::null)
+        return make_reply(vote::denied, reason::held);
+    return unexpected();
+}
+
+/// 1 if the key was ours, 0 if not.
+reply read_comparison(const reply_shape& from, std::uint64_t) noexcept
+{
+    if (from.what == kind::number && from.number == 1)
+        return granted();
+    if (from.what == kind::number && from.number == 0)
+        return make_reply(vote::denied, reason::gone);
+    return unexpected();
+}
+
+/// PTTL: milliseconds, -1 for a key without a ttl, -2 for no key.
+std::optional<milliseconds> to_time_left(std::int64_t pttl) noexcept
+{
+    if (pttl < -2)
+        return std::nullopt;
+    return pttl == -1 ? forever : milliseconds(std::max<std::int64_t>(pttl, 0));
+}
+
+reply read_pttl(const reply_shape& from, std::uint64_t) noexcept
+{
+    const auto left = from.what == kind::number ? to_time_left(from.number) : std::nullopt;
+    if (!left)
+        return unexpected();
+    reply result = granted();
+    result.held_for = left;
+    return result;
+}
+
+/// A time that a server's clock can show: microseconds since the epoch.
+bool is_time(std::int64_t from) noexcept
+{
+    return from > 0 && static_cast<std::uint64_t>(from) < core::token_end;
+}
+
+/// The refusals of all guarded scripts that vote. See guarded_acquire.lua.
+reply read_refusal(const reply_shape& from) noexcept
+{
+    reply result;
+    switch (from.count == 4 ? from.numbers[0] : 0)
+    {
+    case -2: return make_reply(vote::refused, reason::clock);
+    case -3: return make_reply(vote::refused, reason::unmarked);
+    case -4:
+        result = make_reply(vote::refused, reason::quarantined);
+        result.ready_in = to_time_left(from.numbers[2]);
+        return result.ready_in ? result : unexpected();
+    default: return unexpected();
+    }
+}
+
+/// The stamp for a grant, else {code, stamp, number, the node's time}, and perhaps more.
+/// @param read_code What it is, from the code on.
+reply read_vote(
+    const reply_shape& from,
+    std::uint64_t stamp,
+    reply (*read_code)(const reply_shape& from) noexcept
+) noexcept
+{
+    const auto echo = static_cast<std::int64_t>(stamp);
+    if (from.what == kind::number && from.number == echo)
+        return granted();
+    if (from.what != kind::numbers || from.count < 4 || from.numbers[1] != echo ||
+        !is_time(from.numbers[3]))
+        return unexpected();
+
+    reply result = read_code(from);
+    if (result.vote != vote::unknown)
+        result.node_time = std::chrono::microseconds(from.numbers[3]);
+    return result;
+}
+
+/// A fifth number tells how many are before the client in the queue, -1 if it is not in it.
+reply read_held(const reply_shape& from) noexcept
+{
+    reply result = make_reply(vote::denied, reason::held);
+    result.held_for = to_time_left(from.numbers[2]);
+    const std::int64_t before = from.numbers[4];
+    if (from.count != 5 || !result.held_for || before > static_cast<std::int64_t>(core::max_queue))
+        return unexpected();
+    if (before >= 0)
+        result.position = static_cast<std::size_t>(before) + 1;
+    return result;
+}
+
+reply read_fence(const reply_shape& from) noexcept
+{
+    reply result = make_reply(vote::refused, reason::fence);
+    result.fence = fencing_token::from_value(static_cast<std::uint64_t>(from.numbers[2]));
+    return from.count == 4 && from.numbers[2] > 0 ? result : unexpected();
+}
+
+reply read_acquisition(const reply_shape& from, std::uint64_t stamp) noexcept
+{
+    return read_vote(from, stamp, [](const reply_shape& other) noexcept {
+        switch (other.numbers[0])
+        {
+        case 0: return read_held(other);
+        case -1: return read_fence(other);
+        default: return read_refusal(other);
+        }
+    });
+}
+
+reply read_extension(const reply_shape& from, std::uint64_t stamp) noexcept
+{
+    return read_vote(from, stamp, [](const reply_shape& other) noexcept {
+        const bool gone = other.count == 4 && other.numbers[0] == 0;
+        return gone ? make_reply(vote::denied, reason::gone) : read_refusal(other);
+    });
+}
+
+// The table, in the order of the enumeration.
+
+constexpr phrasing by_pttl{.put = put_pttl, .read = read_pttl};
+constexpr phrasing by_watch{.put = put_watch, .read = read_pttl};
+
+constexpr std::array<verb_rules, verb_count> table{{
+    {
+        .name = "acquire",
+        .votes = true,
+        .plain = {.put = put_set, .read = read_set},
+        .guarded =
+            {.script = guarded_acquire_script.text,
+             .arguments = {id, stamp, ttl},
+             .place = place_to_take,
+             .read = read_acquisition},
+    },
+    {
+        .name = "extend",
+        .votes = true,
+        .plain = {.script = extend_script.text, .arguments = {id, ttl}, .read = read_comparison},
+        .guarded =
+            {.script = guarded_extend_script.text,
+             .arguments = {id, stamp, ttl, token},
+             .read = read_extension},
+    },
+    {
+        .name = "release",
+        .outlives_link = true,
+        .plain = {.script = release_script.text, .arguments = {id}, .read = read_comparison},
+        .guarded =
+            {.script = guarded_release_script.text,
+             .arguments = {id, token},
+             .place = place_to_keep,
+             .read = read_comparison},
+    },
+    {.name = "holder", .plain = by_pttl, .guarded = by_pttl},
+    {.name = "watch", .plain = by_watch, .guarded = by_watch},
+    {
+        .name = "leave",
+        .for_queues = true,
+        .plain = {},
+        .guarded =
+            {.script = guarded_leave_script.text, .arguments = {waiter}, .read = read_comparison},
+    },
+}};
+
+}  // namespace
+
+const std::array<verb, verb_count> write_order{
+    verb::extend,
+    verb::release,
+    verb::leave,
+    verb::acquire,
+    verb::holder,
+    verb::watch,
+};
+
+const verb_rules& rules_of(verb what) noexcept
+{
+    return table[static_cast<std::size_t>(what)];
+}
+
+reply interpret(verb asked, std::uint64_t stamp, const reply_shape& from) noexcept
+{
+    if (from.what != kind::error)
+    {
+        const verb_rules& rules = rules_of(asked);
+        return (stamp != 0 ? rules.guarded : rules.plain).read(from, stamp);
+    }
+    reply result = make_reply(vote::refused, reason::error_reply);
+    result.text = from.text;
+    return result;
+}
+
+lua_script make_script(std::string text)
+{
+    lua_script made;
+    std::array<unsigned char, SHA_DIGEST_LENGTH> hash{};
+    ::SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), hash.data());
+    boost::algorithm::hex_lower(hash, std::back_inserter(made.sha));
+    made.text = std::move(text);
+    return made;
+}
+
+script_set make_scripts(const guard* guarded)
+{
+    script_set made;
+    for (std::size_t what = 0; what < verb_count; ++what)
+    {
+        const verb_rules& rules = table[what];
+        const char* const text = phrasing_of(rules, guarded).script;
+        const bool queues = guarded && !guarded->waiter.empty();
+        if (text && (queues || !rules.for_queues))
+            made[what] = make_script((guarded ? guarded->constants : std::string()) + text);
+    }
+    return made;
+}
+
+}  // namespace redlock::detail

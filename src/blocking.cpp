@@ -295,7 +295,7 @@ bool client::wait_ready(milliseconds at_most)
     }
 }
 
-lease client::acquire(std::string_view resource, const acquire_options& options)
+lease client::acquire_with(std::string_view resource, const acquire_options& options)
 {
     redlock::lease held = engine_->result_of([&] {
         return engine_->locks().async_acquire(resource, options, asio::use_future);
@@ -303,7 +303,7 @@ lease client::acquire(std::string_view resource, const acquire_options& options)
     return lease(detail::held_ptr(new detail::held_lease(engine_, std::move(held))));
 }
 
-lease client::try_acquire(std::string_view resource, const acquire_options& options)
+lease client::try_acquire_with(std::string_view resource, const acquire_options& options)
 {
     redlock::lease held = engine_->result_of([&] {
         return engine_->locks().async_try_acquire(resource, options, asio::use_future);

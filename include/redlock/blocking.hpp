@@ -180,33 +180,23 @@ public:
     /** Acquires a resource; waits while another owner holds it.
 
         @param resource As for `redlock::client::async_acquire`.
-        @param options As there. `acquire_options::wait` limits how long this blocks.
+        @param how Options or ttl, as there. `acquire_options::wait` limits how long this blocks.
 
         @throws boost::system::system_error as `redlock::client::async_acquire` fails.
         `operation_aborted`: another thread called `cancel()` or `close()`.
     */
-    lease acquire(std::string_view resource, const acquire_options& options = acquire_options());
-
-    /// Acquires a resource for `ttl`, with the defaults of `acquire_options` otherwise. The ttl
-    /// does not limit the wait: `acquire_options::wait` does, 10 s by default.
-    template <class Rep, class Period>
-    lease acquire(std::string_view resource, std::chrono::duration<Rep, Period> ttl)
+    template <redlock::detail::says_how_to_acquire How = acquire_options>
+    lease acquire(std::string_view resource, const How& how = How())
     {
-        return acquire(resource, with_ttl(ttl));
+        return acquire_with(resource, redlock::detail::options_of(how));
     }
 
     /// Tries to acquire a resource with one round. @return An empty lease if another owner holds
     /// it. @throws boost::system::system_error as `redlock::client::async_try_acquire` fails.
-    lease try_acquire(
-        std::string_view resource,
-        const acquire_options& options = acquire_options()
-    );
-
-    /// Tries to acquire a resource for `ttl`.
-    template <class Rep, class Period>
-    lease try_acquire(std::string_view resource, std::chrono::duration<Rep, Period> ttl)
+    template <redlock::detail::says_how_to_acquire How = acquire_options>
+    lease try_acquire(std::string_view resource, const How& how = How())
     {
-        return try_acquire(resource, with_ttl(ttl));
+        return try_acquire_with(resource, redlock::detail::options_of(how));
     }
 
     /** Runs `body` in this thread under a lease, which is extended until the body has ended.
@@ -216,7 +206,7 @@ public:
         `lease::fence()`.
 
         @param resource As for `redlock::client::async_acquire`.
-        @param options As for `acquire`, but `auto_extend` is always on.
+        @param how As for `acquire`, but `auto_extend` is always on.
         @param body Called once with the lease, which it may release.
 
         @return The result of the body, by value.
@@ -226,8 +216,8 @@ public:
         had ended. Their `what()` names the resource and what the nodes said last. An exception of
         the body is passed on, and the release goes on in the background.
     */
-    template <class Body>
-    auto with_lock(std::string_view resource, const acquire_options& options, Body&& body)
+    template <redlock::detail::says_how_to_acquire How = acquire_options, class Body>
+    auto with_lock(std::string_view resource, const How& how, Body&& body)
     {
         constexpr bool callable = std::invocable<Body&, lease&>;
         static_assert(
@@ -235,7 +225,7 @@ public:
         );
         if constexpr (callable)
         {
-            lease held = acquire_for_body(resource, options);
+            lease held = acquire_for_body(resource, redlock::detail::options_of(how));
             if constexpr (std::is_void_v<std::invoke_result_t<Body&, lease&>>)
             {
                 std::invoke(body, held);
@@ -248,13 +238,6 @@ public:
                 return result;
             }
         }
-    }
-
-    /// Runs `body` under a lease of `ttl`, which is extended as long as the body runs.
-    template <class Rep, class Period, class Body>
-    auto with_lock(std::string_view resource, std::chrono::duration<Rep, Period> ttl, Body&& body)
-    {
-        return with_lock(resource, with_ttl(ttl), std::forward<Body>(body));
     }
 
     /// Runs `body` under a lease with the defaults of `acquire_options`.
@@ -281,14 +264,8 @@ public:
     [[nodiscard]] std::vector<node_status> nodes() const;
 
 private:
-    template <class Rep, class Period>
-    [[nodiscard]] static acquire_options with_ttl(std::chrono::duration<Rep, Period> ttl) noexcept
-    {
-        acquire_options options;
-        options.ttl = saturate(ttl);
-        return options;
-    }
-
+    lease acquire_with(std::string_view resource, const acquire_options& options);
+    lease try_acquire_with(std::string_view resource, const acquire_options& options);
     lease acquire_for_body(std::string_view resource, acquire_options options);
 
     /// Releases the lease. If it was lost, throws the reason.

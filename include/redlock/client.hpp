@@ -16,7 +16,6 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/deferred.hpp>
 
-#include <chrono>
 #include <concepts>
 #include <memory>
 #include <string>
@@ -35,11 +34,6 @@ class client_impl;
 
 /// Makes a client with the nodes and clocks of `impl`. For tests.
 [[nodiscard]] REDLOCK_EXPORT client make_client(std::shared_ptr<client_impl> impl);
-
-/// The ttl or the options of an acquisition, as opposed to a completion token in their place.
-template <class T>
-concept says_how_to_acquire =
-    is_duration<std::remove_cvref_t<T>> || std::convertible_to<T, const acquire_options&>;
 
 }  // namespace detail
 
@@ -201,7 +195,9 @@ public:
 
         @param resource The resource to protect, 1 to 512 bytes, any bytes. In guarded mode the key,
         `key_prefix` and resource, must not begin with `redlock:`. Copied.
-        @param options See `acquire_options`. Copied, except the object that `report` points to.
+        @param how `acquire_options`, copied except the object that `report` points to. Or the ttl,
+        with the defaults of `acquire_options` otherwise: it does not limit the wait, which is 10 s
+        by default.
         @param token Completion token.
 
         @par Errors
@@ -221,33 +217,23 @@ public:
         Terminal and partial. Nothing is held afterwards: every node that may have the key gets a
         release, which follows the request on the same connection.
     */
-    template <class Token = boost::asio::deferred_t>
+    template <
+        detail::says_how_to_acquire How = acquire_options,
+        class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_acquire(
         std::string_view resource,
-        const acquire_options& options = acquire_options(),
-        Token&& token = Token()
-    )
-    {
-        return initiate_acquire(patience::wait, resource, options, std::forward<Token>(token));
-    }
-
-    /// Acquires a resource for `ttl`, with the defaults of `acquire_options` otherwise. The ttl
-    /// does not limit the wait: `acquire_options::wait` does, 10 s by default.
-    template <class Rep, class Period, class Token = boost::asio::deferred_t>
-    [[nodiscard]] auto async_acquire(
-        std::string_view resource,
-        std::chrono::duration<Rep, Period> ttl,
+        const How& how = How(),
         Token&& token = Token()
     )
     {
         return initiate_acquire(
-            patience::wait, resource, with_ttl(saturate(ttl)), std::forward<Token>(token)
+            patience::wait, resource, detail::options_of(how), std::forward<Token>(token)
         );
     }
 
     /// Acquires a resource with the defaults of `acquire_options`.
     template <class Token>
-        requires(!detail::says_how_to_acquire<Token>)
+        requires(!detail::says_how_to_acquire<std::remove_cvref_t<Token>>)
     [[nodiscard]] auto async_acquire(std::string_view resource, Token&& token)
     {
         return async_acquire(resource, acquire_options(), std::forward<Token>(token));
@@ -263,32 +249,23 @@ public:
         `error::overloaded`; does not wait for one while fewer than a quorum of the nodes are ready.
         `async_acquire` does the same if `wait` is zero.
     */
-    template <class Token = boost::asio::deferred_t>
+    template <
+        detail::says_how_to_acquire How = acquire_options,
+        class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_try_acquire(
         std::string_view resource,
-        const acquire_options& options = acquire_options(),
-        Token&& token = Token()
-    )
-    {
-        return initiate_acquire(patience::one_round, resource, options, std::forward<Token>(token));
-    }
-
-    /// Tries to acquire a resource for `ttl`.
-    template <class Rep, class Period, class Token = boost::asio::deferred_t>
-    [[nodiscard]] auto async_try_acquire(
-        std::string_view resource,
-        std::chrono::duration<Rep, Period> ttl,
+        const How& how = How(),
         Token&& token = Token()
     )
     {
         return initiate_acquire(
-            patience::one_round, resource, with_ttl(saturate(ttl)), std::forward<Token>(token)
+            patience::one_round, resource, detail::options_of(how), std::forward<Token>(token)
         );
     }
 
     /// Tries to acquire a resource with the defaults of `acquire_options`.
     template <class Token>
-        requires(!detail::says_how_to_acquire<Token>)
+        requires(!detail::says_how_to_acquire<std::remove_cvref_t<Token>>)
     [[nodiscard]] auto async_try_acquire(std::string_view resource, Token&& token)
     {
         return async_try_acquire(resource, acquire_options(), std::forward<Token>(token));
@@ -350,13 +327,6 @@ private:
     };
 
     explicit client(std::shared_ptr<detail::client_impl> impl) noexcept;
-
-    [[nodiscard]] static acquire_options with_ttl(milliseconds ttl) noexcept
-    {
-        acquire_options options;
-        options.ttl = ttl;
-        return options;
-    }
 
     template <class Token>
     auto initiate_acquire(

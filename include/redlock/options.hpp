@@ -5,6 +5,7 @@
 #include <redlock/fencing.hpp>
 #include <redlock/time.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <iosfwd>
 #include <string>
@@ -86,6 +87,24 @@ struct acquire_options
 };
 
 static_assert(std::is_trivially_copyable_v<acquire_options>);
+
+namespace detail {
+
+/// The options of an acquisition, or its ttl, as opposed to a completion token in their place.
+template <class T>
+concept says_how_to_acquire = is_duration<T> || std::convertible_to<T, const acquire_options&>;
+
+/// A ttl leaves all other options at their defaults.
+template <says_how_to_acquire How>
+[[nodiscard]] acquire_options options_of(const How& how)
+{
+    if constexpr (is_duration<How>)
+        return {.ttl = saturate(how)};
+    else
+        return how;
+}
+
+}  // namespace detail
 
 }  // namespace redlock
 

@@ -15,6 +15,16 @@ using time_point = std::chrono::steady_clock::time_point;
 /// No limit. It has to be written out, so that an omission is never an endless wait.
 inline constexpr milliseconds forever = milliseconds::max();
 
+namespace detail {
+
+template <class T>
+inline constexpr bool is_duration = false;
+
+template <class Rep, class Period>
+inline constexpr bool is_duration<std::chrono::duration<Rep, Period>> = true;
+
+}  // namespace detail
+
 /** Converts any duration to milliseconds without overflow.
 
     Rounds towards zero. A duration too long for milliseconds becomes `forever`, or its negative. A

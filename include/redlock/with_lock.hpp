@@ -28,7 +28,6 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/system_error.hpp>
 
-#include <chrono>
 #include <concepts>
 #include <exception>
 #include <functional>
@@ -304,8 +303,8 @@ auto with_lock(client& locks, std::string resource, acquire_options options, Bod
 
     @param resource As for `client::async_acquire`. Copied.
 
-    @param options As for `client::async_acquire`, but `auto_extend` is always on. `hold_max` limits
-    how long the body may run.
+    @param how Options or ttl, as for `client::async_acquire`, but `auto_extend` is always on.
+    `hold_max` limits how long the body may run.
 
     @par Executor
     Runs on a strand over the executor of the awaiting coroutine, and so does the body, because the
@@ -335,13 +334,8 @@ auto with_lock(client& locks, std::string resource, acquire_options options, Bod
     Terminal. Cancels the acquisition or the body, whichever is under way, but not the release that
     follows. `client::cancel` and `client::async_close` cancel the body as well.
 */
-template <class Body>
-[[nodiscard]] auto with_lock(
-    client& locks,
-    std::string_view resource,
-    const acquire_options& options,
-    Body&& body
-)
+template <detail::says_how_to_acquire How = acquire_options, class Body>
+[[nodiscard]] auto with_lock(client& locks, std::string_view resource, const How& how, Body&& body)
 {
     using function = std::decay_t<Body>;
     constexpr bool callable = std::invocable<function&, lease&>;
@@ -366,23 +360,9 @@ template <class Body>
     if constexpr (awaitable && kept)
     {
         return detail::with_lock<function>(
-            locks, std::string(resource), options, std::forward<Body>(body)
+            locks, std::string(resource), detail::options_of(how), std::forward<Body>(body)
         );
     }
-}
-
-/// Runs `body` under a lease of `ttl`, which is extended as long as the body runs. See above.
-template <class Rep, class Period, class Body>
-[[nodiscard]] auto with_lock(
-    client& locks,
-    std::string_view resource,
-    std::chrono::duration<Rep, Period> ttl,
-    Body&& body
-)
-{
-    acquire_options options;
-    options.ttl = saturate(ttl);
-    return with_lock(locks, resource, options, std::forward<Body>(body));
 }
 
 /// Runs `body` under a lease with the defaults of `acquire_options`. See above.

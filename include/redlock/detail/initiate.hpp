@@ -4,17 +4,9 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
 
-#include <chrono>
-#include <type_traits>
 #include <utility>
 
 namespace redlock::detail {
-
-template <class T>
-inline constexpr bool is_duration = false;
-
-template <class Rep, class Period>
-inline constexpr bool is_duration<std::chrono::duration<Rep, Period>> = true;
 
 /// Starts an operation. Has the executor of the client, because tokens such as `cancel_after` take
 /// the executor of their timer from here.

@@ -3,6 +3,7 @@
 
 #include <redlock/config.hpp>
 #include <redlock/detail/deliver.hpp>
+#include <redlock/detail/demand.hpp>
 #include <redlock/detail/export.hpp>
 #include <redlock/detail/initiate.hpp>
 #include <redlock/error.hpp>
@@ -18,7 +19,6 @@
 
 #include <concepts>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -227,7 +227,7 @@ public:
     )
     {
         return initiate_acquire(
-            patience::wait, resource, detail::options_of(how), std::forward<Token>(token)
+            detail::demand(resource, detail::options_of(how)), std::forward<Token>(token)
         );
     }
 
@@ -259,7 +259,7 @@ public:
     )
     {
         return initiate_acquire(
-            patience::one_round, resource, detail::options_of(how), std::forward<Token>(token)
+            detail::demand::to_try(resource, detail::options_of(how)), std::forward<Token>(token)
         );
     }
 
@@ -320,31 +320,19 @@ public:
 private:
     friend client detail::make_client(std::shared_ptr<detail::client_impl> impl);
 
-    enum class patience : bool
-    {
-        one_round,
-        wait,
-    };
-
     explicit client(std::shared_ptr<detail::client_impl> impl) noexcept;
 
     template <class Token>
-    auto initiate_acquire(
-        patience how,
-        std::string_view resource,
-        const acquire_options& options,
-        Token&& token
-    )
+    auto initiate_acquire(detail::demand wanted, Token&& token)
     {
         return detail::initiate<void(error_code, lease)>(
             std::forward<Token>(token),
             get_executor(),
-            [impl = impl_, how](auto handler, std::string what, const acquire_options& given) {
+            [impl = impl_](auto handler, detail::demand kept) {
                 auto erased = deliver<void(error_code, lease)>(std::move(handler), impl);
-                start_acquire(impl, how, std::move(what), given, std::move(erased));
+                start_acquire(impl, std::move(kept), std::move(erased));
             },
-            std::string(resource),
-            options
+            std::move(wanted)
         );
     }
 
@@ -370,9 +358,7 @@ private:
     );
     static void start_acquire(
         std::shared_ptr<detail::client_impl> impl,
-        patience how,
-        std::string resource,
-        const acquire_options& options,
+        detail::demand wanted,
         boost::asio::any_completion_handler<void(error_code, lease)> handler
     );
 

@@ -63,28 +63,22 @@ struct acquisition
 {
     acquisition(
         std::shared_ptr<client_impl> of,
-        std::string what,
-        const acquire_options& how,
-        bool try_once,
-        caller who,
+        std::shared_ptr<const demand> asked_for,
         time_point now
     )
         : client(std::move(of)),
-          resource(std::move(what)),
-          options(how),
-          once(try_once),
-          asks(who),
+          wanted(std::move(asked_for)),
           arrived(now),
-          give_up(core::shifted({now, {}}, how.wait).steady),
-          in_line(resource, options.owner, client->end_of_turn())
+          give_up(core::shifted({now, {}}, options().wait).steady),
+          in_line(*wanted, client->end_of_turn())
     {
     }
 
+    [[nodiscard]] const acquire_options& options() const noexcept { return wanted->options; }
+    [[nodiscard]] bool once() const noexcept { return wanted->once(); }
+
     std::shared_ptr<client_impl> client;
-    std::string resource;
-    acquire_options options;
-    bool once;  ///< One round, whatever `options.wait` says.
-    caller asks;
+    std::shared_ptr<const demand> wanted;
     time_point arrived;
     time_point give_up;
     waiter in_line;
@@ -106,26 +100,12 @@ struct acquisition
     std::shared_ptr<const attempt> last{};   ///< That it asked for.
 };
 
-bool is_valid(const acquisition& wanted)
-{
-    const client_impl& client = *wanted.client;
-    const client_config& config = client.config();
-    if (client.guarded() && !core::valid_guarded_key(config.key_prefix, wanted.resource))
-        return false;
-    const acquire_options& options = wanted.options;
-    return core::valid_resource(wanted.resource) &&
-           core::valid_options(options, config.node_timeout, client.highest_ttl()) &&
-           options.stop_before >= milliseconds(0) &&
-           options.stop_before <=
-               core::longest_stop_before(options.ttl, config.node_timeout, config.clock_drift);
-}
-
 /// Says why nothing was sent, in the report and in the log.
-void explain(const acquisition& wanted, std::string problem, log_level level = log_level::error)
+void explain(const acquisition& of, std::string problem, log_level level = log_level::error)
 {
-    wanted.client->log_problem(level, "acquire", wanted.resource, problem);
-    if (wanted.options.report)
-        wanted.options.report->problem = std::move(problem);
+    of.client->log_problem(level, "acquire", of.wanted->resource(), problem);
+    if (diagnostics* const report = of.options().report)
+        report->problem = std::move(problem);
 }
 
 std::string too_low_a_token(const hold& held, fencing_token wanted)
@@ -166,10 +146,10 @@ judgement judge(
 /// The lease of what `asked` was granted.
 lease make_lease(const acquisition& of, const vote_round& asked, const judgement& judged)
 {
-    auto held = make_recycled<hold>(of.client, of.options, asked, judged.valid_until);
+    auto held = make_recycled<hold>(of.client, asked, judged.valid_until);
     // As of the beginning: if the process has stood still since the verdict, this is a lease that
     // is over, and not none.
-    lease made = share::make_lease(share::join(held, of.options.ttl, asked.started()));
+    lease made = share::make_lease(share::join(held, of.options().ttl, asked.started()));
     if (of.in_queue)
         held->set_waited();
     of.client->held().add(std::move(held), asked.started(), judged.now);
@@ -193,9 +173,9 @@ void note_places(acquisition& of, const vote_round& asked)
 error_code tell_of_the_absent(acquisition& acquiring)
 {
     client_impl& client = *acquiring.client;
-    const auto asked = client.ask_the_absent(client.new_attempt(acquiring.resource, {}));
-    if (acquiring.options.report)
-        client.write_report(*acquiring.options.report, acquiring.rounds, *asked, nullptr);
+    const auto asked = client.ask_the_absent(client.new_attempt(acquiring.wanted, {}));
+    if (diagnostics* const report = acquiring.options().report)
+        client.write_report(*report, acquiring.rounds, *asked, nullptr);
     // They may have come back just now.
     const error_code ec = asked->error_for(asked->tally().by_votes());
     return ec ? ec : error::quorum_unreachable;
@@ -208,11 +188,10 @@ std::string too_many_rounds(const client_impl& client)
 }
 
 /// Whether this client holds the resource itself.
-bool is_held_here(const acquisition& wanted)
+bool is_held_here(const acquisition& of)
 {
-    const client_impl& client = *wanted.client;
-    const auto held = wanted.client->held().find(wanted.resource);
-    return held && !held->over_at(client.now());
+    const auto held = of.client->held().find(of.wanted->resource());
+    return held && !held->over_at(of.client->now());
 }
 
 /// Tells the observer once that it waits, and the log if it does so for itself.
@@ -221,7 +200,7 @@ void tell_waiting(acquisition& waiting)
     if (std::exchange(waiting.waits, true))
         return;
     waiting.client->events().waiting(waiting.in_line);
-    if (waiting.asks == caller::its_holder && is_held_here(waiting))
+    if (waiting.wanted->by_its_holder && is_held_here(waiting))
     {
         const std::string problem =
             "the function that asks holds it by with_lock, and waits for itself; give both the "
@@ -233,7 +212,7 @@ void tell_waiting(acquisition& waiting)
 /// How long it waits for a place among the rounds under way: a try as long as for an answer.
 time_point end_of_places(const acquisition& of)
 {
-    if (!of.once)
+    if (!of.once())
         return of.give_up;
     return core::shifted(of.client->now(), of.client->config().node_timeout).steady;
 }
@@ -244,9 +223,9 @@ task<error_code> until_placed(acquisition& acquiring, std::optional<place>& take
 {
     client_impl& client = *acquiring.client;
     acquisition_window& rounds = client.acquisitions();
-    if (acquiring.once && rounds.closed())
+    if (acquiring.once() && rounds.closed())
         co_return error_code();
-    if (!acquiring.once)
+    if (!acquiring.once())
         tell_waiting(acquiring);
     const time_point end = end_of_places(acquiring);
     const bool woken = acquiring.in_line.woken();
@@ -261,14 +240,14 @@ task<error_code> until_placed(acquisition& acquiring, std::optional<place>& take
         co_return error_code();
     if (rounds.closed())
         co_return tell_of_the_absent(acquiring);
-    if (diagnostics* const report = acquiring.options.report)
+    if (diagnostics* const report = acquiring.options().report)
     {
         // What the nodes said to an earlier round is not the reason.
         *report = {};
         report->rounds = acquiring.rounds;
         report->problem = too_many_rounds(client);
     }
-    client.log_overload(acquiring.resource, too_many_rounds(client));
+    client.log_overload(acquiring.wanted->resource(), too_many_rounds(client));
     co_return error::overloaded;
 }
 
@@ -276,7 +255,8 @@ task<error_code> until_placed(acquisition& acquiring, std::optional<place>& take
 /// @param token Of the attempt.
 client_impl::wish make_wish(acquisition& from, fencing_token token)
 {
-    client_impl::wish made{.ttl = from.options.ttl, .timed = from.options.report != nullptr};
+    const acquire_options& options = from.options();
+    client_impl::wish made{.ttl = options.ttl, .timed = options.report != nullptr};
     if (from.queues)
     {
         if (!from.arrival)
@@ -284,8 +264,8 @@ client_impl::wish make_wish(acquisition& from, fencing_token token)
         made.arrival = from.in_line.waits_since(*from.arrival);
     }
     // Half of the ttl should be left of a lease.
-    const auto longest = core::shifted(from.client->now(), from.options.ttl / 2).steady;
-    if (!from.once)
+    const auto longest = core::shifted(from.client->now(), options.ttl / 2).steady;
+    if (!from.once())
         made.patience = std::min(from.give_up, longest);
     return made;
 }
@@ -294,7 +274,7 @@ client_impl::wish make_wish(acquisition& from, fencing_token token)
 task<error_code> ask_once(acquisition& acquiring)
 {
     client_impl& client = *acquiring.client;
-    const acquire_options& options = acquiring.options;
+    const acquire_options& options = acquiring.options();
 
     std::optional<place> taken;
     // A corrected round has just given its place away, and keeps it all the same.
@@ -308,7 +288,7 @@ task<error_code> ask_once(acquisition& acquiring)
         std::max(acquiring.corrected ? acquiring.above : fencing_token(), options.fence_at_least);
     // A fresh id for every round: a delayed release of the last one must not match this one.
     acquiring.in_line.forget_wakes();
-    const auto attempt = client.new_attempt(acquiring.resource, acquiring.above);
+    const auto attempt = client.new_attempt(acquiring.wanted, acquiring.above);
     const auto asked = client.ask_to_acquire(
         attempt, make_wish(acquiring, attempt->token), taken ? std::move(*taken) : place()
     );
@@ -341,7 +321,7 @@ task<error_code> ask_once(acquisition& acquiring)
 
     holder_round_ptr holders;
     if (!interrupted && !acquiring.corrected && !asked->guarded() &&
-        judged.verdict == core::verdict::contended && (!acquiring.once || options.report))
+        judged.verdict == core::verdict::contended && (!acquiring.once() || options.report))
     {
         holders = client.ask_holders(*asked);
         interrupted = co_await client.decided(*holders);
@@ -366,7 +346,7 @@ task<error_code> ask_once(acquisition& acquiring)
 task<error_code> join(acquisition& acquiring, std::shared_ptr<hold> held)
 {
     client_impl& client = *acquiring.client;
-    const acquire_options& options = acquiring.options;
+    const acquire_options& options = acquiring.options();
     if (client.guarded() && held->fence() <= options.fence_at_least)
     {
         explain(acquiring, too_low_a_token(*held, options.fence_at_least));
@@ -397,27 +377,28 @@ task<error_code> join(acquisition& acquiring, std::shared_ptr<hold> held)
 /// What the owner who acquires holds already, or null.
 std::shared_ptr<hold> own_hold(const acquisition& acquiring)
 {
-    const owner who = acquiring.options.owner;
+    const owner who = acquiring.options().owner;
     if (who == owner::none)
         return nullptr;
-    auto held = acquiring.client->held().find(acquiring.resource);
+    auto held = acquiring.client->held().find(acquiring.wanted->resource());
     return held && held->owner() == who ? held : nullptr;
 }
 
 /// Says where in the line somebody stood who does not wait any longer.
 void report_place(acquisition& acquiring)
 {
-    if (!acquiring.options.report)
+    diagnostics* const report = acquiring.options().report;
+    if (!report)
         return;
     const waiting_place at = acquiring.in_line.place();
-    acquiring.options.report->position = at.position;
-    acquiring.options.report->waiters = at.length;
+    report->position = at.position;
+    report->waiters = at.length;
 }
 
 /// How long an acquisition stands in line.
 time_point end_of_line(const acquisition& acquiring, core::instant started)
 {
-    if (!acquiring.once)
+    if (!acquiring.once())
         return acquiring.give_up;
     // A try waits for nobody, but for the round of its own owner: that may be granted for both.
     if (!acquiring.in_line.follows_its_owner())
@@ -450,7 +431,7 @@ task<error_code> until_first_or_joined(acquisition& acquiring)
             report_place(acquiring);
             co_return error::contended;
         }
-        if (!acquiring.once)
+        if (!acquiring.once())
             tell_waiting(acquiring);
         pause& sleep = acquiring.in_line.sleep();
         if (const error_code interrupted = co_await client.sleep_until(sleep, end))
@@ -468,7 +449,7 @@ task<error_code> join_or_ask(acquisition& acquiring)
 
 task<error_code> try_once(acquisition& acquiring)
 {
-    const bool alone = acquiring.options.owner == owner::none && acquiring.in_line.may_ask();
+    const bool alone = acquiring.options().owner == owner::none && acquiring.in_line.may_ask();
     return alone ? ask_once(acquiring) : join_or_ask(acquiring);
 }
 
@@ -566,7 +547,7 @@ task<error_code> try_again(acquisition& acquiring, error_code ec)
             if (!client.running())
                 co_return asio::error::operation_aborted;
             const core::instant lost_at = client.now();
-            if (acquiring.once || lost_at.steady >= acquiring.give_up)
+            if (acquiring.once() || lost_at.steady >= acquiring.give_up)
                 break;
             tell_waiting(acquiring);
             const auto delay = delays.next(random_bits());
@@ -586,24 +567,21 @@ task<error_code> try_again(acquisition& acquiring, error_code ec)
 // round: each costs an allocation.
 task<result<lease>> run_acquisition(
     std::shared_ptr<client_impl> self,
-    std::string resource,
-    acquire_options options,
-    bool once,
-    caller asks
+    std::shared_ptr<const demand> wanted
 )
 {
     client_impl& client = *self;
     const core::instant started = client.now();
-    acquisition acquiring(
-        std::move(self), std::move(resource), options, once, asks, started.steady
-    );
+    acquisition acquiring(std::move(self), std::move(wanted), started.steady);
+    const demand& what = *acquiring.wanted;
+    diagnostics* const report = what.options.report;
 
-    if (options.report)
-        *options.report = {};
+    if (report)
+        *report = {};
     error_code ec;
-    if (!is_valid(acquiring))
+    if (auto problem = problem_of_acquisition(client.config(), what); !problem.empty())
     {
-        explain(acquiring, problem_of_acquisition(client.config(), acquiring.resource, options));
+        explain(acquiring, std::move(problem));
         ec = error::invalid_argument;
     }
     else if (!client.running())
@@ -615,7 +593,7 @@ task<result<lease>> run_acquisition(
     if (!ec)
     {
         client.waiting_for().enter(acquiring.in_line);
-        acquiring.queues = !once && client.queues();
+        acquiring.queues = !what.once() && client.queues();
         if (acquiring.queues && !acquiring.in_line.may_ask())
             acquiring.arrival = client.arrival_now();
         ec = co_await try_once(acquiring);
@@ -626,15 +604,16 @@ task<result<lease>> run_acquisition(
     if (ec && acquiring.in_queue && client.connected())
         client.leave_queues(acquiring.last);
     const bool denied = ec == error::contended || ec == asio::error::operation_aborted;
-    if (denied && options.report)
-        options.report->held_by_this_client = is_held_here(acquiring);
+    if (denied && report)
+        report->held_by_this_client = is_held_here(acquiring);
     if (ec)
-    {
-        client.events().not_acquired(acquiring.resource, ec, acquiring.rounds, started);
+        client.events().not_acquired(what.resource(), ec, acquiring.rounds, started);
+    if (ec == error::contended && what.tries)
+        co_return lease();
+    if (ec)
         co_return ec;
-    }
-    if (options.report)
-        options.report->problem.clear();  // It has waited for itself, and was granted all the same.
+    if (report)
+        report->problem.clear();  // It has waited for itself, and was granted all the same.
     const core::nanoseconds waited = acquiring.granted_at.steady - started.steady;
     client.events().acquired(acquiring.granted, acquiring.rounds, waited);
     co_return std::move(acquiring.granted);
@@ -642,30 +621,9 @@ task<result<lease>> run_acquisition(
 
 }  // namespace
 
-task<result<lease>> acquire(
-    std::shared_ptr<client_impl> self,
-    std::string resource,
-    acquire_options options,
-    caller asks
-)
+task<result<lease>> acquire(std::shared_ptr<client_impl> self, std::shared_ptr<const demand> wanted)
 {
-    const bool once = options.wait == milliseconds(0);
-    return run_acquisition(std::move(self), std::move(resource), options, once, asks);
-}
-
-task<result<lease>> try_acquire(
-    std::shared_ptr<client_impl> self,
-    std::string resource,
-    acquire_options options
-)
-{
-    options.wait = milliseconds(0);
-    auto outcome = co_await run_acquisition(
-        std::move(self), std::move(resource), options, true, caller::anybody
-    );
-    if (!outcome && outcome.error() == error::contended)
-        co_return lease();
-    co_return outcome;
+    return run_acquisition(std::move(self), std::move(wanted));
 }
 
 }  // namespace redlock::detail

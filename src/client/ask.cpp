@@ -45,19 +45,14 @@ void write_vote(node_vote& to, const reply& from, std::uint64_t stamp)
 }  // namespace
 
 std::shared_ptr<const attempt> client_impl::new_attempt(
-    std::string_view resource,
+    std::shared_ptr<const demand> wanted,
     fencing_token above
 )
 {
     fencing_token token;
     if (guarded())
         token = fencing_token::from_value(token_clock_.next(time_->wall() + way(), above.value()));
-    std::string key;
-    key.reserve(config_.key_prefix.size() + resource.size());
-    key.append(config_.key_prefix).append(resource);
-    return make_recycled<attempt>(
-        attempt{std::move(key), config_.key_prefix.size(), ids_.next(), token}
-    );
+    return make_recycled<attempt>(attempt{std::move(wanted), ids_.next(), token});
 }
 
 template <class Round>
@@ -250,10 +245,10 @@ void client_impl::on_wake(std::size_t node, std::string_view key)
     if (waiter* const head = lines_.head_of(resource))
         return head->on_wake(node, core::quorum_size(nodes_.size()));
     // Nobody waits any more, and the next one should not wait for the reservation to end.
-    const auto asked = make_round<holder_round>(
-        verb::leave, new_attempt(resource, fencing_token()), milliseconds(0)
-    );
-    put(node, asked);
+    demand nothing(resource, acquire_options());
+    nothing.put_in_front(config_.key_prefix);
+    const auto about = new_attempt(make_recycled<demand>(std::move(nothing)), fencing_token());
+    put(node, make_round<holder_round>(verb::leave, about, milliseconds(0)));
 }
 
 holder_round_ptr client_impl::ask_holders(const vote_round& lost)

@@ -108,18 +108,15 @@ void client::start_close(
 
 void client::start_acquire(
     std::shared_ptr<detail::client_impl> impl,
-    patience how,
-    std::string resource,
-    const acquire_options& options,
+    detail::demand wanted,
     boost::asio::any_completion_handler<void(error_code, lease)> handler
 )
 {
     const detail::client_impl& client = *impl;  // Kept by the initiation.
-    const auto asks = impl->under_lock().is_caller(resource) ? detail::caller::its_holder
-                                                             : detail::caller::anybody;
-    auto body = how == patience::one_round
-                    ? detail::try_acquire(std::move(impl), std::move(resource), options)
-                    : detail::acquire(std::move(impl), std::move(resource), options, asks);
+    wanted.by_its_holder = impl->under_lock().is_caller(wanted.resource());
+    wanted.put_in_front(client.config().key_prefix);
+    auto kept = detail::make_recycled<detail::demand>(std::move(wanted));
+    auto body = detail::acquire(std::move(impl), std::move(kept));
     detail::spawn_op(client, std::move(body), std::move(handler));
 }
 

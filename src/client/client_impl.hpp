@@ -151,10 +151,10 @@ public:
     // Rounds: ask.cpp.
     [[nodiscard]] std::size_t node_count() const noexcept { return nodes_.size(); }
 
-    /// A fresh attempt id for the key of `resource`.
+    /// Another attempt at what is wanted.
     /// @param above What its token must exceed, in guarded mode.
     [[nodiscard]] std::shared_ptr<const attempt> new_attempt(
-        std::string_view resource,
+        std::shared_ptr<const demand> wanted,
         fencing_token above
     );
 
@@ -299,12 +299,6 @@ public:
         const vote_round& asked,
         const holder_round* holders
     ) const;
-
-    /// The longest ttl that a lease may ask for.
-    [[nodiscard]] milliseconds highest_ttl() const noexcept
-    {
-        return guarded() ? config_.ttl_max : core::max_ttl;
-    }
 
     [[nodiscard]] bool guarded() const noexcept { return config_.mode == mode::guarded; }
 

@@ -150,11 +150,9 @@ error_code why_not(const hold& held, milliseconds ttl)
 task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl, place taken, time_point limit)
 {
     client_impl& client = *held->client();
-    if (!core::valid_ttl(ttl, client.config().node_timeout, client.highest_ttl()))
+    if (const auto problem = problem_of_ttl(client.config(), ttl); !problem.empty())
     {
-        client.log_problem(
-            log_level::error, "extend", held->resource(), problem_of_ttl(client.config(), ttl)
-        );
+        client.log_problem(log_level::error, "extend", held->resource(), problem);
         co_return error::invalid_argument;
     }
     if (const error_code ec = why_not(*held, ttl))

@@ -11,16 +11,14 @@ namespace redlock::detail {
 
 hold::hold(
     std::shared_ptr<client_impl> client,
-    const acquire_options& options,
     const vote_round& granted_by,
     core::instant valid_until
 )
     : client_(std::move(client)),
-      owner_(options.owner),
-      longest_ttl_(options.ttl),
-      extended_by_(options.auto_extend ? options.ttl : milliseconds(0)),
       granted_by_(std::static_pointer_cast<vote_round>(granted_by.shared())),
-      limit_(core::shifted(granted_by.started(), options.hold_max)),
+      longest_ttl_(wanted().options.ttl),
+      extended_by_(wanted().options.auto_extend ? longest_ttl_ : milliseconds(0)),
+      limit_(core::shifted(granted_by.started(), wanted().options.hold_max)),
       valid_until_(valid_until)
 {
 }

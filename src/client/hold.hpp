@@ -54,7 +54,6 @@ class hold : public watched, private extension_window::entrant
 public:
     hold(
         std::shared_ptr<client_impl> client,
-        const acquire_options& options,
         const vote_round& granted_by,
         core::instant valid_until
     );
@@ -64,9 +63,10 @@ public:
     {
         return granted_by_->about();
     }
-    [[nodiscard]] std::string_view resource() const noexcept { return about()->resource(); }
+    [[nodiscard]] const demand& wanted() const noexcept { return *about()->of; }
+    [[nodiscard]] std::string_view resource() const noexcept { return wanted().resource(); }
     [[nodiscard]] fencing_token fence() const noexcept { return about()->token; }
-    [[nodiscard]] redlock::owner owner() const noexcept { return owner_; }
+    [[nodiscard]] redlock::owner owner() const noexcept { return wanted().options.owner; }
     [[nodiscard]] vote_round& granted_by() const noexcept { return *granted_by_; }
 
     /// Whether an extension to `until` would exceed `hold_max`.
@@ -152,11 +152,10 @@ private:
     bool is_lost(core::instant now) const noexcept;
 
     std::shared_ptr<client_impl> client_;
-    redlock::owner owner_;
-    milliseconds longest_ttl_;
-    bool waited_ = false;
-    milliseconds extended_by_;
     std::shared_ptr<vote_round> granted_by_;
+    milliseconds longest_ttl_;
+    milliseconds extended_by_;
+    bool waited_ = false;
     core::instant limit_;  ///< Acquired plus hold_max.
     bool extension_tried_ = false;
     bool release_begun_ = false;

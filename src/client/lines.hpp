@@ -1,6 +1,7 @@
 #ifndef REDLOCK_SRC_CLIENT_LINES_HPP
 #define REDLOCK_SRC_CLIENT_LINES_HPP
 
+#include <redlock/detail/demand.hpp>
 #include <redlock/detail/recycling.hpp>
 #include <redlock/options.hpp>
 
@@ -54,9 +55,9 @@ struct line
 class waiter
 {
 public:
-    /// @param resource Must outlive the waiter.
-    waiter(std::string_view resource, redlock::owner who, turn& end_of_turn) noexcept
-        : resource_(resource), owner_(who), sleep_(end_of_turn)
+    /// @param wanted Must outlive the waiter.
+    waiter(const demand& wanted, turn& end_of_turn) noexcept
+        : resource_(wanted.resource()), owner_(wanted.options.owner), sleep_(end_of_turn)
     {
     }
 

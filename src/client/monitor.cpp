@@ -28,7 +28,7 @@ void monitor::round_ended(const vote_round& asked, error_code outcome, core::ins
     if (!observer_)
         return;
     observer_->on_round({
-        asked.about()->resource(),
+        asked.about()->of->resource(),
         asked.what() == verb::extend,
         outcome,
         asked.tally().granted(),

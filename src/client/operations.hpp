@@ -1,17 +1,14 @@
 #ifndef REDLOCK_SRC_CLIENT_OPERATIONS_HPP
 #define REDLOCK_SRC_CLIENT_OPERATIONS_HPP
 
+#include <redlock/detail/demand.hpp>
 #include <redlock/lease.hpp>
-#include <redlock/options.hpp>
 
 #include "client/client_impl.hpp"
 #include "client/hold.hpp"
 #include "loop/task.hpp"
 
-#include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
 
 /// The operations of a client and of its leases, each one a coroutine that runs on the strand.
 namespace redlock::detail {
@@ -22,26 +19,10 @@ namespace redlock::detail {
 /// Waits for a quorum of ready nodes.
 [[nodiscard]] task<error_code> wait_ready(std::shared_ptr<client_impl> self);
 
-/// The caller that asks for a resource.
-enum class caller : std::uint8_t
-{
-    anybody,
-    its_holder,  ///< The function that runs under a lock of the resource.
-};
-
-/// Acquires `resource`, in as many rounds as `options.wait` allows.
+/// Acquires what is wanted, in as many rounds as its `wait` allows.
 [[nodiscard]] task<result<lease>> acquire(
     std::shared_ptr<client_impl> self,
-    std::string resource,
-    acquire_options options,
-    caller asks
-);
-
-/// As `acquire` with one round; a contended resource yields an empty lease.
-[[nodiscard]] task<result<lease>> try_acquire(
-    std::shared_ptr<client_impl> self,
-    std::string resource,
-    acquire_options options
+    std::shared_ptr<const demand> wanted
 );
 
 /// Prolongs `held` to `ttl` from now.

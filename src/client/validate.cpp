@@ -194,24 +194,22 @@ std::string problem_of_ttl(const client_config& config, milliseconds ttl)
     return {};
 }
 
-std::string problem_of_acquisition(
-    const client_config& config,
-    std::string_view resource,
-    const acquire_options& options
-)
+std::string problem_of_acquisition(const client_config& config, const demand& wanted)
 {
     using namespace std::chrono_literals;
 
-    if (!core::valid_resource(resource))
+    const std::size_t size = wanted.resource().size();
+    if (size == 0 || size > core::max_resource_size)
     {
-        return "resource has " + std::to_string(resource.size()) + " bytes, must have 1 to " +
+        return "resource has " + std::to_string(size) + " bytes, must have 1 to " +
                std::to_string(core::max_resource_size);
     }
-    if (config.mode == mode::guarded && !core::valid_guarded_key(config.key_prefix, resource))
+    if (config.mode == mode::guarded && wanted.key.starts_with(core::reserved_prefix))
     {
         return "key_prefix and resource make a key that begins with '" +
                std::string(core::reserved_prefix) + "', which is kept for guarded mode itself";
     }
+    const acquire_options& options = wanted.options;
     if (options.wait < 0ms)
         return out_of_range("wait", options.wait, 0ms, forever);
     if (options.hold_max < 1ms)

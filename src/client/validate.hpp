@@ -2,10 +2,9 @@
 #define REDLOCK_SRC_CLIENT_VALIDATE_HPP
 
 #include <redlock/config.hpp>
-#include <redlock/options.hpp>
+#include <redlock/detail/demand.hpp>
 
 #include <string>
-#include <string_view>
 
 namespace redlock::detail {
 
@@ -16,11 +15,7 @@ void validate(const client_config& config);
 // What is wrong with an argument: its name, its value and the limit. Empty: nothing.
 
 [[nodiscard]] std::string problem_of_ttl(const client_config& config, milliseconds ttl);
-[[nodiscard]] std::string problem_of_acquisition(
-    const client_config& config,
-    std::string_view resource,
-    const acquire_options& options
-);
+[[nodiscard]] std::string problem_of_acquisition(const client_config& config, const demand& wanted);
 
 }  // namespace redlock::detail
 

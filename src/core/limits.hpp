@@ -1,7 +1,6 @@
 #ifndef REDLOCK_SRC_CORE_LIMITS_HPP
 #define REDLOCK_SRC_CORE_LIMITS_HPP
 
-#include <redlock/options.hpp>
 #include <redlock/time.hpp>
 
 #include "core/validity.hpp"
@@ -58,52 +57,8 @@ inline constexpr milliseconds queue_ttl = 1min;
 /// For a client that is far away. Nodes accept no longer one.
 inline constexpr milliseconds longest_reservation = reservation_for(max_node_timeout);
 
-[[nodiscard]] constexpr bool valid_resource(std::string_view resource) noexcept
-{
-    return !resource.empty() && resource.size() <= max_resource_size;
-}
-
 /// Keys of guarded mode itself begin with this: markers, quarantines and fences.
 inline constexpr std::string_view reserved_prefix = "redlock:";
-
-/// Whether a lock key is free for use in guarded mode.
-[[nodiscard]] constexpr bool valid_guarded_key(
-    std::string_view key_prefix,
-    std::string_view resource
-) noexcept
-{
-    for (std::size_t i = 0; i < reserved_prefix.size(); ++i)
-    {
-        const std::size_t in_resource = i - key_prefix.size();
-        const bool from_prefix = i < key_prefix.size();
-        if (!from_prefix && in_resource >= resource.size())
-            return true;
-        if ((from_prefix ? key_prefix[i] : resource[in_resource]) != reserved_prefix[i])
-            return true;
-    }
-    return false;
-}
-
-/// A ttl that leaves something after the node timeout; what is left after the drift is checked
-/// with it, for a ttl that the drift uses up can never be granted in time.
-[[nodiscard]] constexpr bool valid_ttl(
-    milliseconds ttl,
-    milliseconds node_timeout,
-    milliseconds highest
-) noexcept
-{
-    return ttl >= min_ttl && ttl <= highest && ttl > node_timeout;
-}
-
-[[nodiscard]] constexpr bool valid_options(
-    const acquire_options& options,
-    milliseconds node_timeout,
-    milliseconds highest_ttl
-) noexcept
-{
-    return valid_ttl(options.ttl, node_timeout, highest_ttl) && options.wait >= 0ms &&
-           options.hold_max >= 1ms;
-}
 
 /// The highest `stop_before`. An extension that is sent after a third of the ttl has been repeated
 /// once by then.

@@ -1,6 +1,7 @@
 #ifndef REDLOCK_SRC_NODE_NODE_HPP
 #define REDLOCK_SRC_NODE_NODE_HPP
 
+#include <redlock/detail/demand.hpp>
 #include <redlock/diagnostics.hpp>
 #include <redlock/error.hpp>
 #include <redlock/fencing.hpp>
@@ -42,18 +43,13 @@ inline constexpr std::size_t verb_count = 6;
 /// The unique value of one round: 20 random bytes in hexadecimal.
 using attempt_id = std::array<char, 40>;
 
-/// A resource and the value that one round sets its key to. Shared by all questions about it.
+/// What an acquisition asks for, and the value to which one of its rounds sets the key. Shared by
+/// all questions about it.
 struct attempt
 {
-    std::string key;
-    std::size_t prefix_size;  ///< How much of the key is not the resource.
+    std::shared_ptr<const demand> of;
     attempt_id id;
     fencing_token token;  ///< Empty in plain mode.
-
-    [[nodiscard]] std::string_view resource() const noexcept
-    {
-        return std::string_view(key).substr(prefix_size);
-    }
 };
 
 /// What a node said to a question, from the one who read it to the report.
@@ -111,7 +107,7 @@ public:
     [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
     [[nodiscard]] verb what() const noexcept { return what_; }
     [[nodiscard]] const std::shared_ptr<const attempt>& about() const noexcept { return about_; }
-    [[nodiscard]] std::string_view key() const noexcept { return about_->key; }
+    [[nodiscard]] std::string_view key() const noexcept { return about_->of->key; }
     [[nodiscard]] std::string_view id() const noexcept
     {
         return {about_->id.data(), about_->id.size()};

@@ -64,9 +64,10 @@ std::vector<words> read_commands(std::string_view bytes)
 
 detail::question_ptr take_question(byte_source& from, verb what, bool guarded, std::uint64_t serial)
 {
-    detail::attempt about{from.take_text(), 0, {}, {}};
-    if (about.key.empty())
-        about.key = "k";
+    const std::string key = from.take_text();
+    auto wanted =
+        std::make_shared<const detail::demand>(key.empty() ? "k" : key, redlock::acquire_options());
+    detail::attempt about{std::move(wanted), {}, {}};
     for (char& each : about.id)
         each = "0123456789abcdef"[from.below(16)];
     std::uint64_t stamp = 0;

@@ -129,31 +129,23 @@ void check(const client_config& config)
     require(config.node_timeout < config.ttl_max, "some ttl is longer than node_timeout");
 }
 
-void check_options(byte_source& from)
+void check_options(byte_source& from, const client_config& config)
 {
     redlock::acquire_options options;
     options.ttl = take_time(from);
     options.wait = take_time(from);
     options.hold_max = take_time(from);
-    const milliseconds node_timeout = take_time(from);
-    const milliseconds highest = take_time(from);
-    if (redlock::core::valid_options(options, node_timeout, highest))
-    {
-        require(options.ttl >= redlock::core::min_ttl && options.ttl <= highest, "ttl");
-        require(options.ttl > node_timeout, "ttl is longer than node_timeout");
-        require(options.wait.count() >= 0 && options.hold_max.count() > 0, "wait and hold_max");
-    }
-}
-
-void check_resource(byte_source& from)
-{
-    const std::string prefix = from.take_text();
-    const std::string resource = from.take_text();
-    require(
-        redlock::core::valid_guarded_key(prefix, resource) ==
-            !(prefix + resource).starts_with(redlock::core::reserved_prefix),
-        "a lock key of guarded mode does not begin like its own keys"
-    );
+    redlock::detail::demand wanted(from.take_text(), options);
+    wanted.put_in_front(config.key_prefix);
+    if (!redlock::detail::problem_of_acquisition(config, wanted).empty())
+        return;
+    const bool plain = config.mode == redlock::mode::plain;
+    const milliseconds longest = plain ? redlock::core::max_ttl : config.ttl_max;
+    require(options.ttl >= redlock::core::min_ttl && options.ttl <= longest, "ttl");
+    require(options.ttl > config.node_timeout, "ttl is longer than node_timeout");
+    require(options.wait.count() >= 0 && options.hold_max.count() > 0, "wait and hold_max");
+    require(!wanted.resource().empty(), "a resource has a name");
+    require(plain || !wanted.key.starts_with("redlock:"), "a key is not one of guarded mode");
 }
 
 }  // namespace
@@ -164,10 +156,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (bytes.find(secret) != bytes.npos)
         return 0;  // libFuzzer learns it, and then it may be a part of a name that is shown.
     byte_source from(bytes);
-    check_options(from);
-    check_resource(from);
     const client_config config = take_config(from);
-    if (is_valid(config))
-        check(config);
+    if (!is_valid(config))
+        return 0;
+    check(config);
+    check_options(from, config);
     return 0;
 }

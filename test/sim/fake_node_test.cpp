@@ -279,7 +279,9 @@ private:
         if (!known.empty() && (!mostly_new || chance_.below(4) == 0))
             return known.at(chance_.below(known.size()));
         auto made = std::make_shared<detail::attempt>();
-        made->key = keys.at(chance_.below(keys.size()));
+        made->of = std::make_shared<detail::demand>(
+            keys.at(chance_.below(keys.size())), acquire_options()
+        );
         const std::string name = std::to_string(++serial_);
         made->id.fill('-');
         std::ranges::copy(name, made->id.begin());

@@ -52,7 +52,8 @@ inline question_of_test_ptr make_question(
 )
 {
     static std::uint64_t serial = 0;
-    detail::attempt about{key, 0, {}, {}};
+    auto wanted = std::make_shared<const detail::demand>(key, acquire_options());
+    detail::attempt about{std::move(wanted), {}, {}};
     about.id.fill(key.front());
     if (stamp != 0)
         about.token = fencing_token::from_value(stamp);

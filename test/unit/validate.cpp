@@ -79,6 +79,18 @@ void check_limits(
     }
 }
 
+/// Whether a client has no objection to such an acquisition.
+bool may_acquire(
+    const std::string& resource,
+    const acquire_options& options = {},
+    const client_config& config = valid_config()
+)
+{
+    detail::demand wanted(resource, options);
+    wanted.put_in_front(config.key_prefix);
+    return detail::problem_of_acquisition(config, wanted).empty();
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(test_validate)
@@ -299,6 +311,102 @@ BOOST_AUTO_TEST_CASE(a_certificate_and_its_key_go_together)
     BOOST_TEST(complaint(set("cert.pem", "key.pem")) == "");
     check_rejected(set("cert.pem", ""), {"'n1:6379'", "tls.cert_file", "tls.key_file"});
     check_rejected(set("", "key.pem"), {"'n1:6379'", "tls.cert_file", "tls.key_file"});
+}
+
+BOOST_AUTO_TEST_CASE(a_resource_has_1_to_512_bytes)
+{
+    for (std::size_t size = 0; size <= 1024; ++size)
+        BOOST_TEST(may_acquire(std::string(size, 'x')) == (size >= 1 && size <= 512), size);
+}
+
+BOOST_AUTO_TEST_CASE(a_resource_may_have_any_bytes)
+{
+    for (int byte = 0; byte < 256; ++byte)
+        BOOST_TEST(may_acquire(std::string(1, static_cast<char>(byte))), byte);
+}
+
+BOOST_AUTO_TEST_CASE(a_ttl_is_10_ms_to_ttl_max_and_in_plain_mode_to_24_h)
+{
+    client_config guarded = valid_config();
+    guarded.node_timeout = 1ms;
+    client_config plain = guarded;
+    plain.mode = mode::plain;
+    for (const milliseconds ttl : {milliseconds::min(), -10ms, 0ms, 9ms, 24h + 1ms, forever})
+    {
+        BOOST_TEST(detail::problem_of_ttl(plain, ttl) != "", ttl.count() << " ms");
+        BOOST_TEST(detail::problem_of_ttl(guarded, ttl) != "", ttl.count() << " ms");
+    }
+    for (const milliseconds ttl : {10ms, milliseconds(24h)})
+        BOOST_TEST(detail::problem_of_ttl(plain, ttl) == "");
+    BOOST_TEST(detail::problem_of_ttl(guarded, guarded.ttl_max) == "");
+    BOOST_TEST(detail::problem_of_ttl(guarded, guarded.ttl_max + 1ms) != "");
+}
+
+BOOST_AUTO_TEST_CASE(a_ttl_is_more_than_the_node_timeout)
+{
+    client_config config = valid_config();
+    config.node_timeout = 50ms;
+
+    BOOST_TEST(detail::problem_of_ttl(config, 49ms) != "");
+    BOOST_TEST(detail::problem_of_ttl(config, 50ms) != "");
+    BOOST_TEST(detail::problem_of_ttl(config, 51ms) == "");
+}
+
+BOOST_AUTO_TEST_CASE(the_default_options_are_valid_with_every_node_timeout_below_10_s)
+{
+    client_config config = valid_config();
+    for (const milliseconds node_timeout : {1ms, 50ms, 9'999ms})
+    {
+        config.node_timeout = node_timeout;
+        BOOST_TEST(may_acquire("r", {}, config), node_timeout.count() << " ms");
+    }
+    config.node_timeout = 10s;
+    BOOST_TEST(!may_acquire("r", {}, config));
+}
+
+BOOST_AUTO_TEST_CASE(options_are_valid_if_each_of_them_is)
+{
+    struct
+    {
+        const char* what;
+        acquire_options options;
+        bool valid;
+    } const cases[] = {
+        {"shortest ttl", {.ttl = 51ms}, true},
+        {"ttl of the node timeout", {.ttl = 50ms}, false},
+        {"endless ttl", {.ttl = forever}, false},
+        {"no wait", {.wait = 0ms}, true},
+        {"endless wait", {.wait = forever}, true},
+        {"negative wait", {.wait = -1ms}, false},
+        {"most negative wait", {.wait = milliseconds::min()}, false},
+        {"shortest hold", {.hold_max = 1ms}, true},
+        {"endless hold", {.hold_max = forever}, true},
+        {"no hold", {.hold_max = 0ms}, false},
+        {"negative hold", {.hold_max = milliseconds::min()}, false},
+        {"longest stop", {.ttl = 3s, .stop_before = 1867ms}, true},
+        {"stop for too long", {.ttl = 3s, .stop_before = 1868ms}, false},
+        {"negative stop", {.stop_before = -1ms}, false},
+    };
+
+    client_config config = valid_config();
+    config.node_timeout = 50ms;
+    for (const auto& each : cases)
+        BOOST_TEST(may_acquire("r", each.options, config) == each.valid, each.what);
+}
+
+BOOST_AUTO_TEST_CASE(a_key_of_guarded_mode_does_not_begin_as_its_own_keys_do)
+{
+    client_config config = valid_config();
+    for (const std::string prefix : {"", "r", "redlock", "redlock:"})
+    {
+        config.key_prefix = prefix;
+        const std::string rest = std::string("redlock:").substr(prefix.size());
+        config.mode = mode::guarded;
+        BOOST_TEST(!may_acquire(rest + "x", {}, config), prefix);
+        BOOST_TEST(may_acquire("x" + rest, {}, config) == (prefix != "redlock:"), prefix);
+        config.mode = mode::plain;
+        BOOST_TEST(may_acquire(rest + "x", {}, config), prefix);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(no_message_holds_a_login)

@@ -63,7 +63,8 @@ struct batch_fixture
 
     boost::intrusive_ptr<question_of_test> make(verb what, const std::string& key)
     {
-        detail::attempt about{key, 0, {}, {}};
+        auto wanted = std::make_shared<const detail::demand>(key, redlock::acquire_options());
+        detail::attempt about{std::move(wanted), {}, {}};
         about.id.fill(key.front());
         return detail::question::keep(std::make_shared<question_of_test>(
             ++serial,
@@ -191,11 +192,12 @@ BOOST_AUTO_TEST_CASE(a_guarded_extension_has_its_stamp_and_brings_its_token_alon
 {
     const auto guarded = guard_of_test();
     detail::command_encoder encoder(guarded, false);
+    const auto wanted = std::make_shared<detail::demand>("a", redlock::acquire_options());
     const auto asked = detail::question::keep(std::make_shared<question_of_test>(
         1,
         verb::extend,
         std::make_shared<const detail::attempt>(
-            detail::attempt{"a", 0, {}, redlock::fencing_token::from_value(7)}
+            detail::attempt{wanted, {}, redlock::fencing_token::from_value(7)}
         ),
         milliseconds(1500),
         9

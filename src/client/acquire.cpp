@@ -91,13 +91,11 @@ struct acquisition
     lease granted{};
     core::instant granted_at{};
 
-    bool queues = false;                     ///< It waits in the queues of the nodes.
-    std::optional<std::uint64_t> arrival{};  ///< When it came. See `waiter::waits_since`.
-    bool in_queue = false;                   ///< It may have a place in one.
-    std::optional<std::size_t> position{};   ///< The best that the last round told.
-    std::size_t polls = 0;                   ///< Since the nodes woke it.
-    bool watching = false;                   ///< The nodes will tell when the key changes, once.
-    std::shared_ptr<const attempt> last{};   ///< That it asked for.
+    core::queue_place queued{};             ///< In the queues of the nodes.
+    std::optional<std::size_t> position{};  ///< The best that the last round told.
+    std::size_t polls = 0;                  ///< Since the nodes woke it.
+    bool watching = false;                  ///< The nodes will tell when the key changes, once.
+    std::shared_ptr<const attempt> last{};  ///< That it asked for.
 };
 
 /// Says why nothing was sent, in the report and in the log.
@@ -146,20 +144,19 @@ judgement judge(
 /// The lease of what `asked` was granted.
 lease make_lease(const acquisition& of, const vote_round& asked, const judgement& judged)
 {
-    auto held = make_recycled<hold>(of.client, asked, judged.valid_until);
+    auto held = make_recycled<hold>(of.client, asked, of.queued, judged.valid_until);
     // As of the beginning: if the process has stood still since the verdict, this is a lease that
     // is over, and not none.
     lease made = share::make_lease(share::join(held, of.options().ttl, asked.started()));
-    if (of.in_queue)
-        held->set_waited();
     of.client->held().add(std::move(held), asked.started(), judged.now);
     return made;
 }
 
-/// Where a round has left the acquisition in the queues of the nodes.
+/// Where a lost round has left the acquisition in the queues of the nodes.
 void note_places(acquisition& of, const vote_round& asked)
 {
-    of.in_queue = true;
+    of.queued.lose_round();
+    of.position.reset();
     for (std::size_t node = 0; node < asked.node_count(); ++node)
     {
         const auto answer = asked.answer_of(node);
@@ -251,22 +248,35 @@ task<error_code> until_placed(acquisition& acquiring, std::optional<place>& take
     co_return error::overloaded;
 }
 
-/// What to ask the nodes for.
-/// @param token Of the attempt.
-client_impl::wish make_wish(acquisition& from, fencing_token token)
+/// What a round says of the place of the acquisition in the queues of the nodes.
+/// @param token Of the round. An acquisition that waits for no other one arrives with it.
+queue_entry make_entry(acquisition& of, fencing_token token)
 {
-    const acquire_options& options = from.options();
-    client_impl::wish made{.ttl = options.ttl, .timed = options.report != nullptr};
-    if (from.queues)
-    {
-        if (!from.arrival)
-            from.arrival = token.value();
-        made.arrival = from.in_line.waits_since(*from.arrival);
-    }
+    if (of.queued.is_apart())
+        return {};
+    const std::uint64_t arrival = of.in_line.waits_since(of.queued.arrive(token.value()));
+    return {of.queued.in_round(), arrival, of.client->own_reservation()};
+}
+
+/// Puts the next round to the nodes.
+vote_round_ptr start_round(acquisition& of, place taken)
+{
+    client_impl& client = *of.client;
+    const acquire_options& options = of.options();
+    // A fresh id for every round: a delayed release of the last one must not match this one.
+    const auto about = client.new_attempt(of.wanted, of.above);
+    const queue_entry entry = make_entry(of, about->token);
+    auto made =
+        client.make_vote({.what = verb::acquire, .about = about, .ttl = options.ttl, .entry = entry}
+        );
+    made->occupy(std::move(taken));
+    if (options.report)
+        made->time_answers(client.time());
     // Half of the ttl should be left of a lease.
-    const auto longest = core::shifted(from.client->now(), options.ttl / 2).steady;
-    if (!from.once())
-        made.patience = std::min(from.give_up, longest);
+    const auto longest = core::shifted(made->started(), options.ttl / 2).steady;
+    if (!of.once())
+        made->be_patient(client.timer(), std::min(of.give_up, longest));
+    client.put_to_all(made);
     return made;
 }
 
@@ -286,12 +296,8 @@ task<error_code> ask_once(acquisition& acquiring)
     // Fences that were told are worth one round: later the time has passed them.
     acquiring.above =
         std::max(acquiring.corrected ? acquiring.above : fencing_token(), options.fence_at_least);
-    // A fresh id for every round: a delayed release of the last one must not match this one.
     acquiring.in_line.forget_wakes();
-    const auto attempt = client.new_attempt(acquiring.wanted, acquiring.above);
-    const auto asked = client.ask_to_acquire(
-        attempt, make_wish(acquiring, attempt->token), taken ? std::move(*taken) : place()
-    );
+    const auto asked = start_round(acquiring, taken ? std::move(*taken) : place());
     error_code interrupted = co_await client.decided(*asked);
     if (!client.running())
         interrupted = asio::error::operation_aborted;
@@ -302,11 +308,10 @@ task<error_code> ask_once(acquisition& acquiring)
     // A lost round can leave our key on a minority of nodes and on every node that timed out.
     // Undo it before waiting, or others queue behind a resource that nobody holds.
     if (!granted)
-        client.release(*asked, options.ttl, asked->arrival());
-    acquiring.position.reset();
-    // An answer that is still to come may be a denial, and the release has kept a place.
-    if (asked->arrival() && (!granted || asked->tally().denied() > 0))
+    {
+        client.release(*asked, options.ttl, acquiring.queued.in_round());
         note_places(acquiring, *asked);
+    }
 
     // A client whose clock or whose idea of the last token was wrong knows better now. That is no
     // reason to wait, or to give up a single try; but only once in a row, for somebody who acquires
@@ -317,9 +322,9 @@ task<error_code> ask_once(acquisition& acquiring)
     // that: who always comes anew to one bad node never gets its turn.
     const std::size_t spare = core::spare_nodes(asked->node_count());
     if (acquiring.corrected && asked->count_of(reason::clock) > spare)
-        acquiring.arrival.reset();
+        acquiring.queued.forget_arrival();
 
-    holder_round_ptr holders;
+    whole_round_ptr holders;
     if (!interrupted && !acquiring.corrected && !asked->guarded() &&
         judged.verdict == core::verdict::contended && (!acquiring.once() || options.report))
     {
@@ -593,15 +598,19 @@ task<result<lease>> run_acquisition(
     if (!ec)
     {
         client.waiting_for().enter(acquiring.in_line);
-        acquiring.queues = !what.once() && client.queues();
-        if (acquiring.queues && !acquiring.in_line.may_ask())
-            acquiring.arrival = client.arrival_now();
+        if (!what.once() && client.queues())
+        {
+            acquiring.queued = core::queue_place::in_queues();
+            if (!acquiring.in_line.may_ask())
+                acquiring.queued.arrive(client.arrival_now());
+        }
         ec = co_await try_once(acquiring);
         if (is_passing(ec))
             ec = co_await try_again(acquiring, ec);
     }
 
-    if (ec && acquiring.in_queue && client.connected())
+    const bool leaves = acquiring.queued.at_end() == core::queue_move::leave;
+    if (ec && leaves && client.connected())
         client.leave_queues(acquiring.last);
     const bool denied = ec == error::contended || ec == asio::error::operation_aborted;
     if (denied && report)

@@ -3,7 +3,6 @@
 #include "client/client_impl.hpp"
 #include "core/limits.hpp"
 #include "core/quorum.hpp"
-#include "core/silence.hpp"
 #include "loop/pause.hpp"
 
 #include <boost/asio/post.hpp>
@@ -55,17 +54,19 @@ std::shared_ptr<const attempt> client_impl::new_attempt(
     return make_recycled<attempt>(attempt{std::move(wanted), ids_.next(), token});
 }
 
-template <class Round>
-boost::intrusive_ptr<Round> client_impl::make_round(
-    verb what,
-    std::shared_ptr<const attempt> about,
-    milliseconds ttl
-)
+template <class Round, class... More>
+boost::intrusive_ptr<Round> client_impl::make_round(wording says, More&&... more)
 {
-    const std::uint64_t stamp = stamp_for(what, *about);
+    says.serial = ++last_serial_;
+    says.stamp = stamp_for(says.what, *says.about);
     // The time is taken before anything is sent: validity counts from here.
-    round::subject of{++last_serial_, what, std::move(about), ttl, stamp, nodes_.size(), now()};
-    return question::keep(make_recycled<Round>(std::move(of), *turn_));
+    round::subject of{std::move(says), nodes_.size(), now()};
+    return question::keep(make_recycled<Round>(std::move(of), *turn_, std::forward<More>(more)...));
+}
+
+vote_round_ptr client_impl::make_vote(wording says)
+{
+    return make_round<vote_round>(std::move(says));
 }
 
 std::uint64_t client_impl::stamp_for(verb what, const attempt& about) const noexcept
@@ -110,28 +111,9 @@ milliseconds client_impl::own_reservation() const noexcept
     return is_near ? milliseconds(0) : std::min(wanted, core::longest_reservation);
 }
 
-vote_round_ptr client_impl::ask_to_acquire(
-    std::shared_ptr<const attempt> about,
-    const wish& how,
-    place taken
-)
-{
-    const auto asked = make_round<vote_round>(verb::acquire, std::move(about), how.ttl);
-    asked->occupy(std::move(taken));
-    asked->set_arrival(how.arrival);
-    if (how.arrival)
-        asked->set_reservation(own_reservation());
-    if (how.patience)
-        be_patient(*asked, *how.patience);
-    if (how.timed)
-        asked->time_answers(*time_);
-    put_to_all(asked);
-    return asked;
-}
-
 vote_round_ptr client_impl::ask_the_absent(std::shared_ptr<const attempt> about)
 {
-    const auto asked = make_round<vote_round>(verb::acquire, std::move(about), milliseconds(0));
+    const auto asked = make_vote({.what = verb::acquire, .about = std::move(about)});
     for (std::size_t node = 0; node < nodes_.size(); ++node)
     {
         const node_state now = nodes_[node]->status().state;
@@ -143,34 +125,23 @@ vote_round_ptr client_impl::ask_the_absent(std::shared_ptr<const attempt> about)
     return asked;
 }
 
-vote_round_ptr client_impl::ask_to_extend(
-    std::shared_ptr<const attempt> about,
-    const wish& how,
-    place taken
-)
-{
-    const auto asked = make_round<vote_round>(verb::extend, std::move(about), how.ttl);
-    asked->occupy(std::move(taken));
-    if (how.patience)
-        be_patient(*asked, *how.patience);
-    put_to_all(asked);
-    return asked;
-}
-
 release_round_ptr client_impl::release(
     vote_round& left_behind,
     milliseconds ttl,
-    std::optional<std::uint64_t> arrival
+    core::queue_move move
 )
 {
     left_behind.abandon();
-    const auto asked = make_round<release_round>(verb::release, left_behind.about(), ttl);
-    asked->set_arrival(arrival);
-    asked->set_reservation(left_behind.reservation());
+    queue_entry entry = left_behind.entry();
+    entry.move = move;
+    const auto asked = make_round<release_round>(
+        {.what = verb::release, .about = left_behind.about(), .ttl = ttl, .entry = entry}
+    );
     releases_.add(*asked);
     last_key_ends_ = std::max(last_key_ends_, core::shifted(asked->started(), ttl).steady);
-    // Who leaves the queues has a place where it was denied.
-    const node_set touched = arrival == 0U ? left_behind.sent() : left_behind.touched();
+    // A client that leaves the queues has a place where it was denied.
+    const bool leaves = move == core::queue_move::leave;
+    const node_set touched = leaves ? left_behind.sent() : left_behind.touched();
     for (std::size_t node = 0; node < nodes_.size(); ++node)
     {
         // Everywhere the attempt may have had an effect, or may have one later. Nowhere else.
@@ -187,35 +158,33 @@ release_round_ptr client_impl::release(const hold& ended)
 {
     vote_round& granted_by = ended.granted_by();
     // A node that is still to answer may deny.
-    const bool has_place =
-        granted_by.arrival() && (granted_by.tally().denied() > 0 || granted_by.unanswered() > 0);
-    // The next one in the line asks again at once, behind those whose turn it is.
-    const bool has_next = queues() && lines_.head_of(ended.resource());
-    std::optional<std::uint64_t> leaves;
-    if (ended.waited() || has_place || has_next)
-        leaves = 0;
-    return release(granted_by, ended.longest_ttl(), leaves);
+    const std::size_t denials = granted_by.tally().denied() + granted_by.unanswered();
+    const bool next_waits = queues() && lines_.head_of(ended.resource());
+    return release(granted_by, ended.longest_ttl(), ended.queued().at_release(denials, next_waits));
 }
 
 void client_impl::watch_key(std::shared_ptr<const attempt> about)
 {
-    const auto asked = make_round<watch_round>(verb::watch, std::move(about), milliseconds(0));
-    asked->tell(weak_from_this());
-    put_to_all(asked);
+    put_to_all(
+        make_round<watch_round>({.what = verb::watch, .about = std::move(about)}, weak_from_this())
+    );
 }
 
 void client_impl::leave_queues(const std::shared_ptr<const attempt>& about)
 {
-    put_to_all(make_round<holder_round>(verb::leave, about, milliseconds(0)));
+    put_to_all(make_round<whole_round>({.what = verb::leave, .about = about}));
 }
 
 /// What of a key is the resource. Nothing: it is no key of this client.
 std::optional<std::string_view> client_impl::resource_of(std::string_view key) const noexcept
 {
     const std::string& prefix = config_.key_prefix;
-    if (!key.starts_with(prefix) || !core::valid_resource(key.substr(prefix.size())))
+    if (!key.starts_with(prefix))
         return std::nullopt;
-    return key.substr(prefix.size());
+    const std::string_view resource = key.substr(prefix.size());
+    if (resource.empty() || resource.size() > core::max_resource_size)
+        return std::nullopt;
+    return resource;
 }
 
 void client_impl::on_next(std::size_t node, std::string_view key, milliseconds reserved)
@@ -248,12 +217,12 @@ void client_impl::on_wake(std::size_t node, std::string_view key)
     demand nothing(resource, acquire_options());
     nothing.put_in_front(config_.key_prefix);
     const auto about = new_attempt(make_recycled<demand>(std::move(nothing)), fencing_token());
-    put(node, make_round<holder_round>(verb::leave, about, milliseconds(0)));
+    put(node, make_round<whole_round>({.what = verb::leave, .about = about}));
 }
 
-holder_round_ptr client_impl::ask_holders(const vote_round& lost)
+whole_round_ptr client_impl::ask_holders(const vote_round& lost)
 {
-    const auto asked = make_round<holder_round>(verb::holder, lost.about(), milliseconds(0));
+    const auto asked = make_round<whole_round>({.what = verb::holder, .about = lost.about()});
     const node_set deniers = lost.deniers();
     for (std::size_t node = 0; node < nodes_.size(); ++node)
     {
@@ -264,13 +233,6 @@ holder_round_ptr client_impl::ask_holders(const vote_round& lost)
     }
     set_deadline(*asked);
     return asked;
-}
-
-/// A connection that is silent for longer is lost, and then nobody owes an answer.
-void client_impl::be_patient(vote_round& asked, time_point until)
-{
-    const auto longest = core::shifted(asked.started(), core::longest_silence).steady;
-    asked.be_patient(*deadlines_, std::min(until, longest));
 }
 
 void client_impl::set_deadline(round& asked)
@@ -335,7 +297,7 @@ void client_impl::write_report(
     diagnostics& report,
     std::size_t rounds,
     const vote_round& asked,
-    const holder_round* holders
+    const whole_round* holders
 ) const
 {
     report.rounds = rounds;

@@ -78,6 +78,7 @@ public:
 
     [[nodiscard]] const client_config& config() const noexcept { return config_; }
     [[nodiscard]] core::instant now() const noexcept { return time_->now(); }
+    [[nodiscard]] const clock& time() const noexcept { return *time_; }
     [[nodiscard]] std::vector<node_status> nodes() const;
     [[nodiscard]] metrics read_metrics() const noexcept
     {
@@ -139,6 +140,8 @@ public:
     /// Tells the log that an acquisition found no place. Seldom, however many there are.
     void log_overload(std::string_view resource, std::string_view problem);
 
+    [[nodiscard]] deadlines& timer() const noexcept { return *deadlines_; }
+
     /// Lets `at` pass, or something wake `sleep`. Fails with operation_aborted.
     /// @param among Where it waits: with operations whose waits the end of the client ends.
     [[nodiscard]] task<error_code> sleep_until(pause& sleep, time_point at);
@@ -172,40 +175,19 @@ public:
     /// otherwise, and a fence refuses it when it is its turn.
     [[nodiscard]] std::chrono::microseconds way() const noexcept;
 
-    /// What an acquisition or extension asks the nodes for.
-    struct wish
-    {
-        milliseconds ttl;
-        std::optional<std::uint64_t> arrival{};  ///< If it waits in the queues of the nodes.
-        std::optional<time_point> patience{};  ///< Until when late answers help. See `vote_round`.
-        bool timed = false;                    ///< Note when each node answered.
-    };
+    /// A round that is not put yet. Its time begins.
+    /// @param says All but the serial and the stamp.
+    [[nodiscard]] vote_round_ptr make_vote(wording says);
 
-    /// Starts a round to acquire.
-    [[nodiscard]] vote_round_ptr ask_to_acquire(
-        std::shared_ptr<const attempt> about,
-        const wish& how,
-        place taken
-    );
+    /// Puts a round to all nodes, which have a node timeout for it.
+    void put_to_all(const boost::intrusive_ptr<round>& asked);
 
     /// A round that is not sent: what the nodes say that are not ready.
     [[nodiscard]] vote_round_ptr ask_the_absent(std::shared_ptr<const attempt> about);
 
-    /// Starts a round to extend.
-    [[nodiscard]] vote_round_ptr ask_to_extend(
-        std::shared_ptr<const attempt> about,
-        const wish& how,
-        place taken
-    );
-
     /// Starts to release what an attempt may have left behind, on every node that was sent it.
     /// `ttl`: how long its keys may live from now.
-    /// @param arrival See `question::arrival`.
-    release_round_ptr release(
-        vote_round& left_behind,
-        milliseconds ttl,
-        std::optional<std::uint64_t> arrival
-    );
+    release_round_ptr release(vote_round& left_behind, milliseconds ttl, core::queue_move move);
 
     /// The same for what is held no longer.
     release_round_ptr release(const hold& ended);
@@ -232,7 +214,7 @@ public:
     static void wake_waiters(hold& held);
 
     /// Asks the nodes that denied `lost` how long the holder has left.
-    [[nodiscard]] holder_round_ptr ask_holders(const vote_round& lost);
+    [[nodiscard]] whole_round_ptr ask_holders(const vote_round& lost);
 
     /// Asks the nodes to wake whoever waits when the key changes.
     void watch_key(std::shared_ptr<const attempt> about);
@@ -297,7 +279,7 @@ public:
         diagnostics& report,
         std::size_t rounds,
         const vote_round& asked,
-        const holder_round* holders
+        const whole_round* holders
     ) const;
 
     [[nodiscard]] bool guarded() const noexcept { return config_.mode == mode::guarded; }
@@ -319,17 +301,11 @@ private:
         stopped,
     };
 
-    template <class Round>
-    [[nodiscard]] boost::intrusive_ptr<Round> make_round(
-        verb what,
-        std::shared_ptr<const attempt> about,
-        milliseconds ttl
-    );
+    template <class Round, class... More>
+    [[nodiscard]] boost::intrusive_ptr<Round> make_round(wording says, More&&... more);
     [[nodiscard]] std::uint64_t stamp_for(verb what, const attempt& about) const noexcept;
     void put(std::size_t node, const boost::intrusive_ptr<round>& asked);
-    void put_to_all(const boost::intrusive_ptr<round>& asked);
     void set_deadline(round& asked);
-    void be_patient(vote_round& asked, time_point until);
     [[nodiscard]] std::optional<std::string_view> resource_of(std::string_view key) const noexcept;
 
     /// The wait for a release, which is noted when it ends.

@@ -86,10 +86,12 @@ task<result<vote_round_ptr>> ask(
     for (bool corrected = false;; corrected = true)
     {
         place now_taken = corrected ? place(client.extensions()) : std::move(taken);
-        client_impl::wish how{ttl};
+        const auto asked =
+            client.make_vote({.what = verb::extend, .about = held->about(), .ttl = ttl});
+        asked->occupy(std::move(now_taken));
         if (automatic)
-            how.patience = patience_of(*held);
-        const auto asked = client.ask_to_extend(held->about(), how, std::move(now_taken));
+            asked->be_patient(client.timer(), patience_of(*held));
+        client.put_to_all(asked);
         if (const error_code ec = co_await asked->wait(held->prolonging))
         {
             asked->abandon();

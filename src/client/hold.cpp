@@ -12,12 +12,14 @@ namespace redlock::detail {
 hold::hold(
     std::shared_ptr<client_impl> client,
     const vote_round& granted_by,
+    core::queue_place queued,
     core::instant valid_until
 )
     : client_(std::move(client)),
       granted_by_(std::static_pointer_cast<vote_round>(granted_by.shared())),
       longest_ttl_(wanted().options.ttl),
       extended_by_(wanted().options.auto_extend ? longest_ttl_ : milliseconds(0)),
+      queued_(queued),
       limit_(core::shifted(granted_by.started(), wanted().options.hold_max)),
       valid_until_(valid_until)
 {

@@ -8,6 +8,7 @@
 #include "client/window.hpp"
 #include "core/extension_schedule.hpp"
 #include "core/instant.hpp"
+#include "core/queue_place.hpp"
 #include "loop/suspension.hpp"
 
 #include <boost/intrusive/set.hpp>
@@ -55,6 +56,7 @@ public:
     hold(
         std::shared_ptr<client_impl> client,
         const vote_round& granted_by,
+        core::queue_place queued,
         core::instant valid_until
     );
 
@@ -106,9 +108,8 @@ public:
     /// The longest ttl that was asked for: how long the keys may outlive an extension.
     [[nodiscard]] milliseconds longest_ttl() const noexcept { return longest_ttl_; }
 
-    /// Whether its acquisition has waited for others, and may have a place in queues yet.
-    [[nodiscard]] bool waited() const noexcept { return waited_; }
-    void set_waited() noexcept { waited_ = true; }
+    /// That of its acquisition in the queues of the nodes.
+    [[nodiscard]] const core::queue_place& queued() const noexcept { return queued_; }
 
     /// What an automatic extension asks for. Zero: there is none.
     [[nodiscard]] milliseconds extended_by() const noexcept { return extended_by_; }
@@ -155,7 +156,7 @@ private:
     std::shared_ptr<vote_round> granted_by_;
     milliseconds longest_ttl_;
     milliseconds extended_by_;
-    bool waited_ = false;
+    core::queue_place queued_;
     core::instant limit_;  ///< Acquired plus hold_max.
     bool extension_tried_ = false;
     bool release_begun_ = false;

@@ -3,7 +3,9 @@
 #include "client/client_impl.hpp"
 #include "client/window.hpp"
 #include "core/quorum.hpp"
+#include "core/silence.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace redlock::detail {
@@ -44,7 +46,7 @@ bool wrote_nothing(vote counted, reason why) noexcept
 }  // namespace
 
 round::round(subject of, turn& end_of_turn)
-    : question(of.serial, of.what, std::move(of.about), of.ttl, of.stamp),
+    : question(std::move(of.says)),
       suspension(end_of_turn),
       started_(of.started),
       node_count_(of.node_count),
@@ -143,7 +145,8 @@ void vote_round::occupy(place taken) noexcept
 void vote_round::be_patient(deadlines& timer, time_point until) noexcept
 {
     patience_by_ = &timer;
-    patience_end_ = until;
+    // A connection that is silent for longer is lost, and then owes no answer.
+    patience_end_ = std::min(until, core::shifted(started(), core::longest_silence).steady);
 }
 
 void vote_round::abandon() noexcept

@@ -40,11 +40,7 @@ public:
     /// What every round is about.
     struct subject
     {
-        std::uint64_t serial;
-        verb what;
-        std::shared_ptr<const attempt> about;
-        milliseconds ttl;
-        std::uint64_t stamp;
+        wording says;
         std::size_t node_count;
         core::instant started;
     };
@@ -172,8 +168,8 @@ private:
     bool patient_ = false;  ///< The deadline has passed.
 };
 
-/// How long the holder of a resource has left: over with the last answer.
-class holder_round final : public round
+/// A question whose answers are no votes: over with the last answer.
+class whole_round final : public round
 {
 public:
     using round::round;
@@ -181,14 +177,15 @@ public:
     [[nodiscard]] bool decided() const noexcept override { return unanswered() == 0; }
 };
 
-/// How long a key has left, asked so that its change wakes whoever waits. Nobody waits for this.
+/// How long a key has left, asked so that its change wakes the acquisition that waits. Tells the
+/// client of nodes on which the key has gone already.
 class watch_round final : public round
 {
 public:
-    using round::round;
-
-    /// Who is told of nodes on which the key has gone already.
-    void tell(std::weak_ptr<client_impl> client) noexcept { client_ = std::move(client); }
+    watch_round(subject of, turn& end_of_turn, std::weak_ptr<client_impl> client)
+        : round(std::move(of), end_of_turn), client_(std::move(client))
+    {
+    }
 
     void on_reply(std::size_t node, const reply& answer) noexcept override;
     [[nodiscard]] bool decided() const noexcept override { return unanswered() == 0; }
@@ -249,7 +246,7 @@ private:
 
 // They keep a round. Used on the strand only.
 using vote_round_ptr = boost::intrusive_ptr<vote_round>;
-using holder_round_ptr = boost::intrusive_ptr<holder_round>;
+using whole_round_ptr = boost::intrusive_ptr<whole_round>;
 using release_round_ptr = boost::intrusive_ptr<release_round>;
 
 }  // namespace redlock::detail

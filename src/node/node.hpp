@@ -9,6 +9,7 @@
 #include <redlock/time.hpp>
 #include <redlock/vote.hpp>
 
+#include "core/queue_place.hpp"
 #include "loop/strand.hpp"
 
 #include <boost/assert.hpp>
@@ -74,6 +75,35 @@ struct reply
 /// One bit for each node of the configuration.
 using node_set = std::bitset<16>;
 
+/// What a question says of its client's place in the queue of a node.
+struct queue_entry
+{
+    core::queue_move move = core::queue_move::none;
+    std::uint64_t arrival =
+        0;  ///< Since when it waits, in microseconds since the epoch. To keep it.
+
+    /// How long a node is to keep the resource for it once it has woken the client. Zero: as long
+    /// as for everybody.
+    milliseconds reservation{0};
+};
+
+/// What a question says, the same to each node.
+struct wording
+{
+    std::uint64_t serial = 0;  ///< Unlike that of every other question of the client.
+    verb what = verb::acquire;
+    std::shared_ptr<const attempt> about;
+
+    /// How long the key may live from now: what is asked for, or what may be left of it to delete.
+    milliseconds ttl{0};
+
+    /// In guarded mode the time that it claims, which answers repeat: the token, or that of an
+    /// extension.
+    std::uint64_t stamp = 0;
+
+    queue_entry entry{};
+};
+
 /** One question, put to several nodes with the same bytes, and the place where the answers go.
 
     Shared with the nodes that have not answered yet: a node that answers late, or never, still
@@ -86,50 +116,29 @@ using node_set = std::bitset<16>;
 class question
 {
 public:
-    /// @param serial Unlike that of every other question of the client.
-    /// @param ttl Of an acquisition or extension what is asked for, of a release how long what it
-    ///     deletes may live. Zero if nothing is to live.
-    /// @param stamp In guarded mode the token of an acquisition, the time of an extension.
-    question(
-        std::uint64_t serial,
-        verb what,
-        std::shared_ptr<const attempt> about,
-        milliseconds ttl,
-        std::uint64_t stamp
-    )
-        : serial_(serial), what_(what), about_(std::move(about)), ttl_(ttl), stamp_(stamp)
-    {
-    }
+    explicit question(wording says) : says_(std::move(says)) {}
 
     question(const question&) = delete;
     question& operator=(const question&) = delete;
 
-    [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
-    [[nodiscard]] verb what() const noexcept { return what_; }
-    [[nodiscard]] const std::shared_ptr<const attempt>& about() const noexcept { return about_; }
-    [[nodiscard]] std::string_view key() const noexcept { return about_->of->key; }
+    [[nodiscard]] const wording& says() const noexcept { return says_; }
+    [[nodiscard]] std::uint64_t serial() const noexcept { return says_.serial; }
+    [[nodiscard]] verb what() const noexcept { return says_.what; }
+    [[nodiscard]] const std::shared_ptr<const attempt>& about() const noexcept
+    {
+        return says_.about;
+    }
+    [[nodiscard]] std::string_view key() const noexcept { return about()->of->key; }
     [[nodiscard]] std::string_view id() const noexcept
     {
-        return {about_->id.data(), about_->id.size()};
+        return {about()->id.data(), about()->id.size()};
     }
-    [[nodiscard]] milliseconds ttl() const noexcept { return ttl_; }
-    [[nodiscard]] std::uint64_t stamp() const noexcept { return stamp_; }
-
-    /** Whose place in the queue of a node this is about: when that acquisition arrived, in
-        microseconds since the epoch. An acquisition takes a place, and a release keeps it.
-
-        Zero: a release leaves the queue. Nothing: it has no place, or the client does not queue.
-    */
-    [[nodiscard]] std::optional<std::uint64_t> arrival() const noexcept { return arrival_; }
-    void set_arrival(std::optional<std::uint64_t> arrival) noexcept { arrival_ = arrival; }
-
-    /// How long a node is to keep the resource for that place once it has woken the client. Zero:
-    /// as long as for everybody.
-    [[nodiscard]] milliseconds reservation() const noexcept { return reservation_; }
-    void set_reservation(milliseconds reservation) noexcept { reservation_ = reservation; }
+    [[nodiscard]] milliseconds ttl() const noexcept { return says_.ttl; }
+    [[nodiscard]] std::uint64_t stamp() const noexcept { return says_.stamp; }
+    [[nodiscard]] const queue_entry& entry() const noexcept { return says_.entry; }
 
     /// Whether it is put by the guarded scripts.
-    [[nodiscard]] bool guarded() const noexcept { return static_cast<bool>(about_->token); }
+    [[nodiscard]] bool guarded() const noexcept { return static_cast<bool>(about()->token); }
 
     /** Takes the answer of one node.
 
@@ -185,13 +194,7 @@ protected:
     void mark_answered(std::size_t node) noexcept { owing_.reset(node); }
 
 private:
-    std::uint64_t serial_;
-    verb what_;
-    std::shared_ptr<const attempt> about_;
-    milliseconds ttl_;
-    std::uint64_t stamp_;
-    std::optional<std::uint64_t> arrival_;
-    milliseconds reservation_{0};
+    wording says_;
     node_set sent_;
     node_set owing_;
     std::size_t users_ = 0;           ///< On the strand.

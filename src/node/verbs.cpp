@@ -51,19 +51,22 @@ void waiter(request& to, const question&, const guard* guarded)
 /// See queue.lua.
 void place_to_keep(request& to, const question& asked, const guard* guarded)
 {
-    if (!asked.arrival())
+    const queue_entry& entry = asked.entry();
+    if (entry.move == core::queue_move::none)
         return to.add(std::string_view());
-    std::string place = guarded->waiter + ':' + std::to_string(*asked.arrival());
-    if (asked.reservation() > milliseconds(0))
-        place += ':' + std::to_string(asked.reservation().count());
+    const bool leaves = entry.move == core::queue_move::leave;
+    std::string place = guarded->waiter + ':' + std::to_string(leaves ? 0 : entry.arrival);
+    if (entry.reservation > milliseconds(0))
+        place += ':' + std::to_string(entry.reservation.count());
     to.add(place);
 }
 
 /// An acquisition that has just arrived is the usual case: its token says when.
 void place_to_take(request& to, const question& asked, const guard* guarded)
 {
-    const bool is_new = asked.arrival() == asked.stamp();
-    if (is_new && asked.reservation() == milliseconds(0))
+    const queue_entry& entry = asked.entry();
+    const bool is_new = entry.move == core::queue_move::keep && entry.arrival == asked.stamp();
+    if (is_new && entry.reservation == milliseconds(0))
         return to.add(guarded->waiter);
     place_to_keep(to, asked, guarded);
 }

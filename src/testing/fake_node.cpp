@@ -527,7 +527,7 @@ reply fake_node::acquire_guarded(const question& asked)
     {
         reply answer = refusal(vote::denied, reason::held);
         answer.held_for = held_for;
-        if (asked.arrival())
+        if (asked.entry().move == core::queue_move::keep)
             answer.position = enter(asked);
         return answer;
     }
@@ -552,8 +552,9 @@ milliseconds fake_node::yields(const question& asked) const
     if (found == server_->queues.reserved.end())
         return 0ms;
     const auto& [first, expires] = found->second;
+    const bool waits = asked.entry().move == core::queue_move::keep;
     const bool goes_first =
-        !asked.arrival() || (first.client != channel_ && first.arrival <= seen(*asked.arrival()));
+        !waits || (first.client != channel_ && first.arrival <= seen(asked.entry().arrival));
     if (!goes_first || time_->elapsed() >= expires)
         return 0ms;
     return std::chrono::ceil<milliseconds>(expires - time_->elapsed());
@@ -575,11 +576,11 @@ std::size_t fake_node::enter(const question& asked)
     auto place = std::ranges::find(queue, channel_, &fake_place::client);
     if (place == queue.end())
     {
-        const fake_place entered{seen(*asked.arrival()), channel_};
+        const fake_place entered{seen(asked.entry().arrival), channel_};
         place = queue.insert(std::ranges::upper_bound(queue, entered), entered);
     }
-    if (asked.reservation() > 0ms)
-        server_->queues.far[{key, channel_}] = asked.reservation();
+    if (asked.entry().reservation > 0ms)
+        server_->queues.far[{key, channel_}] = asked.entry().reservation;
     server_->queues.flagged.insert(key);
     return 1 + static_cast<std::size_t>(place - queue.begin());
 }
@@ -687,10 +688,12 @@ void fake_node::release_guarded(const question& asked)
     fake_guard& guard = server_->guard;
     if (microseconds_of(tombstone) - clock() <= guard.window)
         guard.fences[key] = std::max(guard.fences[key], tombstone);
-    if (asked.arrival() == 0U)
-        leave(key);
-    else if (asked.arrival())
-        enter(asked);
+    switch (asked.entry().move)
+    {
+    case core::queue_move::none: break;
+    case core::queue_move::keep: enter(asked); break;
+    case core::queue_move::leave: leave(key); break;
+    }
 }
 
 reply fake_node::execute(const question& asked)

@@ -22,6 +22,7 @@
 namespace detail = redlock::detail;
 namespace resp = detail::resp;
 using detail::verb;
+using redlock::core::queue_move;
 using redlock::fuzz::byte_source;
 using redlock::fuzz::require;
 
@@ -76,16 +77,20 @@ detail::question_ptr take_question(byte_source& from, verb what, bool guarded, s
         stamp = from.take<std::uint64_t>();
         about.token = redlock::fencing_token::from_value(from.take<std::uint64_t>());
     }
-    const auto asked = std::make_shared<question_of_fuzzer>(
+    detail::wording says{
         serial,
         what,
         std::make_shared<const detail::attempt>(std::move(about)),
         redlock::milliseconds(from.take<std::uint32_t>()),
         stamp
-    );
+    };
     if (guarded && from.take_bool())
-        asked->set_arrival(from.take_bool() ? stamp : from.take<std::uint64_t>());
-    return detail::question::keep(asked);
+    {
+        const bool leaves = what == verb::release && from.take_bool();
+        says.entry.move = leaves ? queue_move::leave : queue_move::keep;
+        says.entry.arrival = from.take_bool() ? stamp : from.take<std::uint64_t>();
+    }
+    return detail::question::keep(std::make_shared<question_of_fuzzer>(std::move(says)));
 }
 
 /// Of the server. Any text will do.
@@ -105,11 +110,14 @@ std::vector<words> single(const detail::question& asked)
 /// The argument that says who waits since when.
 std::string place_of(const detail::question& asked, const std::string& client)
 {
-    if (!asked.arrival())
+    const detail::queue_entry& entry = asked.entry();
+    if (entry.move == queue_move::none)
         return {};
-    if (asked.what() == verb::acquire && *asked.arrival() == asked.stamp())
+    if (entry.move == queue_move::leave)
+        return client + ":0";
+    if (asked.what() == verb::acquire && entry.arrival == asked.stamp())
         return client;
-    return client + ':' + std::to_string(*asked.arrival());
+    return client + ':' + std::to_string(entry.arrival);
 }
 
 /// What follows the keys for one question of a script.

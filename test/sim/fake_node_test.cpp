@@ -266,10 +266,16 @@ private:
         const auto about = draw_attempt(client, what == verb::acquire);
         const std::uint64_t stamp = what == verb::extend ? draw_stamp() : about->token.value();
         const milliseconds ttl = 10ms * static_cast<int>(2 + chance_.below(30)) + 5ms;
-        auto made = std::make_shared<kept_answer>(++serial_, what, about, ttl, guarded ? stamp : 0);
+        detail::wording says{++serial_, what, about, ttl, guarded ? stamp : 0};
         if (guarded && (what == verb::acquire || what == verb::release) && chance_.below(3) != 0)
-            made->set_arrival(what == verb::release && chance_.below(2) == 0 ? 0 : arrival(stamp));
-        return detail::question::keep(std::move(made));
+        {
+            const bool leaves = what == verb::release && chance_.below(2) == 0;
+            if (leaves)
+                says.entry.move = core::queue_move::leave;
+            else
+                says.entry = {core::queue_move::keep, arrival(stamp)};
+        }
+        return detail::question::keep(std::make_shared<kept_answer>(std::move(says)));
     }
 
     /// One of few, so that questions meet. Acquisitions are new ones as a rule.
@@ -312,10 +318,7 @@ private:
 
     static asked_ptr copy(const kept_answer& of)
     {
-        auto made =
-            std::make_shared<kept_answer>(of.serial(), of.what(), of.about(), of.ttl(), of.stamp());
-        made->set_arrival(of.arrival());
-        return detail::question::keep(std::move(made));
+        return detail::question::keep(std::make_shared<kept_answer>(of.says()));
     }
 
     void compare(const kept_answer& asked, const reply& scripted, const reply& fake)
@@ -341,8 +344,8 @@ private:
         std::ostringstream told;
         told << "verb " << static_cast<int>(asked.what()) << " of " << asked.key() << " with "
              << asked.stamp() << " at " << world_->elapsed() / 1ms << " ms";
-        if (asked.arrival())
-            told << ", arrived " << *asked.arrival();
+        if (asked.entry().move == core::queue_move::keep)
+            told << ", arrived " << asked.entry().arrival;
         return told.str();
     }
 

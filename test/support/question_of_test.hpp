@@ -57,9 +57,9 @@ inline question_of_test_ptr make_question(
     about.id.fill(key.front());
     if (stamp != 0)
         about.token = fencing_token::from_value(stamp);
-    return detail::question::keep(std::make_shared<question_of_test>(
+    return detail::question::keep(std::make_shared<question_of_test>(detail::wording{
         ++serial, what, std::make_shared<const detail::attempt>(std::move(about)), ttl, stamp
-    ));
+    }));
 }
 
 }  // namespace redlock::test

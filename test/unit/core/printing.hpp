@@ -2,6 +2,7 @@
 #define REDLOCK_TEST_UNIT_CORE_PRINTING_HPP
 
 #include "core/instant.hpp"
+#include "core/queue_place.hpp"
 #include "core/tally.hpp"
 
 #include <ostream>
@@ -26,6 +27,17 @@ inline const char* name_of(verdict value) noexcept
 inline std::ostream& boost_test_print_type(std::ostream& out, verdict value)
 {
     return out << name_of(value);
+}
+
+inline std::ostream& boost_test_print_type(std::ostream& out, queue_move value)
+{
+    switch (value)
+    {
+    case queue_move::none: return out << "none";
+    case queue_move::keep: return out << "keep";
+    case queue_move::leave: return out << "leave";
+    }
+    return out << "unknown";
 }
 
 inline std::ostream& boost_test_print_type(std::ostream& out, instant value)

@@ -66,13 +66,12 @@ struct batch_fixture
         auto wanted = std::make_shared<const detail::demand>(key, redlock::acquire_options());
         detail::attempt about{std::move(wanted), {}, {}};
         about.id.fill(key.front());
-        return detail::question::keep(std::make_shared<question_of_test>(
+        return detail::question::keep(std::make_shared<question_of_test>(detail::wording{
             ++serial,
             what,
             std::make_shared<const detail::attempt>(std::move(about)),
-            milliseconds(1500),
-            0
-        ));
+            milliseconds(1500)
+        }));
     }
 
     std::vector<detail::question_ptr> make_many(verb what, std::size_t count)
@@ -193,7 +192,7 @@ BOOST_AUTO_TEST_CASE(a_guarded_extension_has_its_stamp_and_brings_its_token_alon
     const auto guarded = guard_of_test();
     detail::command_encoder encoder(guarded, false);
     const auto wanted = std::make_shared<detail::demand>("a", redlock::acquire_options());
-    const auto asked = detail::question::keep(std::make_shared<question_of_test>(
+    const auto asked = detail::question::keep(std::make_shared<question_of_test>(detail::wording{
         1,
         verb::extend,
         std::make_shared<const detail::attempt>(
@@ -201,7 +200,7 @@ BOOST_AUTO_TEST_CASE(a_guarded_extension_has_its_stamp_and_brings_its_token_alon
         ),
         milliseconds(1500),
         9
-    ));
+    }));
     sent.add(asked);
     const std::string id(asked->id());
     BOOST_TEST(

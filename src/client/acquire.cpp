@@ -386,7 +386,7 @@ std::shared_ptr<hold> own_hold(const acquisition& acquiring)
     if (who == owner::none)
         return nullptr;
     auto held = acquiring.client->held().find(acquiring.wanted->resource());
-    return held && held->owner() == who ? held : nullptr;
+    return held && held->wanted().options.owner == who ? held : nullptr;
 }
 
 /// Says where in the line somebody stood who does not wait any longer.

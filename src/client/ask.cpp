@@ -154,15 +154,6 @@ release_round_ptr client_impl::release(
     return asked;
 }
 
-release_round_ptr client_impl::release(const hold& ended)
-{
-    vote_round& granted_by = ended.granted_by();
-    // A node that is still to answer may deny.
-    const std::size_t denials = granted_by.tally().denied() + granted_by.unanswered();
-    const bool next_waits = queues() && lines_.head_of(ended.resource());
-    return release(granted_by, ended.longest_ttl(), ended.queued().at_release(denials, next_waits));
-}
-
 void client_impl::watch_key(std::shared_ptr<const attempt> about)
 {
     put_to_all(

@@ -7,10 +7,10 @@
 
 #include "client/bodies.hpp"
 #include "client/hold.hpp"
+#include "client/holds.hpp"
 #include "client/lines.hpp"
 #include "client/monitor.hpp"
 #include "client/round.hpp"
-#include "client/watch.hpp"
 #include "client/window.hpp"
 #include "core/backoff.hpp"
 #include "core/limits.hpp"
@@ -91,12 +91,6 @@ public:
     }
     [[nodiscard]] bodies& under_lock() noexcept { return bodies_; }
     void cancel() noexcept;
-
-    /// Releases what a lease had that is going away.
-    static void release_in_background(std::shared_ptr<share> left) noexcept;
-
-    /// Stops to watch what a lease had, and leaves its keys to the ttl.
-    static void abandon(std::shared_ptr<share> left) noexcept;
 
     /// Whether this is the process that made the client, and not one that it forked.
     [[nodiscard]] bool at_home() const noexcept { return home_.is_here(); }
@@ -189,29 +183,15 @@ public:
     /// `ttl`: how long its keys may live from now.
     release_round_ptr release(vote_round& left_behind, milliseconds ttl, core::queue_move move);
 
-    /// The same for what is held no longer.
-    release_round_ptr release(const hold& ended);
-
     /// Lets the round wait for answers until then, in place of a node timeout.
     void set_deadline(round& asked, time_point until);
 
-    // What is held: give_back.cpp.
-    [[nodiscard]] watch& held() noexcept { return held_; }
+    [[nodiscard]] holds& held() noexcept { return held_; }
     [[nodiscard]] lines& waiting_for() noexcept { return lines_; }
     [[nodiscard]] acquisition_window& acquisitions() noexcept { return acquisitions_; }
     [[nodiscard]] extension_window& extensions() noexcept { return extensions_; }
     [[nodiscard]] monitor& events() noexcept { return events_; }
     [[nodiscard]] turn& end_of_turn() const noexcept { return *turn_; }
-
-    /// The hold is over, and nobody gave it back. Does nothing if it had ended before.
-    void lose(hold& held, error_code why);
-
-    /// The last lease of the hold is over. Starts to release its keys.
-    /// @return Null if that has been done, or cannot be.
-    release_round_ptr give_back(hold& held);
-
-    /// Lets those look again who wait for the loss of a lease.
-    static void wake_waiters(hold& held);
 
     /// Asks the nodes that denied `lost` how long the holder has left.
     [[nodiscard]] whole_round_ptr ask_holders(const vote_round& lost);
@@ -352,7 +332,7 @@ private:
     lines lines_;
     acquisition_window acquisitions_;
     extension_window extensions_;
-    watch held_;
+    holds held_;
     bodies bodies_;
     const home home_;
     random_ids ids_;

@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-using holds = std::vector<std::shared_ptr<hold>>;
+using hold_list = std::vector<std::shared_ptr<hold>>;
 
 /// So many releases are started in a turn, which leaves time for others.
 constexpr std::size_t max_releasing = 256;
@@ -27,13 +27,13 @@ constexpr milliseconds repeat_interval = 100ms;
 
 /// Releases all of `held`, and keeps those that no quorum confirmed. The nodes have until
 /// `give_up`: what they have been asked for, they need not be asked for again.
-task<error_code> release_all(client_impl& client, holds& held, time_point give_up)
+task<error_code> release_all(client_impl& client, hold_list& held, time_point give_up)
 {
-    holds unconfirmed;
+    hold_list unconfirmed;
     std::vector<release_round_ptr> asked;
     for (const auto& each : held)
     {
-        asked.push_back(client.release(*each));
+        asked.push_back(client.held().release(*each));
         client.set_deadline(*asked.back(), give_up);
         if (asked.size() % max_releasing != 0)
             continue;
@@ -53,7 +53,7 @@ task<error_code> release_all(client_impl& client, holds& held, time_point give_u
 
 /// Ends what nobody attends to, and tells the others.
 /// @param ended What is to be released.
-task<error_code> end_all(client_impl& client, holds& ended)
+task<error_code> end_all(client_impl& client, hold_list& ended)
 {
     std::size_t left = max_releasing;
     for (const auto& each : client.held().all())
@@ -77,12 +77,12 @@ task<error_code> end_all(client_impl& client, holds& ended)
 
 task<error_code> release_everything(client_impl& client)
 {
-    holds left;
+    hold_list left;
     if (const error_code ec = co_await end_all(client, left))
         co_return ec;
     milliseconds longest{0};
     for (const auto& each : left)
-        longest = std::max(longest, each->longest_ttl());
+        longest = std::max(longest, each->longest_ttl);
     const time_point give_up = core::shifted(client.now(), longest).steady;
     const time_point last_key_ends = std::max(give_up, client.last_key_ends());
 

@@ -87,7 +87,8 @@ task<result<vote_round_ptr>> ask(
     {
         place now_taken = corrected ? place(client.extensions()) : std::move(taken);
         const auto asked =
-            client.make_vote({.what = verb::extend, .about = held->about(), .ttl = ttl});
+            client.make_vote({.what = verb::extend, .about = held->granted_by().about(), .ttl = ttl}
+            );
         asked->occupy(std::move(now_taken));
         if (automatic)
             asked->be_patient(client.timer(), patience_of(*held));
@@ -129,7 +130,7 @@ error_code settle(hold& held, const vote_round& asked, milliseconds ttl, core::i
     if (outcome && outcome != error::lease_lost && !held.over_at(now))
         return outcome;
     held.note_extension(outcome);
-    client.lose(held, error::lease_lost);
+    client.held().lose(held, error::lease_lost);
     return error::lease_lost;
 }
 

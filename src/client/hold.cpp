@@ -9,6 +9,31 @@
 
 namespace redlock::detail {
 
+namespace {
+
+/// Ends `left` at once, and lets `then` finish that on the strand of its client: in place if this
+/// is there, or what the program starts next would overtake it.
+template <class Then>
+void end_in_background(std::shared_ptr<share> left, Then then) noexcept
+{
+    client_impl& client = *left->held()->client();
+    // In a child process this is a copy, and what it stands for belongs to the parent.
+    if (!client.at_home())
+        return;
+    const auto ended = left->end();
+    if (ended == share::end_of::nothing)
+        return;
+    enter(client.strand(), [left = std::move(left), ended, then]() {
+        hold& held = *left->held();
+        if (ended == share::end_of::hold)
+            then(held);
+        else
+            held.on_lease_end();
+    });
+}
+
+}  // namespace
+
 hold::hold(
     std::shared_ptr<client_impl> client,
     const vote_round& granted_by,
@@ -17,12 +42,13 @@ hold::hold(
 )
     : client_(std::move(client)),
       granted_by_(std::static_pointer_cast<vote_round>(granted_by.shared())),
-      longest_ttl_(wanted().options.ttl),
-      extended_by_(wanted().options.auto_extend ? longest_ttl_ : milliseconds(0)),
       queued_(queued),
       limit_(core::shifted(granted_by.started(), wanted().options.hold_max)),
       valid_until_(valid_until)
 {
+    longest_ttl = wanted().options.ttl;
+    if (wanted().options.auto_extend)
+        extended_by = longest_ttl;
 }
 
 void hold::on_admitted(place taken)
@@ -37,6 +63,12 @@ void hold::interrupt()
         for (suspension& each : *waiting)
             each.wake(asio::error::operation_aborted);
     }
+}
+
+void hold::on_lease_end()
+{
+    for (suspension& each : lost_waiting)
+        each.wake({});
 }
 
 bool hold::beyond_limit(core::instant until) const noexcept
@@ -139,8 +171,8 @@ void hold::end_attention(share& to) noexcept
 
 void hold::begin_extension(milliseconds ttl) noexcept
 {
-    longest_ttl_ = std::max(longest_ttl_, ttl);
-    extension_tried_ = true;
+    longest_ttl = std::max(longest_ttl, ttl);
+    extension_tried = true;
 }
 
 void hold::note_extension(error_code outcome) noexcept
@@ -191,6 +223,19 @@ share::end_of share::end() noexcept
     if (ended_.exchange(true))
         return end_of::nothing;
     return hold_->leave(*this) ? end_of::hold : end_of::lease;
+}
+
+void share::release_in_background(std::shared_ptr<share> left) noexcept
+{
+    end_in_background(std::move(left), [](hold& held) { held.client()->held().give_back(held); });
+}
+
+void share::abandon(std::shared_ptr<share> left) noexcept
+{
+    end_in_background(std::move(left), [](hold& held) {
+        held.granted_by().abandon();
+        held.client()->held().remove(held);
+    });
 }
 
 }  // namespace redlock::detail

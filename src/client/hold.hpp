@@ -28,12 +28,15 @@ class client_impl;
 class hold;
 class share;
 
-/// What the watch of a client knows of a hold. Used on the strand only.
-struct watched : boost::intrusive::set_base_hook<>
+/// When to look at a hold, and what an extension of it is to ask for. Used on the strand only.
+struct upkeep : boost::intrusive::set_base_hook<>
 {
-    std::shared_ptr<hold> kept;    ///< Itself, while it is watched.
-    core::nanoseconds look_at{0};  ///< When to look at it next, by the time of the watch.
+    std::shared_ptr<hold> kept;    ///< Itself, until it is over.
+    core::nanoseconds look_at{0};  ///< When to look at it next, by the time of `holds`.
     core::extension_schedule schedule;
+    milliseconds extended_by{0};    ///< The ttl of an automatic extension. Zero: there is none.
+    milliseconds longest_ttl{0};    ///< That was asked for: the keys may outlive an extension so.
+    bool extension_tried = false;   ///< So keys may outlive the deadline.
     bool extending = false;         ///< An automatic extension is under way, or waits for room.
     bool at_limit = false;          ///< `hold_max` lets no further extension be.
     suspension::list lost_waiting;  ///< Operations that wait for its loss.
@@ -50,7 +53,7 @@ struct watched : boost::intrusive::set_base_hook<>
     | held | granted | the deadline moves forward with each extension |
     | over | the deadline was reached or a majority denied (lost); the last lease has left | none |
 */
-class hold : public watched, private extension_window::entrant
+class hold final : public upkeep, private extension_window::entrant
 {
 public:
     hold(
@@ -61,14 +64,9 @@ public:
     );
 
     [[nodiscard]] const std::shared_ptr<client_impl>& client() const noexcept { return client_; }
-    [[nodiscard]] const std::shared_ptr<const attempt>& about() const noexcept
-    {
-        return granted_by_->about();
-    }
-    [[nodiscard]] const demand& wanted() const noexcept { return *about()->of; }
+    [[nodiscard]] const demand& wanted() const noexcept { return *granted_by_->about()->of; }
     [[nodiscard]] std::string_view resource() const noexcept { return wanted().resource(); }
-    [[nodiscard]] fencing_token fence() const noexcept { return about()->token; }
-    [[nodiscard]] redlock::owner owner() const noexcept { return wanted().options.owner; }
+    [[nodiscard]] fencing_token fence() const noexcept { return granted_by_->about()->token; }
     [[nodiscard]] vote_round& granted_by() const noexcept { return *granted_by_; }
 
     /// Whether an extension to `until` would exceed `hold_max`.
@@ -86,38 +84,15 @@ public:
     /// Whether its deadline has passed, or it was lost before.
     [[nodiscard]] bool lost_at(core::instant now) const noexcept;
 
-    /// The same for one lease: whether that was so before its owner ended it.
-    [[nodiscard]] bool lost_at(core::instant now, const share& of) const noexcept;
     [[nodiscard]] error_code last_extension() const noexcept;
 
     /// Whether more than one lease has a share in it.
     [[nodiscard]] bool is_shared() const noexcept;
 
-    /// Adds a lease. @return False if the hold is over.
-    [[nodiscard]] bool join(core::instant now) noexcept;
-
-    /// Takes a lease away, and ends the hold with the last one. @return Whether it was that.
-    bool leave(share& left) noexcept;
-
-    /// Somebody more, or less, attends to a lease.
-    void begin_attention(share& to) noexcept;
-    void end_attention(share& to) noexcept;
-
     // Strand only.
-
-    /// The longest ttl that was asked for: how long the keys may outlive an extension.
-    [[nodiscard]] milliseconds longest_ttl() const noexcept { return longest_ttl_; }
 
     /// That of its acquisition in the queues of the nodes.
     [[nodiscard]] const core::queue_place& queued() const noexcept { return queued_; }
-
-    /// What an automatic extension asks for. Zero: there is none.
-    [[nodiscard]] milliseconds extended_by() const noexcept { return extended_by_; }
-    void extend_by(milliseconds ttl) noexcept { extended_by_ = std::max(extended_by_, ttl); }
-    void extend_no_more() noexcept { extended_by_ = milliseconds(0); }
-
-    /// Whether keys may outlive the deadline, for an extension was tried.
-    [[nodiscard]] bool extension_tried() const noexcept { return extension_tried_; }
 
     void begin_extension(milliseconds ttl) noexcept;
     void note_extension(error_code outcome) noexcept;
@@ -142,11 +117,29 @@ public:
     /// Ends the operations that wait for its loss or extend it, with `operation_aborted`.
     void interrupt();
 
+    /// Lets the operations look again that wait for its loss: a lease of it has ended.
+    void on_lease_end();
+
     /// Whether nobody has begun to release the keys. From now on somebody has.
     [[nodiscard]] bool begin_release() noexcept { return !std::exchange(release_begun_, true); }
 
 private:
+    friend class share;
+
     void on_admitted(place taken) override;
+
+    /// Adds a lease. @return False if the hold is over.
+    [[nodiscard]] bool join(core::instant now) noexcept;
+
+    /// Takes a lease away, and ends the hold with the last one. @return Whether it was that.
+    bool leave(share& left) noexcept;
+
+    /// Whether a lease was lost before its owner ended it.
+    [[nodiscard]] bool lost_at(core::instant now, const share& of) const noexcept;
+
+    /// Somebody more, or less, attends to a lease.
+    void begin_attention(share& to) noexcept;
+    void end_attention(share& to) noexcept;
 
     // The same as `over_at` and `lost_at`, with the mutex locked.
     bool is_over(core::instant now) const noexcept;
@@ -154,11 +147,8 @@ private:
 
     std::shared_ptr<client_impl> client_;
     std::shared_ptr<vote_round> granted_by_;
-    milliseconds longest_ttl_;
-    milliseconds extended_by_;
     core::queue_place queued_;
     core::instant limit_;  ///< Acquired plus hold_max.
-    bool extension_tried_ = false;
     bool release_begun_ = false;
 
     mutable std::mutex mutex_;
@@ -221,6 +211,12 @@ public:
 
     /// Ends the lease, and the hold with the last one.
     end_of end() noexcept;
+
+    /// Releases what a lease had that is going away.
+    static void release_in_background(std::shared_ptr<share> left) noexcept;
+
+    /// Leaves the keys of a lease to their ttl.
+    static void abandon(std::shared_ptr<share> left) noexcept;
 
     class attention;
 

@@ -36,7 +36,7 @@ lease& lease::operator=(lease&& other) noexcept
 lease::~lease()
 {
     if (share_)
-        detail::client_impl::release_in_background(std::move(share_));
+        detail::share::release_in_background(std::move(share_));
 }
 
 std::string_view lease::resource() const noexcept
@@ -78,7 +78,7 @@ error_code lease::last_extension() const noexcept
 void lease::abandon() noexcept
 {
     if (share_)
-        detail::client_impl::abandon(std::move(share_));
+        detail::share::abandon(std::move(share_));
 }
 
 detail::lender lease::lender_of(const std::shared_ptr<detail::share>& share)

@@ -22,13 +22,13 @@ task<result<release_outcome>> release(std::shared_ptr<share> left, share::end_of
     {
     case share::end_of::nothing: co_return release_outcome::already_gone;
     case share::end_of::lease:
-        client.wake_waiters(held);
+        held.on_lease_end();
         co_return held.lost_at(client.now()) ? release_outcome::already_gone
                                              : release_outcome::still_held;
     case share::end_of::hold: break;
     }
 
-    const auto asked = client.give_back(held);
+    const auto asked = client.held().give_back(held);
     if (!client.connected())
         co_return error::not_running;
     auto outcome = release_outcome::already_gone;

@@ -15,10 +15,9 @@ std::optional<error_code> end_of_wait(const share& watched)
     client_impl& client = *held.client();
     const error why = held.at_limit ? error::hold_limit_reached : error::lease_lost;
     const bool over = held.over_at(client.now());
-    // The watch may not have looked yet: nobody learns from here that a lease lives which is over
-    // on the clock.
+    // `holds` may not have looked yet: never report an expired lease as alive.
     if (over && !watched.ended())
-        client.lose(held, why);
+        client.held().lose(held, why);
     // Asked last, for the owner may end the lease meanwhile in another thread, and with it the
     // hold.
     const bool ended = watched.ended();

@@ -1,5 +1,5 @@
-#ifndef REDLOCK_SRC_CLIENT_WATCH_HPP
-#define REDLOCK_SRC_CLIENT_WATCH_HPP
+#ifndef REDLOCK_SRC_CLIENT_HOLDS_HPP
+#define REDLOCK_SRC_CLIENT_HOLDS_HPP
 
 #include <redlock/detail/recycling.hpp>
 
@@ -27,7 +27,7 @@ class client_impl;
 /// Timers stand still while the machine is suspended. So the clock that goes on is read this often.
 inline constexpr core::nanoseconds longest_sleep = std::chrono::milliseconds(500);
 
-/** Watches everything that a client holds: extends what is due, and tells what is lost.
+/** All holds of a client: extended when due, reported when lost, released at the end.
 
     One entry in a set for each hold, ordered by the time at which something is to be done, and one
     timer for all. That time passes while the machine is suspended too, so that a suspension changes
@@ -35,19 +35,29 @@ inline constexpr core::nanoseconds longest_sleep = std::chrono::milliseconds(500
     extension is under way. Extensions that are due at about the same time share a turn, and so
     their commands share a write.
 
-    The watch keeps a hold alive until it is over. Used on the strand only.
+    A hold is kept alive here until it is over. Used on the strand only.
 */
-class watch final : public deadline, private turn_task
+class holds final : public deadline, private turn_task
 {
 public:
-    watch(client_impl& client, std::shared_ptr<deadlines> timer);
+    holds(client_impl& client, std::shared_ptr<deadlines> timer);
 
-    /// Watches a hold that was just granted, by a round that started at `asked`.
+    /// Takes up a hold that was just granted, by a round that started at `asked`.
     void add(std::shared_ptr<hold> granted, core::instant asked, core::instant now);
 
     /// The hold is over. Wakes who waits for that.
     /// @return What kept it, or null. Nothing else may do so.
     std::shared_ptr<hold> remove(hold& over);
+
+    /// The hold is over, and nobody gave it back. Does nothing if it had ended before.
+    void lose(hold& held, error_code why);
+
+    /// The last lease of the hold is over. Starts to release its keys.
+    /// @return Null if that has been done, or cannot be.
+    release_round_ptr give_back(hold& held);
+
+    /// Starts to release the keys of what is over.
+    release_round_ptr release(const hold& ended);
 
     /// Another lease asks for automatic extension, or for more of it.
     void extend_by(hold& held, milliseconds ttl);
@@ -65,11 +75,11 @@ public:
     /// past a deadline learns that first, and not after the replies that have queued up.
     void catch_up();
 
-    /// Everything that is watched.
+    /// All that are not over.
     [[nodiscard]] std::vector<std::shared_ptr<hold>> all() const;
     [[nodiscard]] std::size_t size() const noexcept { return holds_.size(); }
 
-    /// Stops watching, hold by hold over some turns. Waits for a loss end with `operation_aborted`.
+    /// Forgets all, hold by hold over some turns. Waits for a loss end with `operation_aborted`.
     void clear();
 
     /// Destroys the operations that wait for a loss. For the end of the execution context.
@@ -78,7 +88,7 @@ public:
 private:
     struct sooner
     {
-        bool operator()(const watched& a, const watched& b) const noexcept
+        bool operator()(const upkeep& a, const upkeep& b) const noexcept
         {
             return a.look_at < b.look_at;
         }
@@ -100,7 +110,7 @@ private:
 
     client_impl& client_;
     std::shared_ptr<deadlines> timer_;
-    boost::intrusive::multiset<watched, boost::intrusive::compare<sooner>> holds_;
+    boost::intrusive::multiset<upkeep, boost::intrusive::compare<sooner>> holds_;
     std::unordered_map<
         std::string_view,
         hold*,

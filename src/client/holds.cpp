@@ -1,4 +1,4 @@
-#include "client/watch.hpp"
+#include "client/holds.hpp"
 
 #include "client/client_impl.hpp"
 #include "client/operations.hpp"
@@ -30,15 +30,15 @@ core::nanoseconds rounded_up(core::nanoseconds at, core::nanoseconds tick) noexc
 
 }  // namespace
 
-watch::watch(client_impl& client, std::shared_ptr<deadlines> timer)
+holds::holds(client_impl& client, std::shared_ptr<deadlines> timer)
     : client_(client), timer_(std::move(timer)), jitter_(random_bits())
 {
 }
 
-void watch::add(std::shared_ptr<hold> granted, core::instant asked, core::instant now)
+void holds::add(std::shared_ptr<hold> granted, core::instant asked, core::instant now)
 {
     static_cast<void>(time_.read(now));
-    granted->schedule.granted(time_.at(asked), granted->extended_by(), jitter_());
+    granted->schedule.granted(time_.at(asked), granted->extended_by, jitter_());
     // There may be one already, whose keys have vanished. The new entry must not go by the name
     // that it has: that is gone with it.
     by_resource_.erase(granted->resource());
@@ -50,7 +50,7 @@ void watch::add(std::shared_ptr<hold> granted, core::instant asked, core::instan
     arm(now);
 }
 
-std::shared_ptr<hold> watch::remove(hold& over)
+std::shared_ptr<hold> holds::remove(hold& over)
 {
     for (suspension& waiting : over.lost_waiting)
         waiting.wake_first({});
@@ -73,47 +73,81 @@ std::shared_ptr<hold> watch::remove(hold& over)
     return std::move(over.kept);
 }
 
-void watch::extend_by(hold& held, milliseconds ttl)
+void holds::lose(hold& held, error_code why)
 {
-    if (!held.kept || held.extended_by() >= ttl)
+    // What keeps the hold may drop it in here.
+    const auto kept = held.kept;
+    const bool first = held.end(why);
+    if (first)
+        client_.events().lost(held);
+    // A node that was not reached yet need not hear of it any more.
+    held.granted_by().abandon();
+    // Keys expire soon after the deadline, unless an extension has reached some nodes.
+    if (first && held.extension_tried && client_.connected() && held.begin_release())
+        release(held);
+    remove(held);
+}
+
+release_round_ptr holds::give_back(hold& held)
+{
+    const auto kept = remove(held);
+    if (!client_.connected() || !held.begin_release())
+        return nullptr;
+    client_.events().given_back();
+    return release(held);
+}
+
+release_round_ptr holds::release(const hold& ended)
+{
+    vote_round& granted_by = ended.granted_by();
+    // A node that is still to answer may deny.
+    const std::size_t denials = granted_by.tally().denied() + granted_by.unanswered();
+    const bool next_waits = client_.queues() && client_.waiting_for().head_of(ended.resource());
+    const core::queue_move move = ended.queued().at_release(denials, next_waits);
+    return client_.release(granted_by, ended.longest_ttl, move);
+}
+
+void holds::extend_by(hold& held, milliseconds ttl)
+{
+    if (!held.kept || held.extended_by >= ttl)
         return;
     const core::instant now = client_.now();
-    held.extend_by(ttl);
+    held.extended_by = ttl;
     held.schedule.granted(time_.read(now), ttl, jitter_());
     put_again(held, now);
     arm(now);
 }
 
-void watch::extend_no_more(hold& held)
+void holds::extend_no_more(hold& held)
 {
     if (!held.kept || held.is_shared())
         return;
-    held.extend_no_more();
+    held.extended_by = milliseconds(0);
     put_again(held, client_.now());
 }
 
-std::shared_ptr<hold> watch::find(std::string_view resource) const
+std::shared_ptr<hold> holds::find(std::string_view resource) const
 {
     const auto found = by_resource_.find(resource);
     return found == by_resource_.end() ? nullptr : found->second->kept;
 }
 
-void watch::catch_up()
+void holds::catch_up()
 {
     if (!holds_.empty() && holds_.begin()->look_at <= time_.read(client_.now()))
         look();
 }
 
-std::vector<std::shared_ptr<hold>> watch::all() const
+std::vector<std::shared_ptr<hold>> holds::all() const
 {
     std::vector<std::shared_ptr<hold>> result;
     result.reserve(holds_.size());
-    for (const watched& each : holds_)
+    for (const upkeep& each : holds_)
         result.push_back(each.kept);
     return result;
 }
 
-void watch::clear()
+void holds::clear()
 {
     // The client may be destroyed in any thread when all is forgotten, and its timer must not find
     // this.
@@ -122,7 +156,7 @@ void watch::clear()
         on_turn_end();
 }
 
-void watch::on_turn_end()
+void holds::on_turn_end()
 {
     for (std::size_t left = max_looks; left > 0 && !holds_.empty(); --left)
     {
@@ -134,7 +168,7 @@ void watch::on_turn_end()
         client_.end_of_turn().defer_to_next(*this);
 }
 
-void watch::shut_down() noexcept
+void holds::shut_down() noexcept
 {
     while (!holds_.empty())
     {
@@ -152,12 +186,12 @@ void watch::shut_down() noexcept
     by_resource_.clear();
 }
 
-void watch::on_deadline()
+void holds::on_deadline()
 {
     look();
 }
 
-void watch::look()
+void holds::look()
 {
     const core::instant now = client_.now();
     const core::nanoseconds time = time_.read(now);
@@ -168,37 +202,37 @@ void watch::look()
     arm(now);
 }
 
-void watch::look_at(hold& due, core::instant now)
+void holds::look_at(hold& due, core::instant now)
 {
     if (due.over_at(now))
-        return client_.lose(due, due.at_limit ? error::hold_limit_reached : error::lease_lost);
+        return lose(due, due.at_limit ? error::hold_limit_reached : error::lease_lost);
     if (extension_due(due) <= time_.read(now))
         extend_soon(due);
     put_again(due, now);
 }
 
-core::nanoseconds watch::extension_due(const hold& held) const noexcept
+core::nanoseconds holds::extension_due(const hold& held) const noexcept
 {
-    if (held.extended_by() == 0ms || held.extending || held.at_limit || !client_.running())
+    if (held.extended_by == 0ms || held.extending || held.at_limit || !client_.running())
         return core::nanoseconds::max();
-    const auto tick = std::min(longest_tick, core::to_nanoseconds(held.extended_by()) / 100);
+    const auto tick = std::min(longest_tick, core::to_nanoseconds(held.extended_by) / 100);
     return rounded_up(held.schedule.due(), tick);
 }
 
-void watch::put_in(hold& held, core::instant now)
+void holds::put_in(hold& held, core::instant now)
 {
     const core::nanoseconds end = time_.read(now) + core::remaining(now, held.valid_until());
     held.look_at = std::min(end, extension_due(held));
     holds_.insert(held);
 }
 
-void watch::put_again(hold& held, core::instant now)
+void holds::put_again(hold& held, core::instant now)
 {
     holds_.erase(holds_.iterator_to(held));
     put_in(held, now);
 }
 
-void watch::arm(core::instant now)
+void holds::arm(core::instant now)
 {
     if (holds_.empty())
         return;
@@ -211,7 +245,7 @@ void watch::arm(core::instant now)
     timer_->add(*this, next);
 }
 
-void watch::extend_soon(hold& due)
+void holds::extend_soon(hold& due)
 {
     due.extending = true;
     if (client_.extensions().closed())
@@ -220,19 +254,19 @@ void watch::extend_soon(hold& due)
 }
 
 /// Nothing is sent without a quorum of ready nodes. It is a failed extension all the same.
-void watch::tell_of_the_absent(hold& due)
+void holds::tell_of_the_absent(hold& due)
 {
-    const auto asked = client_.ask_the_absent(due.about());
+    const auto asked = client_.ask_the_absent(due.granted_by().about());
     const error_code ec = asked->error_for(asked->tally().by_votes());
     due.note_extension(ec);
     client_.events().extended(due, ec, client_.now());
 }
 
-void watch::start_extension(const std::shared_ptr<hold>& next, place taken)
+void holds::start_extension(const std::shared_ptr<hold>& next, place taken)
 {
     using handler = asio::any_completion_handler<void(error_code)>;
 
-    if (next->extended_by() == 0ms)  // Since it waits.
+    if (next->extended_by == 0ms)  // Since it waits.
     {
         next->extending = false;
         return;
@@ -241,11 +275,11 @@ void watch::start_extension(const std::shared_ptr<hold>& next, place taken)
     auto done = [next, asked](error_code outcome) {
         next->client()->held().on_extended(*next, asked, outcome);
     };
-    auto body = extend(next, next->extended_by(), std::move(taken));
+    auto body = extend(next, next->extended_by, std::move(taken));
     carry_out(std::move(body), handler(std::move(done)), nullptr).start();
 }
 
-void watch::on_extended(hold& held, core::instant asked, error_code outcome)
+void holds::on_extended(hold& held, core::instant asked, error_code outcome)
 {
     held.extending = false;
     held.at_limit = outcome == error::hold_limit_reached;
@@ -257,7 +291,7 @@ void watch::on_extended(hold& held, core::instant asked, error_code outcome)
         if (outcome)
             held.schedule.failed(time_.read(now), left, jitter_());
         else
-            held.schedule.granted(time_.at(asked), held.extended_by(), jitter_());
+            held.schedule.granted(time_.at(asked), held.extended_by, jitter_());
         put_again(held, now);
         arm(now);
     }

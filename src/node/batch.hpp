@@ -2,7 +2,7 @@
 #define REDLOCK_SRC_NODE_BATCH_HPP
 
 #include "core/instant.hpp"
-#include "node/answer_reader.hpp"
+#include "node/answer.hpp"
 #include "node/commands.hpp"
 #include "node/node.hpp"
 #include "node/verbs.hpp"
@@ -65,8 +65,8 @@ public:
     void read(const resp::part& part, Deliver deliver)
     {
         const command& replied = commands_[current_];
-        const auto next = [&](const reply_shape& answer) {
-            deliver(std::move(asked_[answered_++]), replied, answer);
+        const auto next = [&](const answer& said) {
+            deliver(std::move(asked_[answered_++]), replied, said);
         };
         if (part.depth == 0)
             answers_.begin(replied.size, replied.is_list());

@@ -23,13 +23,13 @@ void push_single(encoded_questions& to, const question& asked, const phrasing& h
 
 }  // namespace
 
-bool is_worth_another(const command& put, const reply_shape& answer) noexcept
+bool is_worth_another(const command& put, const answer& said) noexcept
 {
-    if (put.script != script_form::hash || (put.is_list() && !answer.of_all))
+    if (put.script != script_form::hash || (put.is_list() && !said.of_all))
         return false;
     // Somebody flushed the scripts. Or there is one key in the list that the user may not touch,
     // for which the others must not pay.
-    return answer.is_noscript() || (put.is_list() && answer.is_noperm());
+    return said.is_error("NOSCRIPT") || (put.is_list() && said.is_error("NOPERM"));
 }
 
 command_encoder::command_encoder(

@@ -1,8 +1,8 @@
 #ifndef REDLOCK_SRC_NODE_COMMANDS_HPP
 #define REDLOCK_SRC_NODE_COMMANDS_HPP
 
+#include "node/answer.hpp"
 #include "node/node.hpp"
-#include "node/reply_shape.hpp"
 #include "node/verbs.hpp"
 #include "wire/request.hpp"
 
@@ -37,7 +37,7 @@ struct command
     the text of the script, with a question of its own. Once: the same answer to that one is an
     answer like any other.
 */
-[[nodiscard]] bool is_worth_another(const command& put, const reply_shape& answer) noexcept;
+[[nodiscard]] bool is_worth_another(const command& put, const answer& said) noexcept;
 
 /// Questions of one verb, made commands of.
 struct encoded_questions

@@ -85,26 +85,26 @@ void outbox::withdraw(question& asked)
 
 void outbox::read(batch& of, const resp::part& part)
 {
-    of.read(part, [this](const question_ptr& asked, const command& put, const reply_shape& shape) {
-        answer(asked, put, shape);
+    of.read(part, [this](const question_ptr& asked, const command& put, const answer& said) {
+        take_answer(asked, put, said);
     });
 }
 
-void outbox::answer(const question_ptr& asked, const command& put, const reply_shape& shape)
+void outbox::take_answer(const question_ptr& asked, const command& put, const answer& said)
 {
-    if (is_worth_another(put, shape) && asked->wanted())
+    if (is_worth_another(put, said) && asked->wanted())
         return to_ask_again_.push_back(asked);
     count_down(*asked);
-    const reply said = interpret(asked->what(), asked->stamp(), shape);
-    if (said.why == reason::unmarked)
+    const reply meant = interpret(asked->what(), asked->stamp(), said);
+    if (meant.why == reason::unmarked)
         findings_.unmarked = true;
-    if (shape.what == reply_shape::kind::error)
-        note_error(asked->what(), shape.text);
+    if (said.what == answer::kind::error)
+        note_error(asked->what(), said.text().value_or(""));
     else
         findings_.answered.set(static_cast<std::size_t>(asked->what()));
-    if (said.why == reason::quarantined)
-        findings_.quarantined_for = said.ready_in;
-    asked->on_reply(index_, said);
+    if (meant.why == reason::quarantined)
+        findings_.quarantined_for = meant.ready_in;
+    asked->on_reply(index_, meant);
 }
 
 void outbox::note_error(verb what, std::string_view error)

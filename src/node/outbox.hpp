@@ -111,7 +111,7 @@ private:
     void withdraw(question& asked);
     void count_down(const question& answered) noexcept;
     void note_error(verb what, std::string_view error);
-    void answer(const question_ptr& asked, const command& put, const reply_shape& shape);
+    void take_answer(const question_ptr& asked, const command& put, const answer& said);
     void fail(const question_ptr& asked, error_code why);
 
     std::size_t index_;

@@ -18,8 +18,6 @@ namespace redlock::detail {
 
 namespace {
 
-using kind = reply_shape::kind;
-
 // Arguments.
 
 void id(request& to, const question& asked, const guard*)
@@ -121,36 +119,37 @@ reply granted() noexcept
 }
 
 /// A plain acquisition.
-reply read_set(const reply_shape& from, std::uint64_t) noexcept
+reply read_set(const answer& from, std::uint64_t) noexcept
 {
-    if (from.what == kind::ok)
+    if (from.what == answer::kind::ok)
         return granted();
-    if (from.what == kind::null)
+    if (from.what == answer::kind::null)
         return make_reply(vote::denied, reason::held);
     return unexpected();
 }
 
 /// 1 if the key was ours, 0 if not.
-reply read_comparison(const reply_shape& from, std::uint64_t) noexcept
+reply read_comparison(const answer& from, std::uint64_t) noexcept
 {
-    if (from.what == kind::number && from.number == 1)
+    if (from.what == answer::kind::scalar && from.number() == 1)
         return granted();
-    if (from.what == kind::number && from.number == 0)
+    if (from.what == answer::kind::scalar && from.number() == 0)
         return make_reply(vote::denied, reason::gone);
     return unexpected();
 }
 
 /// PTTL: milliseconds, -1 for a key without a ttl, -2 for no key.
-std::optional<milliseconds> to_time_left(std::int64_t pttl) noexcept
+std::optional<milliseconds> to_time_left(std::optional<std::int64_t> pttl) noexcept
 {
-    if (pttl < -2)
+    if (!pttl || *pttl < -2)
         return std::nullopt;
-    return pttl == -1 ? forever : milliseconds(std::max<std::int64_t>(pttl, 0));
+    return *pttl == -1 ? forever : milliseconds(std::max<std::int64_t>(*pttl, 0));
 }
 
-reply read_pttl(const reply_shape& from, std::uint64_t) noexcept
+reply read_pttl(const answer& from, std::uint64_t) noexcept
 {
-    const auto left = from.what == kind::number ? to_time_left(from.number) : std::nullopt;
+    const auto left =
+        from.what == answer::kind::scalar ? to_time_left(from.number()) : std::nullopt;
     if (!left)
         return unexpected();
     reply result = granted();
@@ -159,22 +158,22 @@ reply read_pttl(const reply_shape& from, std::uint64_t) noexcept
 }
 
 /// A time that a server's clock can show: microseconds since the epoch.
-bool is_time(std::int64_t from) noexcept
+bool is_time(std::optional<std::int64_t> from) noexcept
 {
-    return from > 0 && static_cast<std::uint64_t>(from) < core::token_end;
+    return from > 0 && static_cast<std::uint64_t>(*from) < core::token_end;
 }
 
 /// The refusals of all guarded scripts that vote. See guarded_acquire.lua.
-reply read_refusal(const reply_shape& from) noexcept
+reply read_refusal(const answer& from) noexcept
 {
     reply result;
-    switch (from.count == 4 ? from.numbers[0] : 0)
+    switch (from.count == 4 ? from.number(0).value_or(0) : 0)
     {
     case -2: return make_reply(vote::refused, reason::clock);
     case -3: return make_reply(vote::refused, reason::unmarked);
     case -4:
         result = make_reply(vote::refused, reason::quarantined);
-        result.ready_in = to_time_left(from.numbers[2]);
+        result.ready_in = to_time_left(from.number(2));
         return result.ready_in ? result : unexpected();
     default: return unexpected();
     }
@@ -183,60 +182,59 @@ reply read_refusal(const reply_shape& from) noexcept
 /// The stamp for a grant, else {code, stamp, number, the node's time}, and perhaps more.
 /// @param read_code What it is, from the code on.
 reply read_vote(
-    const reply_shape& from,
+    const answer& from,
     std::uint64_t stamp,
-    reply (*read_code)(const reply_shape& from) noexcept
+    reply (*read_code)(const answer& from) noexcept
 ) noexcept
 {
     const auto echo = static_cast<std::int64_t>(stamp);
-    if (from.what == kind::number && from.number == echo)
+    if (from.what == answer::kind::scalar && from.number() == echo)
         return granted();
-    if (from.what != kind::numbers || from.count < 4 || from.numbers[1] != echo ||
-        !is_time(from.numbers[3]))
+    const auto time = from.number(3);
+    if (from.what != answer::kind::list || from.number(1) != echo || !from.number(2) ||
+        !is_time(time))
         return unexpected();
 
     reply result = read_code(from);
     if (result.vote != vote::unknown)
-        result.node_time = std::chrono::microseconds(from.numbers[3]);
+        result.node_time = std::chrono::microseconds(*time);
     return result;
 }
 
 /// A fifth number tells how many are before the client in the queue, -1 if it is not in it.
-reply read_held(const reply_shape& from) noexcept
+reply read_held(const answer& from) noexcept
 {
     reply result = make_reply(vote::denied, reason::held);
-    result.held_for = to_time_left(from.numbers[2]);
-    const std::int64_t before = from.numbers[4];
-    if (from.count != 5 || !result.held_for || before > static_cast<std::int64_t>(core::max_queue))
+    result.held_for = to_time_left(from.number(2));
+    const auto before = from.number(4);
+    if (!result.held_for || !before || *before > static_cast<std::int64_t>(core::max_queue))
         return unexpected();
-    if (before >= 0)
-        result.position = static_cast<std::size_t>(before) + 1;
+    if (*before >= 0)
+        result.position = static_cast<std::size_t>(*before) + 1;
     return result;
 }
 
-reply read_fence(const reply_shape& from) noexcept
+reply read_fence(const answer& from) noexcept
 {
+    const std::int64_t recorded = from.number(2).value_or(0);
     reply result = make_reply(vote::refused, reason::fence);
-    result.fence = fencing_token::from_value(static_cast<std::uint64_t>(from.numbers[2]));
-    return from.count == 4 && from.numbers[2] > 0 ? result : unexpected();
+    result.fence = fencing_token::from_value(static_cast<std::uint64_t>(recorded));
+    return from.count == 4 && recorded > 0 ? result : unexpected();
 }
 
-reply read_acquisition(const reply_shape& from, std::uint64_t stamp) noexcept
+reply read_acquisition(const answer& from, std::uint64_t stamp) noexcept
 {
-    return read_vote(from, stamp, [](const reply_shape& other) noexcept {
-        switch (other.numbers[0])
-        {
-        case 0: return read_held(other);
-        case -1: return read_fence(other);
-        default: return read_refusal(other);
-        }
+    return read_vote(from, stamp, [](const answer& other) noexcept {
+        if (other.number(0) == 0)
+            return read_held(other);
+        return other.number(0) == -1 ? read_fence(other) : read_refusal(other);
     });
 }
 
-reply read_extension(const reply_shape& from, std::uint64_t stamp) noexcept
+reply read_extension(const answer& from, std::uint64_t stamp) noexcept
 {
-    return read_vote(from, stamp, [](const reply_shape& other) noexcept {
-        const bool gone = other.count == 4 && other.numbers[0] == 0;
+    return read_vote(from, stamp, [](const answer& other) noexcept {
+        const bool gone = other.count == 4 && other.number(0) == 0;
         return gone ? make_reply(vote::denied, reason::gone) : read_refusal(other);
     });
 }
@@ -303,15 +301,13 @@ const verb_rules& rules_of(verb what) noexcept
     return table[static_cast<std::size_t>(what)];
 }
 
-reply interpret(verb asked, std::uint64_t stamp, const reply_shape& from) noexcept
+reply interpret(verb asked, std::uint64_t stamp, const answer& from) noexcept
 {
-    if (from.what != kind::error)
-    {
-        const verb_rules& rules = rules_of(asked);
+    const verb_rules& rules = rules_of(asked);
+    if (from.what != answer::kind::error)
         return (stamp != 0 ? rules.guarded : rules.plain).read(from, stamp);
-    }
     reply result = make_reply(vote::refused, reason::error_reply);
-    result.text = from.text;
+    result.text = from.text().value_or("");
     return result;
 }
 

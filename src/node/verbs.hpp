@@ -1,9 +1,9 @@
 #ifndef REDLOCK_SRC_NODE_VERBS_HPP
 #define REDLOCK_SRC_NODE_VERBS_HPP
 
+#include "node/answer.hpp"
 #include "node/guard.hpp"
 #include "node/node.hpp"
-#include "node/reply_shape.hpp"
 #include "wire/request.hpp"
 
 #include <array>
@@ -48,7 +48,7 @@ struct phrasing
     void (*put)(request& to, const question& asked) = nullptr;
 
     /// @param stamp Of the question, which the answer must repeat. Zero in plain mode.
-    reply (*read)(const reply_shape& from, std::uint64_t stamp) noexcept = nullptr;
+    reply (*read)(const answer& from, std::uint64_t stamp) noexcept = nullptr;
 };
 
 /** All that is peculiar to one verb.
@@ -95,7 +95,7 @@ extern const std::array<verb, verb_count> write_order;
     Only the exact shape of a success is a grant. An error reply is a refusal, for none of our
     commands writes before it can fail. Anything else is a failure: we do not know what happened.
 */
-[[nodiscard]] reply interpret(verb asked, std::uint64_t stamp, const reply_shape& from) noexcept;
+[[nodiscard]] reply interpret(verb asked, std::uint64_t stamp, const answer& from) noexcept;
 
 /// A script, and the hash by which a server knows it.
 struct lua_script

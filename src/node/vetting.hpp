@@ -4,7 +4,7 @@
 #include <redlock/config.hpp>
 
 #include "core/instant.hpp"
-#include "node/answer_reader.hpp"
+#include "node/answer.hpp"
 #include "node/link_group.hpp"
 #include "node/server_info.hpp"
 #include "node/verbs.hpp"

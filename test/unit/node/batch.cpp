@@ -107,24 +107,18 @@ std::vector<std::size_t> sizes_of(const detail::encoded_questions& from)
     return sizes;
 }
 
-detail::reply_shape error(const char* text, bool of_all)
+detail::answer error(const char* text, bool of_all)
 {
-    detail::reply_shape made;
-    made.what = detail::reply_shape::kind::error;
-    made.text = text;
-    made.of_all = of_all;
+    detail::answer made{.what = detail::answer::kind::error, .count = 1, .of_all = of_all};
+    made.elements[0] = text;
     return made;
 }
 
-std::string name(const detail::reply_shape& answer)
+std::string name(const detail::answer& said)
 {
-    switch (answer.what)
-    {
-    case detail::reply_shape::kind::ok: return "OK";
-    case detail::reply_shape::kind::number: return std::to_string(answer.number);
-    case detail::reply_shape::kind::error: return answer.text;
-    default: return "other";
-    }
+    if (said.what == detail::answer::kind::ok)
+        return "OK";
+    return said.number() ? std::to_string(*said.number()) : std::string(said.text().value_or(""));
 }
 
 void check(const std::vector<std::size_t>& sizes, const std::vector<std::size_t>& expected)

@@ -1,28 +1,59 @@
-#ifndef REDLOCK_SRC_NODE_ANSWER_READER_HPP
-#define REDLOCK_SRC_NODE_ANSWER_READER_HPP
+#ifndef REDLOCK_SRC_NODE_ANSWER_HPP
+#define REDLOCK_SRC_NODE_ANSWER_HPP
 
-#include "node/reply_shape.hpp"
 #include "wire/resp.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 /// From the parts of a reply to what we make of it.
 namespace redlock::detail {
 
-/// A whole number, and nothing but that.
-[[nodiscard]] std::optional<std::int64_t> read_number(std::string_view text);
+/** What a server answers to one question, flat: a scalar, or a short list of numbers and texts.
 
-/// Takes the first part of an answer.
-void read_head(reply_shape& shape, const resp::part& part);
+    What it means is for the verb: see verbs.hpp.
+*/
+struct answer
+{
+    enum class kind : std::uint8_t
+    {
+        other,  ///< Anything that none of our commands gets.
+        ok,     ///< The simple string "OK".
+        null,
+        error,   ///< Its only element is the text, cut to `core::max_error`.
+        scalar,  ///< A list of one, that is none.
+        list,
+    };
 
-/// Takes one element of a list of numbers.
-void read_element(reply_shape& shape, const resp::part& part);
+    using element = std::variant<std::int64_t, std::string>;
+
+    /// Longest list that any of our commands gets.
+    static constexpr std::size_t max_elements = 5;
+
+    /// Longest text that any of our commands gets.
+    static constexpr std::size_t max_text = 1024;
+
+    kind what = kind::other;
+    std::array<element, max_elements> elements{};
+    std::size_t count = 0;  ///< Of `elements`.
+    bool of_all = false;    ///< An error in place of a list: the command did nothing.
+
+    /// A number among the elements. Nothing: there is none at this place.
+    [[nodiscard]] std::optional<std::int64_t> number(std::size_t at = 0) const noexcept;
+
+    /// A text among the elements. Nothing: there is none at this place.
+    [[nodiscard]] std::optional<std::string_view> text(std::size_t at = 0) const noexcept;
+
+    /// Whether it is an error of this kind, which is its first word.
+    [[nodiscard]] bool is_error(std::string_view code) const noexcept;
+};
 
 /** Splits the reply to one command into the answers to its questions.
 
@@ -48,15 +79,10 @@ public:
     void read(const resp::part& part, Deliver deliver)
     {
         if (part.depth > depth_)
-            return read_element(answer_, part);
+            return read_element(part);
         if (std::exchange(begun_, part.depth == depth_))
             next(deliver);
-        answer_.what = {};
-        answer_.of_all = !begun_;
-        read_head(answer_, part);
-        // In place of a list only an error says something.
-        if (!begun_ && answer_.what != reply_shape::kind::error)
-            answer_.what = {};
+        read_head(part);
     }
 
     /// The reply is complete. Calls `deliver(answer)` for each question that is left.
@@ -74,6 +100,9 @@ public:
     }
 
 private:
+    void read_head(const resp::part& part);
+    void read_element(const resp::part& part);
+
     template <class Deliver>
     void next(Deliver& deliver)
     {
@@ -86,8 +115,11 @@ private:
     std::size_t left_ = 0;   ///< Questions without an answer.
     std::size_t depth_ = 0;  ///< Of the answers.
     bool begun_ = false;     ///< An answer, whose end is not known yet.
-    reply_shape answer_;     ///< That one.
+    answer answer_;          ///< That one.
 };
+
+/// A whole number, and nothing but that.
+[[nodiscard]] std::optional<std::int64_t> read_number(std::string_view text);
 
 /// Bytes of the texts that are kept: ten times what a server has to say. A hostile one could fill
 /// the memory with the replies to one request.

@@ -1,17 +1,19 @@
-#include "node/answer_reader.hpp"
+#include "node/answer.hpp"
 
 #include "core/one_line.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace core = redlock::core;
 namespace detail = redlock::detail;
-using detail::reply_shape;
+using detail::answer;
 using detail::resp::part;
 using detail::resp::type;
 
@@ -32,20 +34,31 @@ part error(std::string_view text, std::size_t depth)
     return {.kind = type::simple_error, .depth = depth, .value = text};
 }
 
-std::string name(const reply_shape& answer)
+part text(std::string_view value, std::size_t depth)
 {
-    switch (answer.what)
+    return {.kind = type::blob_string, .depth = depth, .value = value};
+}
+
+std::string name(const answer::element& one)
+{
+    const auto* const number = std::get_if<std::int64_t>(&one);
+    return number ? std::to_string(*number) : std::get<std::string>(one);
+}
+
+std::string name(const answer& said)
+{
+    switch (said.what)
     {
-    case reply_shape::kind::other: return "other";
-    case reply_shape::kind::ok: return "ok";
-    case reply_shape::kind::null: return "null";
-    case reply_shape::kind::number: return std::to_string(answer.number);
-    case reply_shape::kind::error: return answer.text;
-    case reply_shape::kind::numbers: break;
+    case answer::kind::other: return "other";
+    case answer::kind::ok: return "ok";
+    case answer::kind::null: return "null";
+    case answer::kind::error:
+    case answer::kind::scalar: return name(said.elements[0]);
+    case answer::kind::list: break;
     }
     std::string all;
-    for (std::size_t at = 0; at < answer.count; ++at)
-        all += (at == 0 ? "" : " ") + std::to_string(answer.numbers[at]);
+    for (std::size_t at = 0; at < said.count; ++at)
+        all += (at == 0 ? "" : " ") + name(said.elements[at]);
     return "{" + all + "}";
 }
 
@@ -55,7 +68,7 @@ using reply = std::vector<part>;
 answers read(std::size_t questions, bool is_list, const reply& parts)
 {
     answers told;
-    const auto tell = [&told](const reply_shape& answer) { told.push_back(name(answer)); };
+    const auto tell = [&told](const answer& said) { told.push_back(name(said)); };
     detail::answer_reader reader;
     reader.begin(questions, is_list);
     for (const part& each : parts)
@@ -81,7 +94,7 @@ void check(const answers& told, const answers& expected)
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(test_answer_reader)
+BOOST_AUTO_TEST_SUITE(test_answer)
 
 BOOST_AUTO_TEST_CASE(the_reply_to_one_question_is_its_answer)
 {
@@ -161,7 +174,7 @@ BOOST_AUTO_TEST_CASE(an_error_in_place_of_a_list_is_the_answer_to_all)
 BOOST_AUTO_TEST_CASE(an_error_of_all_is_told_from_one_within_a_list)
 {
     std::vector<bool> told;
-    const auto tell = [&told](const reply_shape& answer) { told.push_back(answer.of_all); };
+    const auto tell = [&told](const answer& said) { told.push_back(said.of_all); };
     const auto read_list = [&tell](const reply& parts) {
         detail::answer_reader reader;
         reader.begin(2, true);
@@ -198,7 +211,49 @@ BOOST_AUTO_TEST_CASE(a_list_in_place_of_one_answer_is_no_number)
     check(of_one({list(1, 0), number("1", 1)}), {"{1}"});
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_list_of_numbers_is_told_as_something_else)
+BOOST_AUTO_TEST_CASE(an_answer_may_have_texts)
+{
+    check(of_one({text("a", 0)}), {"a"});
+    check(of_one({list(3, 0), text("a", 1), number("7", 1), text("", 1)}), {"{a 7 }"});
+    check(of_list(2, {list(2, 0), text("a", 1), list(1, 1), text("b", 2)}), {"a", "{b}"});
+}
+
+BOOST_AUTO_TEST_CASE(a_text_has_a_bound)
+{
+    const std::string longest(answer::max_text, 'x');
+    check(of_one({text(longest, 0)}), {longest});
+    check(of_one({text(longest + 'x', 0)}), {"other"});
+    check(of_one({list(1, 0), text(longest + 'x', 1)}), {"other"});
+}
+
+BOOST_AUTO_TEST_CASE(an_element_is_a_number_or_a_text)
+{
+    answer said;
+    const auto tell = [&said](const answer& told) { said = told; };
+    detail::answer_reader reader;
+    reader.begin(1, false);
+    for (const part& each : {list(2, 0), number("7", 1), text("7", 1)})
+        reader.read(each, tell);
+    reader.end(tell);
+    BOOST_TEST((said.number(0) == 7 && !said.text(0)));
+    BOOST_TEST((said.text(1) == "7" && !said.number(1)));
+    BOOST_TEST((!said.number(2) && !said.text(2)));
+}
+
+BOOST_AUTO_TEST_CASE(an_error_is_known_by_its_first_word)
+{
+    const auto is_noscript = [](answer::kind what, const char* words) {
+        answer said{.what = what, .count = 1};
+        said.elements[0] = words;
+        return said.is_error("NOSCRIPT");
+    };
+    BOOST_TEST(is_noscript(answer::kind::error, "NOSCRIPT No matching script. Please use EVAL."));
+    BOOST_TEST(!is_noscript(answer::kind::error, "ERR NOSCRIPT"));
+    BOOST_TEST(!is_noscript(answer::kind::error, ""));
+    BOOST_TEST(!is_noscript(answer::kind::scalar, "NOSCRIPT"));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_short_list_is_told_as_something_else)
 {
     const reply too_long{
         list(1, 0),
@@ -211,10 +266,9 @@ BOOST_AUTO_TEST_CASE(what_is_no_list_of_numbers_is_told_as_something_else)
         number("6", 2)
     };
     const reply too_deep{list(1, 0), list(1, 1), list(1, 2), number("1", 3)};
-    const part text{.kind = type::blob_string, .depth = 2, .value = "1"};
-    const reply of_text{list(1, 0), list(1, 1), text};
     const reply of_nonsense{list(1, 0), list(1, 1), number("1x", 2)};
-    for (const reply& each : {too_long, too_deep, of_text, of_nonsense})
+    const reply of_nothing{list(1, 0), list(1, 1), {.kind = type::null, .depth = 2, .value = {}}};
+    for (const reply& each : {too_long, too_deep, of_nonsense, of_nothing})
         check(of_list(1, each), {"other"});
 }
 
@@ -227,7 +281,7 @@ BOOST_AUTO_TEST_CASE(a_number_that_is_none_is_told_as_something_else)
 BOOST_AUTO_TEST_CASE(one_reply_leaves_nothing_to_the_next)
 {
     answers told;
-    const auto tell = [&told](const reply_shape& answer) { told.push_back(name(answer)); };
+    const auto tell = [&told](const answer& said) { told.push_back(name(said)); };
     detail::answer_reader reader;
     reader.begin(1, true);
     reader.read(list(2, 0), tell);

@@ -10,8 +10,10 @@
 -- Never creates the key: it may have expired, and another client may have held the resource since.
 -- Never shortens the ttl: an older extension may arrive late, and a shorter one that reaches only
 -- some nodes would take from a deadline that was promised. A key without a ttl (-1) gets one.
+--include ours.lua
+
 local function vote(key, id, ttl)
-    if redis.call('GET', key) ~= id then
+    if not ours(redis.call('GET', key), id) then
         return 0
     end
     if redis.call('PTTL', key) < tonumber(ttl) then

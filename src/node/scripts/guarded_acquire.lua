@@ -25,19 +25,12 @@
 -- of memory at its first write, and not later.
 --include guarded_head.lua
 --include queue.lua
+--include free.lua
+--include ours.lua
 
 -- A place with its arrival.
 local function whole(place, token)
     return string.find(place, ':', 1, true) and place or place .. ':' .. token
-end
-
--- Whether a reservation is for somebody who goes before us. One of another form says nothing, and
--- so does one that lives for longer than any client makes them.
-local function goes_first(reserved, place, left)
-    local whom, since = string.match(reserved, '^(%x+):(%d+)$')
-    local client, arrival = parts(place)
-    return whom and left >= 0 and left <= longest_reservation and whom ~= client
-        and (not client or since + 0 <= seen(arrival, now))
 end
 
 local function vote(key, id, token, ttl, place)
@@ -47,18 +40,13 @@ local function vote(key, id, token, ttl, place)
     end
     local timely = in_window(stamp)
     local fence_key = fence_prefix .. key
+    local fence = redis.call('GET', fence_key)
     local reserved_key = reserved_prefix .. key
-    local fence, reserved
-    if place then
-        fence, reserved = unpack(redis.call('MGET', fence_key, reserved_key))
-    end
-    -- For MGET a fence of another type is none.
-    fence = fence or redis.call('GET', fence_key)
-    local left = reserved and redis.call('PTTL', reserved_key)
-    local yields = reserved and goes_first(reserved, whole(place, token), left)
+    local reserved = place and redis.pcall('GET', reserved_key)
+    local held_off = reserved and holds_off(reserved, key, whole(place, token), now)
 
     -- The usual case. NX is what looks for a holder, of whatever type its key is.
-    if timely and not yields and (not fence or stamp > fence + 0)
+    if timely and not held_off and (not fence or stamp > fence + 0)
             and redis.call('SET', key, id, 'NX', 'PX', ttl) then
         redis.call('SET', fence_key, token, 'PX', fence_ttl)
         if reserved then
@@ -68,16 +56,13 @@ local function vote(key, id, token, ttl, place)
     end
 
     -- Why not? MGET, because it does not stumble over a key of another type.
-    if redis.call('MGET', key)[1] == id then
+    if ours(redis.call('MGET', key)[1], id) then
         return stamp
     end
-    local holder = redis.call('PTTL', key)
-    if holder == -2 and yields then
-        holder = left
-    end
-    if holder ~= -2 then
+    local left = holder(key) or held_off
+    if left then
         local waits = place and place ~= ''
-        return {0, stamp, holder, now, waits and enter(key, whole(place, token), now) or -1}
+        return {0, stamp, left, now, waits and queue().enter(key, whole(place, token), now) or -1}
     end
     if not timely then
         return {-2, stamp, 0, now}

@@ -15,13 +15,14 @@
 -- client may have held the resource since. Never shortens the ttl: an older extension may arrive
 -- late.
 --include guarded_head.lua
+--include ours.lua
 
 local function vote(key, id, stamp, ttl, token)
     stamp = stamp + 0
     if refusal then
         return {refusal, stamp, wait, now}
     end
-    if redis.call('MGET', key)[1] ~= id then
+    if not ours(redis.call('MGET', key)[1], id) then
         return {0, stamp, 0, now}
     end
     if not in_window(stamp) then

@@ -8,6 +8,7 @@
 --
 -- What was reserved for the client goes to the next one, if the resource is free.
 --include queue.lua
+--include free.lua
 
 local function vote(key, client)
     redis.call('ZREM', queue_prefix .. key, client)
@@ -15,8 +16,8 @@ local function vote(key, client)
     local reserved = redis.call('MGET', reserved_key)[1]
     if reserved and string.match(reserved, '^(%x+):') == client then
         redis.call('DEL', reserved_key)
-        if redis.call('EXISTS', key) == 0 then
-            wake_next(key)
+        if not holder(key) then
+            queue().wake_next(key)
         end
     end
     return 1

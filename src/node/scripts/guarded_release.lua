@@ -11,36 +11,37 @@
 --
 -- A script, because nothing may set the key between the comparison and the deletion. Asks for no
 -- permission to vote: giving back is always right.
-
 --include queue.lua
+--include ours.lua
 
 -- Who goes on waiting keeps its place, although a grant of this node was worth nothing.
 local function keep_or_leave(key, place)
-    local client, arrival = parts(place)
+    local waiting = queue()
+    local client, arrival = waiting.parts(place)
     if arrival == '0' then
         redis.pcall('ZREM', queue_prefix .. key, client)
     else
         local time = redis.call('TIME')
-        enter(key, place, time[1] * 1000000 + time[2])
+        waiting.enter(key, place, time[1] * 1000000 + time[2])
     end
 end
 
 local function vote(key, id, token, place)
     -- A key that is ours was set together with a fence of our token. That refuses the same
     -- acquisition if it arrives once more.
-    local ours = redis.call('GET', key) == id
+    local is_ours = ours(redis.call('GET', key), id)
     local somebody_waits = false
-    if ours and place then
+    if is_ours and place then
         somebody_waits = redis.call('DEL', key, waits_prefix .. key) == 2
-    elseif ours then
+    elseif is_ours then
         redis.call('DEL', key)
     end
     if place and place ~= '' then
         keep_or_leave(key, place)
     end
-    if ours then
+    if is_ours then
         if somebody_waits then
-            wake_next(key)
+            queue().wake_next(key)
         end
         return 1
     end

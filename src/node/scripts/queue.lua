@@ -9,80 +9,88 @@
 --
 -- None of them grants anything: they only delay. So whatever cannot be done here is left undone,
 -- and who waits polls.
-
-local function flag(key)
-    redis.pcall('SET', waits_prefix .. key, '1', 'PX', queue_ttl)
-end
-
--- The client, its arrival, and how long it is to be kept a resource, '' without a word about that.
-local function parts(place)
-    return string.match(place, '^(%x+):(%d+):?(%d*)$')
-end
-
--- What counts of an arrival: a clock that is off puts nobody before those who have waited longer.
-local function seen(arrival, now)
-    return math.max(math.min(arrival + 0, now), now - window)
-end
-
-local function far_key(key, client)
-    return far_prefix .. key .. ':' .. client
-end
-
--- Enters a place, unless its client has one. Returns how many are before it, -1 if it has none.
-local function enter(key, place, now)
-    local queue = queue_prefix .. key
-    local client, arrival, keeps = parts(place)
-    redis.pcall('ZADD', queue, 'NX', string.format('%.0f', seen(arrival, now)), client)
-    local before = redis.pcall('ZRANK', queue, client)
-    if type(before) ~= 'number' then
-        return -1
+--
+-- A script makes its functions anew whenever it is run. So these are made where they are called,
+-- by `queue().enter(...)`: where nobody waits, they cost nothing.
+local function queue()
+    local function flag(key)
+        redis.pcall('SET', waits_prefix .. key, '1', 'PX', queue_ttl)
     end
-    if before >= queue_max then
-        redis.pcall('ZREM', queue, client)
-        return -1
-    end
-    redis.pcall('PEXPIRE', queue, queue_ttl)
-    if keeps ~= '' then
-        redis.pcall('SET', far_key(key, client), keeps, 'PX', queue_ttl)
-    end
-    flag(key)
-    return before
-end
 
--- How long to keep the resource for a client: as long as for everybody, or longer if it is far.
-local function reservation_for(key, client)
-    local keeps = redis.pcall('GET', far_key(key, client))
-    keeps = type(keeps) == 'string' and tonumber(keeps) or 0
-    return math.min(math.max(keeps, reservation), longest_reservation)
-end
-
--- Tells the one behind for how long the resource is kept for another. Should that be frozen, it
--- asks then, and not when it polls.
-local function tell_next(key, lasts)
-    local client = redis.pcall('ZRANGE', queue_prefix .. key, 0, 0)[1]
-    if client then
-        redis.pcall('PUBLISH', channel_prefix .. client .. next_suffix, lasts .. ' ' .. key)
+    -- The client, its arrival, and how long it is to be kept a resource, '' without a word about
+    -- that.
+    local function parts(place)
+        return string.match(place, '^(%x+):(%d+):?(%d*)$')
     end
-end
 
--- Wakes the first of the queue that is still there, and keeps the resource for it. It leaves the
--- queue: if it is frozen, nobody waits for it twice.
-local function wake_next(key)
-    while true do
-        local first = redis.pcall('ZPOPMIN', queue_prefix .. key)
-        if not first[1] then
-            return
+    -- What counts of an arrival: a clock that is off puts nobody before those who have waited
+    -- longer.
+    local function seen(arrival, now)
+        return math.max(math.min(arrival + 0, now), now - window)
+    end
+
+    local function far_key(key, client)
+        return far_prefix .. key .. ':' .. client
+    end
+
+    -- Enters a place, unless its client has one. Returns how many are before it, -1 if it has none.
+    local function enter(key, place, now)
+        local queue = queue_prefix .. key
+        local client, arrival, keeps = parts(place)
+        redis.pcall('ZADD', queue, 'NX', string.format('%.0f', seen(arrival, now)), client)
+        local before = redis.pcall('ZRANK', queue, client)
+        if type(before) ~= 'number' then
+            return -1
         end
-        local woken = redis.pcall('PUBLISH', channel_prefix .. first[1], key)
-        if type(woken) ~= 'number' then
-            return
+        if before >= queue_max then
+            redis.pcall('ZREM', queue, client)
+            return -1
         end
-        if woken > 0 then
-            local place = first[1] .. ':' .. first[2]
-            local lasts = reservation_for(key, first[1])
-            redis.pcall('SET', reserved_prefix .. key, place, 'PX', lasts)
-            flag(key)
-            return tell_next(key, lasts)
+        redis.pcall('PEXPIRE', queue, queue_ttl)
+        if keeps ~= '' then
+            redis.pcall('SET', far_key(key, client), keeps, 'PX', queue_ttl)
+        end
+        flag(key)
+        return before
+    end
+
+    -- How long to keep the resource for a client: as long as for everybody, or longer if it is far.
+    local function reservation_for(key, client)
+        local keeps = redis.pcall('GET', far_key(key, client))
+        keeps = type(keeps) == 'string' and tonumber(keeps) or 0
+        return math.min(math.max(keeps, reservation), longest_reservation)
+    end
+
+    -- Tells the one behind for how long the resource is kept for another. Should that be frozen, it
+    -- asks then, and not when it polls.
+    local function tell_next(key, lasts)
+        local client = redis.pcall('ZRANGE', queue_prefix .. key, 0, 0)[1]
+        if client then
+            redis.pcall('PUBLISH', channel_prefix .. client .. next_suffix, lasts .. ' ' .. key)
         end
     end
+
+    -- Wakes the first of the queue that is still there, and keeps the resource for it. It leaves
+    -- the queue: if it is frozen, nobody waits for it twice.
+    local function wake_next(key)
+        while true do
+            local first = redis.pcall('ZPOPMIN', queue_prefix .. key)
+            if not first[1] then
+                return
+            end
+            local woken = redis.pcall('PUBLISH', channel_prefix .. first[1], key)
+            if type(woken) ~= 'number' then
+                return
+            end
+            if woken > 0 then
+                local place = first[1] .. ':' .. first[2]
+                local lasts = reservation_for(key, first[1])
+                redis.pcall('SET', reserved_prefix .. key, place, 'PX', lasts)
+                flag(key)
+                return tell_next(key, lasts)
+            end
+        end
+    end
+
+    return {parts = parts, seen = seen, enter = enter, wake_next = wake_next}
 end

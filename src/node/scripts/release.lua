@@ -10,8 +10,10 @@
 --
 -- A script, because nothing may set a key between the comparison and the deletion. An error (the
 -- key has another type, no permission) comes from the first command, before anything changed.
+--include ours.lua
+
 local function vote(key, id)
-    if redis.call('GET', key) == id then
+    if ours(redis.call('GET', key), id) then
         return redis.call('DEL', key)
     end
     return 0

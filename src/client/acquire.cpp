@@ -2,6 +2,7 @@
 
 #include "client/operations.hpp"
 #include "client/validate.hpp"
+#include "core/backoff.hpp"
 #include "core/holder_estimate.hpp"
 #include "core/limits.hpp"
 #include "core/quorum.hpp"
@@ -70,7 +71,7 @@ struct acquisition
           wanted(std::move(asked_for)),
           arrived(now),
           give_up(core::shifted({now, {}}, options().wait).steady),
-          in_line(*wanted, client->end_of_turn())
+          in_line(*wanted, *client->loop.end_of_turn)
     {
     }
 
@@ -101,7 +102,7 @@ struct acquisition
 /// Says why nothing was sent, in the report and in the log.
 void explain(const acquisition& of, std::string problem, log_level level = log_level::error)
 {
-    of.client->log_problem(level, "acquire", of.wanted->resource(), problem);
+    of.client->events.problem(level, "acquire", of.wanted->resource(), problem);
     if (diagnostics* const report = of.options().report)
         report->problem = std::move(problem);
 }
@@ -131,13 +132,13 @@ judgement judge(
 {
     const core::instant now = client.now();
     const core::instant valid_until =
-        core::valid_until(asked.started(), ttl, client.config().clock_drift);
-    client.note_duration(asked, now);
+        core::valid_until(asked.started(), ttl, client.config.clock_drift);
+    client.rounds.note_duration(asked, now);
     const core::verdict verdict = asked.tally().at(now, valid_until);
     const bool lost = verdict == core::verdict::unreachable || verdict == core::verdict::too_late;
     if (!interrupted)
-        client.acquisitions().on_round(asked.started().steady, now.steady, !lost);
-    client.events().round_ended(asked, interrupted ? interrupted : asked.error_for(verdict), now);
+        client.acquisitions.on_round(asked.started().steady, now.steady, !lost);
+    client.events.round_ended(asked, interrupted ? interrupted : asked.error_for(verdict), now);
     return {now, verdict, valid_until};
 }
 
@@ -148,7 +149,7 @@ lease make_lease(const acquisition& of, const vote_round& asked, const judgement
     // As of the beginning: if the process has stood still since the verdict, this is a lease that
     // is over, and not none.
     lease made = share::make_lease(share::join(held, of.options().ttl, asked.started()));
-    of.client->held().add(std::move(held), asked.started(), judged.now);
+    of.client->held.add(std::move(held), asked.started(), judged.now);
     return made;
 }
 
@@ -170,9 +171,10 @@ void note_places(acquisition& of, const vote_round& asked)
 error_code tell_of_the_absent(acquisition& acquiring)
 {
     client_impl& client = *acquiring.client;
-    const auto asked = client.ask_the_absent(client.new_attempt(acquiring.wanted, {}));
+    const auto asked =
+        client.rounds.ask_the_absent(client.rounds.new_attempt(acquiring.wanted, {}));
     if (diagnostics* const report = acquiring.options().report)
-        client.write_report(*report, acquiring.rounds, *asked, nullptr);
+        client.rounds.write_report(*report, acquiring.rounds, *asked, nullptr);
     // They may have come back just now.
     const error_code ec = asked->error_for(asked->tally().by_votes());
     return ec ? ec : error::quorum_unreachable;
@@ -187,7 +189,7 @@ std::string too_many_rounds(const client_impl& client)
 /// Whether this client holds the resource itself.
 bool is_held_here(const acquisition& of)
 {
-    const auto held = of.client->held().find(of.wanted->resource());
+    const auto held = of.client->held.find(of.wanted->resource());
     return held && !held->over_at(of.client->now());
 }
 
@@ -196,7 +198,7 @@ void tell_waiting(acquisition& waiting)
 {
     if (std::exchange(waiting.waits, true))
         return;
-    waiting.client->events().waiting(waiting.in_line);
+    waiting.client->events.waiting(waiting.in_line);
     if (waiting.wanted->by_its_holder && is_held_here(waiting))
     {
         const std::string problem =
@@ -211,7 +213,7 @@ time_point end_of_places(const acquisition& of)
 {
     if (!of.once())
         return of.give_up;
-    return core::shifted(of.client->now(), of.client->config().node_timeout).steady;
+    return core::shifted(of.client->now(), of.client->config.node_timeout).steady;
 }
 
 /// Waits for a place among the rounds under way.
@@ -219,19 +221,19 @@ time_point end_of_places(const acquisition& of)
 task<error_code> until_placed(acquisition& acquiring, std::optional<place>& taken)
 {
     client_impl& client = *acquiring.client;
-    acquisition_window& rounds = client.acquisitions();
+    acquisition_window& rounds = client.acquisitions;
     if (acquiring.once() && rounds.closed())
         co_return error_code();
     if (!acquiring.once())
         tell_waiting(acquiring);
     const time_point end = end_of_places(acquiring);
     const bool woken = acquiring.in_line.woken();
-    acquisition_window::entrant waits(rounds, client.end_of_turn(), acquiring.arrived);
+    acquisition_window::entrant waits(rounds, *client.loop.end_of_turn, acquiring.arrived);
     using order = acquisition_window::order;
     rounds.wait(waits, woken ? order::first : order::of_arrival);
-    if (const error_code interrupted = co_await client.sleep_until(waits.sleep(), end))
+    if (const error_code interrupted = co_await client.life.sleep_until(waits.sleep(), end))
         co_return interrupted;
-    if (!client.running())
+    if (!client.life.running())
         co_return asio::error::operation_aborted;
     if (taken.emplace(waits.take()))
         co_return error_code();
@@ -244,7 +246,7 @@ task<error_code> until_placed(acquisition& acquiring, std::optional<place>& take
         report->rounds = acquiring.rounds;
         report->problem = too_many_rounds(client);
     }
-    client.log_overload(acquiring.wanted->resource(), too_many_rounds(client));
+    client.events.overload(acquiring.wanted->resource(), too_many_rounds(client));
     co_return error::overloaded;
 }
 
@@ -255,7 +257,7 @@ queue_entry make_entry(acquisition& of, fencing_token token)
     if (of.queued.is_apart())
         return {};
     const std::uint64_t arrival = of.in_line.waits_since(of.queued.arrive(token.value()));
-    return {of.queued.in_round(), arrival, of.client->own_reservation()};
+    return {of.queued.in_round(), arrival, of.client->rounds.times().own_reservation()};
 }
 
 /// Puts the next round to the nodes.
@@ -264,19 +266,19 @@ vote_round_ptr start_round(acquisition& of, place taken)
     client_impl& client = *of.client;
     const acquire_options& options = of.options();
     // A fresh id for every round: a delayed release of the last one must not match this one.
-    const auto about = client.new_attempt(of.wanted, of.above);
+    const auto about = client.rounds.new_attempt(of.wanted, of.above);
     const queue_entry entry = make_entry(of, about->token);
-    auto made =
-        client.make_vote({.what = verb::acquire, .about = about, .ttl = options.ttl, .entry = entry}
-        );
+    auto made = client.rounds.make_vote(
+        {.what = verb::acquire, .about = about, .ttl = options.ttl, .entry = entry}
+    );
     made->occupy(std::move(taken));
     if (options.report)
-        made->time_answers(client.time());
+        made->time_answers(*client.loop.time);
     // Half of the ttl should be left of a lease.
     const auto longest = core::shifted(made->started(), options.ttl / 2).steady;
     if (!of.once())
-        made->be_patient(client.timer(), std::min(of.give_up, longest));
-    client.put_to_all(made);
+        made->be_patient(*client.loop.timer, std::min(of.give_up, longest));
+    client.rounds.put_to_all(made);
     return made;
 }
 
@@ -288,8 +290,8 @@ task<error_code> ask_once(acquisition& acquiring)
 
     std::optional<place> taken;
     // A corrected round has just given its place away, and keeps it all the same.
-    if (acquiring.corrected || client.acquisitions().has_room())
-        taken.emplace(client.acquisitions());
+    if (acquiring.corrected || client.acquisitions.has_room())
+        taken.emplace(client.acquisitions);
     else if (const error_code ec = co_await until_placed(acquiring, taken))
         co_return ec;
     ++acquiring.rounds;
@@ -298,8 +300,8 @@ task<error_code> ask_once(acquisition& acquiring)
         std::max(acquiring.corrected ? acquiring.above : fencing_token(), options.fence_at_least);
     acquiring.in_line.forget_wakes();
     const auto asked = start_round(acquiring, taken ? std::move(*taken) : place());
-    error_code interrupted = co_await client.decided(*asked);
-    if (!client.running())
+    error_code interrupted = co_await client.life.decided(*asked);
+    if (!client.life.running())
         interrupted = asio::error::operation_aborted;
 
     const judgement judged = judge(client, *asked, options.ttl, interrupted);
@@ -309,7 +311,7 @@ task<error_code> ask_once(acquisition& acquiring)
     // Undo it before waiting, or others queue behind a resource that nobody holds.
     if (!granted)
     {
-        client.release(*asked, options.ttl, acquiring.queued.in_round());
+        client.rounds.release(*asked, options.ttl, acquiring.queued.in_round());
         note_places(acquiring, *asked);
     }
 
@@ -317,7 +319,7 @@ task<error_code> ask_once(acquisition& acquiring)
     // reason to wait, or to give up a single try; but only once in a row, for somebody who acquires
     // just now raises the fence as well.
     acquiring.corrected =
-        !granted && client.correct_stamp(*asked, acquiring.above) && !acquiring.corrected;
+        !granted && client.rounds.times().correct(*asked, acquiring.above) && !acquiring.corrected;
     // By a clock that is behind it would have come before everybody else. A minority is no judge of
     // that: who always comes anew to one bad node never gets its turn.
     const std::size_t spare = core::spare_nodes(asked->node_count());
@@ -328,11 +330,11 @@ task<error_code> ask_once(acquisition& acquiring)
     if (!interrupted && !acquiring.corrected && !asked->guarded() &&
         judged.verdict == core::verdict::contended && (!acquiring.once() || options.report))
     {
-        holders = client.ask_holders(*asked);
-        interrupted = co_await client.decided(*holders);
+        holders = client.rounds.ask_holders(*asked);
+        interrupted = co_await client.life.decided(*holders);
     }
     if (options.report)
-        client.write_report(*options.report, acquiring.rounds, *asked, holders.get());
+        client.rounds.write_report(*options.report, acquiring.rounds, *asked, holders.get());
     // The guarded script says with its denial how long the holder has left.
     if (granted)
     {
@@ -352,7 +354,7 @@ task<error_code> join(acquisition& acquiring, std::shared_ptr<hold> held)
 {
     client_impl& client = *acquiring.client;
     const acquire_options& options = acquiring.options();
-    if (client.guarded() && held->fence() <= options.fence_at_least)
+    if (client.config.mode == mode::guarded && held->fence() <= options.fence_at_least)
     {
         explain(acquiring, too_low_a_token(*held, options.fence_at_least));
         co_return error::invalid_argument;
@@ -366,14 +368,14 @@ task<error_code> join(acquisition& acquiring, std::shared_ptr<hold> held)
 
     // From here on the lease leaves again, if it is not handed out.
     lease mine = share::make_lease(joined);
-    const auto wanted = core::valid_until(now, options.ttl, client.config().clock_drift);
+    const auto wanted = core::valid_until(now, options.ttl, client.config.clock_drift);
     if (core::remaining(now, held->valid_until()) < core::remaining(now, wanted))
     {
         if (const error_code ec = co_await extend(held, options.ttl, {}, end_of_places(acquiring)))
             co_return ec;
     }
     if (options.auto_extend)
-        client.held().extend_by(*held, options.ttl);
+        client.held.extend_by(*held, options.ttl);
     acquiring.granted = std::move(mine);
     acquiring.granted_at = client.now();
     co_return error_code();
@@ -385,7 +387,7 @@ std::shared_ptr<hold> own_hold(const acquisition& acquiring)
     const owner who = acquiring.options().owner;
     if (who == owner::none)
         return nullptr;
-    auto held = acquiring.client->held().find(acquiring.wanted->resource());
+    auto held = acquiring.client->held.find(acquiring.wanted->resource());
     return held && held->wanted().options.owner == who ? held : nullptr;
 }
 
@@ -408,7 +410,7 @@ time_point end_of_line(const acquisition& acquiring, core::instant started)
     // A try waits for nobody, but for the round of its own owner: that may be granted for both.
     if (!acquiring.in_line.follows_its_owner())
         return started.steady;
-    return core::shifted(started, acquiring.client->config().node_timeout).steady;
+    return core::shifted(started, acquiring.client->config.node_timeout).steady;
 }
 
 /// Waits for its turn in the line of the resource, or for a hold of its owner, and takes part in
@@ -428,7 +430,7 @@ task<error_code> until_first_or_joined(acquisition& acquiring)
         }
         if (acquiring.in_line.may_ask())
             co_return error_code();
-        if (!client.running())
+        if (!client.life.running())
             co_return asio::error::operation_aborted;
         const time_point end = end_of_line(acquiring, started);
         if (client.now().steady >= end)
@@ -439,7 +441,7 @@ task<error_code> until_first_or_joined(acquisition& acquiring)
         if (!acquiring.once())
             tell_waiting(acquiring);
         pause& sleep = acquiring.in_line.sleep();
-        if (const error_code interrupted = co_await client.sleep_until(sleep, end))
+        if (const error_code interrupted = co_await client.life.sleep_until(sleep, end))
             co_return interrupted;
     }
 }
@@ -469,7 +471,7 @@ bool is_passing(error_code ec) noexcept
 /// often.
 time_point next_poll(acquisition& waiting, core::instant now)
 {
-    const client_config& config = waiting.client->config();
+    const client_config& config = waiting.client->config;
     const core::nanoseconds reservation = core::reservation_for(config.node_timeout);
     const core::nanoseconds behind = (*waiting.position - 1) * poll_step;
     const core::nanoseconds longest = config.waiting.poll;
@@ -492,15 +494,16 @@ task<error_code> sleep_watching(acquisition& waiting, time_point until)
     waiter& in_line = waiting.in_line;
     for (;;)
     {
-        const std::size_t before = client.connections();
+        const std::size_t before = client.nodes.connections();
         const time_point next = std::min(until, in_line.next());
         pause& sleep = in_line.sleep();
-        if (const error_code ec = co_await client.sleep_until(sleep, next, client.watching()))
+        if (const error_code ec =
+                co_await client.life.sleep_until(sleep, next, client.life.for_connections().list()))
             co_return ec;
-        const bool connected = client.connections() != before;
+        const bool connected = client.nodes.connections() != before;
         if (!connected || in_line.is_called() || client.now().steady >= next)
             co_return error_code();
-        client.watch_key(waiting.last);
+        client.rounds.watch_key(waiting.last, waiting.client);
     }
 }
 
@@ -512,20 +515,21 @@ task<error_code> sleep_until(acquisition& waiting, core::instant now, time_point
     const time_point watched = core::shifted(now, watch_after).steady;
     if (waiting.position == 1U && !waiting.watching && watched < next)
     {
-        if (const error_code interrupted = co_await client.sleep_until(sleep, watched))
+        if (const error_code interrupted = co_await client.life.sleep_until(sleep, watched))
             co_return interrupted;
         // A client that closes wakes who sleeps. This one has slept enough.
-        if (!client.running())
+        if (!client.life.running())
             co_return asio::error::operation_aborted;
         waiting.watching = !waiting.in_line.woken();
         if (waiting.watching)
-            client.watch_key(waiting.last);
+            client.rounds.watch_key(waiting.last, waiting.client);
     }
     error_code interrupted;
     if (waiting.watching)
         interrupted = co_await sleep_watching(waiting, next);
     else if (!waiting.in_line.woken())
-        interrupted = co_await client.sleep_until(sleep, std::min(next, waiting.in_line.next()));
+        interrupted =
+            co_await client.life.sleep_until(sleep, std::min(next, waiting.in_line.next()));
     if (interrupted)
         co_return interrupted;
     if (waiting.in_line.heard())
@@ -533,7 +537,7 @@ task<error_code> sleep_until(acquisition& waiting, core::instant now, time_point
     if (waiting.in_line.woken())
     {
         waiting.polls = 0;
-        client.events().woken();
+        client.events.woken();
     }
     co_return error_code();
 }
@@ -543,13 +547,13 @@ task<error_code> sleep_until(acquisition& waiting, core::instant now, time_point
 task<error_code> try_again(acquisition& acquiring, error_code ec)
 {
     client_impl& client = *acquiring.client;
-    core::backoff delays(client.first_delay(), client.config().retry.max_delay);
+    core::backoff delays(client.rounds.first_delay(), client.config.retry.max_delay);
     while (is_passing(ec))
     {
         if (!acquiring.corrected)
         {
             // Somebody who is about to go on is not told that the client was closed.
-            if (!client.running())
+            if (!client.life.running())
                 co_return asio::error::operation_aborted;
             const core::instant lost_at = client.now();
             if (acquiring.once() || lost_at.steady >= acquiring.give_up)
@@ -584,25 +588,28 @@ task<result<lease>> run_acquisition(
     if (report)
         *report = {};
     error_code ec;
-    if (auto problem = problem_of_acquisition(client.config(), what); !problem.empty())
+    if (auto problem = problem_of_acquisition(client.config, what); !problem.empty())
     {
         explain(acquiring, std::move(problem));
         ec = error::invalid_argument;
     }
-    else if (!client.running())
+    else if (!client.life.running())
     {
-        ec = co_await client.until_running(acquiring.give_up);
+        ec = co_await client.life.until_running(acquiring.give_up);
         if (ec == error::not_running)
-            explain(acquiring, client.why_not_running(), client.level_of_not_running());
+        {
+            auto [why, level] = client.life.why_not_running();
+            explain(acquiring, std::move(why), level);
+        }
     }
     if (!ec)
     {
-        client.waiting_for().enter(acquiring.in_line);
-        if (!what.once() && client.queues())
+        client.waiting.enter(acquiring.in_line);
+        if (!what.once() && client.rounds.queues())
         {
             acquiring.queued = core::queue_place::in_queues();
             if (!acquiring.in_line.may_ask())
-                acquiring.queued.arrive(client.arrival_now());
+                acquiring.queued.arrive(client.rounds.times().now());
         }
         ec = co_await try_once(acquiring);
         if (is_passing(ec))
@@ -610,13 +617,13 @@ task<result<lease>> run_acquisition(
     }
 
     const bool leaves = acquiring.queued.at_end() == core::queue_move::leave;
-    if (ec && leaves && client.connected())
-        client.leave_queues(acquiring.last);
+    if (ec && leaves && client.life.connected())
+        client.rounds.leave_queues(acquiring.last);
     const bool denied = ec == error::contended || ec == asio::error::operation_aborted;
     if (denied && report)
         report->held_by_this_client = is_held_here(acquiring);
     if (ec)
-        client.events().not_acquired(what.resource(), ec, acquiring.rounds, started);
+        client.events.not_acquired(what.resource(), ec, acquiring.rounds, started);
     if (ec == error::contended && what.tries)
         co_return lease();
     if (ec)
@@ -624,7 +631,7 @@ task<result<lease>> run_acquisition(
     if (report)
         report->problem.clear();  // It has waited for itself, and was granted all the same.
     const core::nanoseconds waited = acquiring.granted_at.steady - started.steady;
-    client.events().acquired(acquiring.granted, acquiring.rounds, waited);
+    client.events.acquired(acquiring.granted, acquiring.rounds, waited);
     co_return std::move(acquiring.granted);
 }
 

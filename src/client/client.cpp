@@ -59,12 +59,12 @@ client::~client()
 
 client::executor_type client::get_executor() const noexcept
 {
-    return impl_->executor();
+    return impl_->executor;
 }
 
 const client::executor_type& client::executor_of(const detail::client_impl& impl) noexcept
 {
-    return impl.executor();
+    return impl.executor;
 }
 
 void client::cancel() noexcept
@@ -79,7 +79,7 @@ redlock::metrics client::metrics() const noexcept
 
 std::vector<node_status> client::nodes() const
 {
-    return impl_->nodes();
+    return impl_->nodes.status();
 }
 
 void client::start_run(
@@ -113,8 +113,8 @@ void client::start_acquire(
 )
 {
     const detail::client_impl& client = *impl;  // Kept by the initiation.
-    wanted.by_its_holder = impl->under_lock().is_caller(wanted.resource());
-    wanted.put_in_front(client.config().key_prefix);
+    wanted.by_its_holder = impl->under_lock.is_caller(wanted.resource());
+    wanted.put_in_front(client.config.key_prefix);
     auto kept = detail::make_recycled<detail::demand>(std::move(wanted));
     auto body = detail::acquire(std::move(impl), std::move(kept));
     detail::spawn_op(client, std::move(body), std::move(handler));

@@ -25,6 +25,9 @@ constexpr std::size_t max_releasing = 256;
 /// How long to wait before nodes that did not confirm a release are asked again.
 constexpr milliseconds repeat_interval = 100ms;
 
+/// How often to look whether the nodes have answered the releases.
+constexpr milliseconds time_to_answer = 2ms;
+
 /// Releases all of `held`, and keeps those that no quorum confirmed. The nodes have until
 /// `give_up`: what they have been asked for, they need not be asked for again.
 task<error_code> release_all(client_impl& client, hold_list& held, time_point give_up)
@@ -33,16 +36,16 @@ task<error_code> release_all(client_impl& client, hold_list& held, time_point gi
     std::vector<release_round_ptr> asked;
     for (const auto& each : held)
     {
-        asked.push_back(client.held().release(*each));
-        client.set_deadline(*asked.back(), give_up);
+        asked.push_back(client.held.release(*each));
+        client.rounds.set_deadline(*asked.back(), give_up);
         if (asked.size() % max_releasing != 0)
             continue;
-        if (const error_code ec = co_await client.let_others_run())
+        if (const error_code ec = co_await client.life.let_others_run())
             co_return ec;
     }
     for (std::size_t i = 0; i < held.size(); ++i)
     {
-        if (const error_code ec = co_await client.released(*asked[i]))
+        if (const error_code ec = co_await client.life.released(*asked[i]))
             co_return ec;
         if (!asked[i]->confirmations().confirmed())
             unconfirmed.push_back(held[i]);
@@ -56,21 +59,49 @@ task<error_code> release_all(client_impl& client, hold_list& held, time_point gi
 task<error_code> end_all(client_impl& client, hold_list& ended)
 {
     std::size_t left = max_releasing;
-    for (const auto& each : client.held().all())
+    for (const auto& each : client.held.all())
     {
         if (left-- == 0)
         {
             left = max_releasing;
-            if (const error_code ec = co_await client.let_others_run())
+            if (const error_code ec = co_await client.life.let_others_run())
                 co_return ec;
         }
         if (each->end_unattended() && each->begin_release())
         {
-            client.events().given_back();
-            client.held().remove(*each);
+            client.events.given_back();
+            client.held.remove(*each);
             ended.push_back(each);
         }
         each->interrupt();
+    }
+    co_return error_code();
+}
+
+/// Waits until nothing is held, and no operation waits for a release.
+task<error_code> until_settled(client_impl& client)
+{
+    const auto settled = [&client]() { return client.held.size() == 0 && !client.life.releases(); };
+    // A client that is stopped in between wakes nothing any more.
+    while (!settled() && client.life.closing())
+    {
+        pause change(*client.loop.end_of_turn);
+        if (const error_code ec = co_await change.wait(client.life.for_ends().list()))
+            co_return ec;
+    }
+    co_return settled() ? error_code() : error_code(asio::error::operation_aborted);
+}
+
+/// Waits until no connected node owes an answer to a release, or until `limit`.
+task<error_code> until_released(client_impl& client, time_point limit)
+{
+    while (client.nodes.owes_release() && client.now().steady < limit)
+    {
+        // Nodes answer soon, or are found out to be silent.
+        pause later(*client.loop.end_of_turn);
+        const auto at = core::shifted(client.now(), time_to_answer).steady;
+        if (const error_code ec = co_await client.life.sleep_until(later, at))
+            co_return ec;
     }
     co_return error_code();
 }
@@ -84,7 +115,7 @@ task<error_code> release_everything(client_impl& client)
     for (const auto& each : left)
         longest = std::max(longest, each->longest_ttl);
     const time_point give_up = core::shifted(client.now(), longest).steady;
-    const time_point last_key_ends = std::max(give_up, client.last_key_ends());
+    const time_point last_key_ends = std::max(give_up, client.rounds.last_key_ends());
 
     while (!left.empty() && client.now().steady < give_up)
     {
@@ -93,24 +124,24 @@ task<error_code> release_everything(client_impl& client)
         const auto again = core::shifted(client.now(), repeat_interval).steady;
         if (left.empty() || again >= give_up)
             break;
-        pause sleep(client.end_of_turn());
-        if (const error_code ec = co_await client.sleep_until(sleep, again))
+        pause sleep(*client.loop.end_of_turn);
+        if (const error_code ec = co_await client.life.sleep_until(sleep, again))
             co_return ec;
     }
-    if (const error_code ec = co_await client.until_settled())
+    if (const error_code ec = co_await until_settled(client))
         co_return ec;
     // Lost rounds have left keys too, which nobody waits for.
-    co_return co_await client.until_released(last_key_ends);
+    co_return co_await until_released(client, last_key_ends);
 }
 
 }  // namespace
 
 task<error_code> close(std::shared_ptr<client_impl> self)
 {
-    if (!self->begin_close())
+    if (!self->life.begin_close())
         co_return error::not_running;
     const error_code ec = co_await release_everything(*self);
-    self->begin_stop();
+    self->stop();
     co_return ec;
 }
 

@@ -50,16 +50,16 @@ private:
 task<result<place>> until_placed(std::shared_ptr<hold> held, time_point limit)
 {
     client_impl& client = *held->client();
-    extension_window& rounds = client.extensions();
+    extension_window& rounds = client.extensions;
     if (rounds.has_room())
         co_return place(rounds);
     if (rounds.closed())
         co_return place();
-    place_wait wait(client.end_of_turn());
+    place_wait wait(*client.loop.end_of_turn);
     const core::instant end = held->valid_until();
     rounds.wait(wait, end.boot);
     const time_point until = std::min(end.steady, limit);
-    if (const error_code ec = co_await client.sleep_until(wait.sleep, until, held->prolonging))
+    if (const error_code ec = co_await client.life.sleep_until(wait.sleep, until, held->prolonging))
         co_return ec;
     if (!wait.taken && client.now().steady >= limit)
         co_return error_code(error::overloaded);
@@ -85,14 +85,14 @@ task<result<vote_round_ptr>> ask(
     client_impl& client = *held->client();
     for (bool corrected = false;; corrected = true)
     {
-        place now_taken = corrected ? place(client.extensions()) : std::move(taken);
-        const auto asked =
-            client.make_vote({.what = verb::extend, .about = held->granted_by().about(), .ttl = ttl}
-            );
+        place now_taken = corrected ? place(client.extensions) : std::move(taken);
+        const auto asked = client.rounds.make_vote(
+            {.what = verb::extend, .about = held->granted_by().about(), .ttl = ttl}
+        );
         asked->occupy(std::move(now_taken));
         if (automatic)
-            asked->be_patient(client.timer(), patience_of(*held));
-        client.put_to_all(asked);
+            asked->be_patient(*client.loop.timer, patience_of(*held));
+        client.rounds.put_to_all(asked);
         if (const error_code ec = co_await asked->wait(held->prolonging))
         {
             asked->abandon();
@@ -101,8 +101,8 @@ task<result<vote_round_ptr>> ask(
         const core::instant now = client.now();
         const bool late = held->over_at(now);
         const error_code outcome = late ? error::lease_lost : to_error(*asked);
-        client.events().round_ended(*asked, outcome, now);
-        client.extensions().on_round(
+        client.events.round_ended(*asked, outcome, now);
+        client.extensions.on_round(
             asked->started().steady, now.steady, outcome != error::quorum_unreachable
         );
         fencing_token unused;
@@ -110,7 +110,7 @@ task<result<vote_round_ptr>> ask(
         // The other nodes are to extend it too, or the next failure of a node costs the lease.
         if (!granted)
             asked->abandon();
-        if (granted || corrected || !client.correct_stamp(*asked, unused))
+        if (granted || corrected || !client.rounds.times().correct(*asked, unused))
             co_return asked;
     }
 }
@@ -122,7 +122,7 @@ error_code settle(hold& held, const vote_round& asked, milliseconds ttl, core::i
     const error_code outcome = to_error(asked);
     // The quorum must have been seen before the old deadline: after it the lease had expired, and
     // an expired lease is never revived.
-    const auto until = core::valid_until(asked.started(), ttl, client.config().clock_drift);
+    const auto until = core::valid_until(asked.started(), ttl, client.config.clock_drift);
     if (!outcome && held.prolong(now, until))
         return {};
     // Without a majority it is over, whatever the deadline says. A minority may still have the key:
@@ -130,7 +130,7 @@ error_code settle(hold& held, const vote_round& asked, milliseconds ttl, core::i
     if (outcome && outcome != error::lease_lost && !held.over_at(now))
         return outcome;
     held.note_extension(outcome);
-    client.held().lose(held, error::lease_lost);
+    client.held.lose(held, error::lease_lost);
     return error::lease_lost;
 }
 
@@ -138,7 +138,7 @@ error_code settle(hold& held, const vote_round& asked, milliseconds ttl, core::i
 error_code why_not(const hold& held, milliseconds ttl)
 {
     const client_impl& client = *held.client();
-    if (!client.running())
+    if (!client.life.running())
         return error::not_running;
     const core::instant now = client.now();
     if (held.over_at(now))
@@ -153,9 +153,9 @@ error_code why_not(const hold& held, milliseconds ttl)
 task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl, place taken, time_point limit)
 {
     client_impl& client = *held->client();
-    if (const auto problem = problem_of_ttl(client.config(), ttl); !problem.empty())
+    if (const auto problem = problem_of_ttl(client.config, ttl); !problem.empty())
     {
-        client.log_problem(log_level::error, "extend", held->resource(), problem);
+        client.events.problem(log_level::error, "extend", held->resource(), problem);
         co_return error::invalid_argument;
     }
     if (const error_code ec = why_not(*held, ttl))
@@ -186,7 +186,7 @@ task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl, place take
     const error_code outcome = settle(*held, **answered, ttl, now);
     if (outcome != error::lease_lost)  // Then it is noted why.
         held->note_extension(outcome);
-    client.events().extended(*held, outcome, now);
+    client.events.extended(*held, outcome, now);
     co_return outcome;
 }
 

@@ -18,12 +18,12 @@ void end_in_background(std::shared_ptr<share> left, Then then) noexcept
 {
     client_impl& client = *left->held()->client();
     // In a child process this is a copy, and what it stands for belongs to the parent.
-    if (!client.at_home())
+    if (!client.life.at_home())
         return;
     const auto ended = left->end();
     if (ended == share::end_of::nothing)
         return;
-    enter(client.strand(), [left = std::move(left), ended, then]() {
+    enter(client.loop.strand, [left = std::move(left), ended, then]() {
         hold& held = *left->held();
         if (ended == share::end_of::hold)
             then(held);
@@ -53,7 +53,7 @@ hold::hold(
 
 void hold::on_admitted(place taken)
 {
-    client_->held().start_extension(kept, std::move(taken));
+    client_->held.start_extension(kept, std::move(taken));
 }
 
 void hold::interrupt()
@@ -227,14 +227,14 @@ share::end_of share::end() noexcept
 
 void share::release_in_background(std::shared_ptr<share> left) noexcept
 {
-    end_in_background(std::move(left), [](hold& held) { held.client()->held().give_back(held); });
+    end_in_background(std::move(left), [](hold& held) { held.client()->held.give_back(held); });
 }
 
 void share::abandon(std::shared_ptr<share> left) noexcept
 {
     end_in_background(std::move(left), [](hold& held) {
         held.granted_by().abandon();
-        held.client()->held().remove(held);
+        held.client()->held.remove(held);
     });
 }
 

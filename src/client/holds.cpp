@@ -30,8 +30,21 @@ core::nanoseconds rounded_up(core::nanoseconds at, core::nanoseconds tick) noexc
 
 }  // namespace
 
-holds::holds(client_impl& client, std::shared_ptr<deadlines> timer)
-    : client_(client), timer_(std::move(timer)), jitter_(random_bits())
+holds::holds(
+    const client_loop& loop,
+    life& of,
+    rounds& asking,
+    extension_window& extensions,
+    lines& waiting,
+    monitor& events
+)
+    : loop_(loop),
+      life_(of),
+      rounds_(asking),
+      extensions_(extensions),
+      lines_(waiting),
+      events_(events),
+      jitter_(random_bits())
 {
 }
 
@@ -46,7 +59,7 @@ void holds::add(std::shared_ptr<hold> granted, core::instant asked, core::instan
     hold& held = *granted;
     held.kept = std::move(granted);
     put_in(held, now);
-    client_.events().set_held(holds_.size());
+    events_.set_held(holds_.size());
     arm(now);
 }
 
@@ -66,10 +79,10 @@ std::shared_ptr<hold> holds::remove(hold& over)
         by_resource_.erase(found);
     over.forget_extension();
     holds_.erase(holds_.iterator_to(over));
-    client_.events().set_held(holds_.size());
-    if (client_.waiting_for().size() > 0)
-        client_.waiting_for().on_hold_end(over.resource(), client_.arrival_now());
-    client_.note_end();
+    events_.set_held(holds_.size());
+    if (lines_.size() > 0)
+        lines_.on_hold_end(over.resource(), rounds_.times().now());
+    life_.note_end();
     return std::move(over.kept);
 }
 
@@ -79,11 +92,11 @@ void holds::lose(hold& held, error_code why)
     const auto kept = held.kept;
     const bool first = held.end(why);
     if (first)
-        client_.events().lost(held);
+        events_.lost(held);
     // A node that was not reached yet need not hear of it any more.
     held.granted_by().abandon();
     // Keys expire soon after the deadline, unless an extension has reached some nodes.
-    if (first && held.extension_tried && client_.connected() && held.begin_release())
+    if (first && held.extension_tried && life_.connected() && held.begin_release())
         release(held);
     remove(held);
 }
@@ -91,9 +104,9 @@ void holds::lose(hold& held, error_code why)
 release_round_ptr holds::give_back(hold& held)
 {
     const auto kept = remove(held);
-    if (!client_.connected() || !held.begin_release())
+    if (!life_.connected() || !held.begin_release())
         return nullptr;
-    client_.events().given_back();
+    events_.given_back();
     return release(held);
 }
 
@@ -102,16 +115,16 @@ release_round_ptr holds::release(const hold& ended)
     vote_round& granted_by = ended.granted_by();
     // A node that is still to answer may deny.
     const std::size_t denials = granted_by.tally().denied() + granted_by.unanswered();
-    const bool next_waits = client_.queues() && client_.waiting_for().head_of(ended.resource());
+    const bool next_waits = rounds_.queues() && lines_.head_of(ended.resource());
     const core::queue_move move = ended.queued().at_release(denials, next_waits);
-    return client_.release(granted_by, ended.longest_ttl, move);
+    return rounds_.release(granted_by, ended.longest_ttl, move);
 }
 
 void holds::extend_by(hold& held, milliseconds ttl)
 {
     if (!held.kept || held.extended_by >= ttl)
         return;
-    const core::instant now = client_.now();
+    const core::instant now = loop_.now();
     held.extended_by = ttl;
     held.schedule.granted(time_.read(now), ttl, jitter_());
     put_again(held, now);
@@ -123,7 +136,7 @@ void holds::extend_no_more(hold& held)
     if (!held.kept || held.is_shared())
         return;
     held.extended_by = milliseconds(0);
-    put_again(held, client_.now());
+    put_again(held, loop_.now());
 }
 
 std::shared_ptr<hold> holds::find(std::string_view resource) const
@@ -134,7 +147,7 @@ std::shared_ptr<hold> holds::find(std::string_view resource) const
 
 void holds::catch_up()
 {
-    if (!holds_.empty() && holds_.begin()->look_at <= time_.read(client_.now()))
+    if (!holds_.empty() && holds_.begin()->look_at <= time_.read(loop_.now()))
         look();
 }
 
@@ -165,7 +178,7 @@ void holds::on_turn_end()
         remove(each);
     }
     if (!holds_.empty())
-        client_.end_of_turn().defer_to_next(*this);
+        loop_.end_of_turn->defer_to_next(*this);
 }
 
 void holds::shut_down() noexcept
@@ -193,7 +206,7 @@ void holds::on_deadline()
 
 void holds::look()
 {
-    const core::instant now = client_.now();
+    const core::instant now = loop_.now();
     const core::nanoseconds time = time_.read(now);
     // What is left is looked at as soon as other handlers of the loop have run.
     std::size_t left = max_looks;
@@ -213,7 +226,7 @@ void holds::look_at(hold& due, core::instant now)
 
 core::nanoseconds holds::extension_due(const hold& held) const noexcept
 {
-    if (held.extended_by == 0ms || held.extending || held.at_limit || !client_.running())
+    if (held.extended_by == 0ms || held.extending || held.at_limit || !life_.running())
         return core::nanoseconds::max();
     const auto tick = std::min(longest_tick, core::to_nanoseconds(held.extended_by) / 100);
     return rounded_up(held.schedule.due(), tick);
@@ -242,24 +255,24 @@ void holds::arm(core::instant now)
     if (deadline::is_linked() && due() <= next)
         return;
     deadline::forget();
-    timer_->add(*this, next);
+    loop_.timer->add(*this, next);
 }
 
 void holds::extend_soon(hold& due)
 {
     due.extending = true;
-    if (client_.extensions().closed())
+    if (extensions_.closed())
         tell_of_the_absent(due);
-    due.wait_for_extension(client_.extensions());
+    due.wait_for_extension(extensions_);
 }
 
 /// Nothing is sent without a quorum of ready nodes. It is a failed extension all the same.
 void holds::tell_of_the_absent(hold& due)
 {
-    const auto asked = client_.ask_the_absent(due.granted_by().about());
+    const auto asked = rounds_.ask_the_absent(due.granted_by().about());
     const error_code ec = asked->error_for(asked->tally().by_votes());
     due.note_extension(ec);
-    client_.events().extended(due, ec, client_.now());
+    events_.extended(due, ec, loop_.now());
 }
 
 void holds::start_extension(const std::shared_ptr<hold>& next, place taken)
@@ -271,10 +284,8 @@ void holds::start_extension(const std::shared_ptr<hold>& next, place taken)
         next->extending = false;
         return;
     }
-    const core::instant asked = client_.now();
-    auto done = [next, asked](error_code outcome) {
-        next->client()->held().on_extended(*next, asked, outcome);
-    };
+    const core::instant asked = loop_.now();
+    auto done = [this, next, asked](error_code outcome) { on_extended(*next, asked, outcome); };
     auto body = extend(next, next->extended_by, std::move(taken));
     carry_out(std::move(body), handler(std::move(done)), nullptr).start();
 }
@@ -285,7 +296,7 @@ void holds::on_extended(hold& held, core::instant asked, error_code outcome)
     held.at_limit = outcome == error::hold_limit_reached;
     if (held.kept)
     {
-        const core::instant now = client_.now();
+        const core::instant now = loop_.now();
         static_cast<void>(time_.read(now));
         const auto left = core::remaining(now, held.valid_until());
         if (outcome)

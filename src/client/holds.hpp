@@ -3,7 +3,12 @@
 
 #include <redlock/detail/recycling.hpp>
 
+#include "client/client_loop.hpp"
 #include "client/hold.hpp"
+#include "client/life.hpp"
+#include "client/lines.hpp"
+#include "client/monitor.hpp"
+#include "client/rounds.hpp"
 #include "core/faster_clock.hpp"
 #include "loop/deadlines.hpp"
 #include "loop/turn.hpp"
@@ -22,8 +27,6 @@
 
 namespace redlock::detail {
 
-class client_impl;
-
 /// Timers stand still while the machine is suspended. So the clock that goes on is read this often.
 inline constexpr core::nanoseconds longest_sleep = std::chrono::milliseconds(500);
 
@@ -40,7 +43,14 @@ inline constexpr core::nanoseconds longest_sleep = std::chrono::milliseconds(500
 class holds final : public deadline, private turn_task
 {
 public:
-    holds(client_impl& client, std::shared_ptr<deadlines> timer);
+    holds(
+        const client_loop& loop,
+        life& of,
+        rounds& asking,
+        extension_window& extensions,
+        lines& waiting,
+        monitor& events
+    );
 
     /// Takes up a hold that was just granted, by a round that started at `asked`.
     void add(std::shared_ptr<hold> granted, core::instant asked, core::instant now);
@@ -108,8 +118,12 @@ private:
     void tell_of_the_absent(hold& due);
     void on_extended(hold& held, core::instant asked, error_code outcome);
 
-    client_impl& client_;
-    std::shared_ptr<deadlines> timer_;
+    const client_loop& loop_;
+    life& life_;
+    rounds& rounds_;
+    extension_window& extensions_;
+    lines& lines_;
+    monitor& events_;
     boost::intrusive::multiset<upkeep, boost::intrusive::compare<sooner>> holds_;
     std::unordered_map<
         std::string_view,

@@ -83,7 +83,7 @@ void lease::abandon() noexcept
 
 detail::lender lease::lender_of(const std::shared_ptr<detail::share>& share)
 {
-    return share ? detail::lender(share->held()->client()->executor()) : detail::lender();
+    return share ? detail::lender(share->held()->client()->executor) : detail::lender();
 }
 
 void lease::start_extend(

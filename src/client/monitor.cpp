@@ -1,9 +1,12 @@
 #include "client/monitor.hpp"
 
-#include <redlock/client.hpp>
+#include <redlock/lease.hpp>
+
+#include "core/one_line.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace redlock::detail {
 
@@ -13,6 +16,9 @@ std::chrono::microseconds microseconds_of(core::nanoseconds duration) noexcept
 {
     return std::chrono::duration_cast<std::chrono::microseconds>(duration);
 }
+
+/// Between two lines of the log that say the same of many acquisitions.
+constexpr std::chrono::seconds time_between_lines{10};
 
 }  // namespace
 
@@ -25,9 +31,9 @@ void monitor::round_ended(const vote_round& asked, error_code outcome, core::ins
         if (outcome == error::quorum_unreachable || outcome == error::validity_exhausted)
             add(rounds_lost_);
     }
-    if (!observer_)
+    if (!config_.observer)
         return;
-    observer_->on_round({
+    config_.observer->on_round({
         asked.about()->of->resource(),
         asked.what() == verb::extend,
         outcome,
@@ -39,10 +45,10 @@ void monitor::round_ended(const vote_round& asked, error_code outcome, core::ins
 
 void monitor::waiting(const waiter& who) noexcept
 {
-    if (!observer_)
+    if (!config_.observer)
         return;
     const waiting_place at = who.place();
-    observer_->on_waiting({who.resource(), at.position, at.length});
+    config_.observer->on_waiting({who.resource(), at.position, at.length});
 }
 
 void monitor::acquired(const lease& held, std::size_t rounds, core::nanoseconds waited) noexcept
@@ -50,8 +56,10 @@ void monitor::acquired(const lease& held, std::size_t rounds, core::nanoseconds 
     add(acquired_);
     const auto bound = std::ranges::lower_bound(metrics::wait_bounds, waited);
     add(waits_[static_cast<std::size_t>(bound - metrics::wait_bounds.begin())]);
-    if (observer_)
-        observer_->on_acquired({held.resource(), held.fence(), rounds, microseconds_of(waited)});
+    if (config_.observer)
+        config_.observer->on_acquired(
+            {held.resource(), held.fence(), rounds, microseconds_of(waited)}
+        );
 }
 
 void monitor::not_acquired(
@@ -63,46 +71,76 @@ void monitor::not_acquired(
 {
     const bool contended = outcome == error::contended;
     add(contended ? contended_ : failed_);
-    if (!observer_)
+    if (!config_.observer)
         return;
     const auto waited = time_since(started);
     if (contended)
-        observer_->on_contended({resource, rounds, waited});
+        config_.observer->on_contended({resource, rounds, waited});
     else
-        observer_->on_failed({resource, outcome, rounds, waited});
+        config_.observer->on_failed({resource, outcome, rounds, waited});
 }
 
 void monitor::extended(const hold& held, error_code outcome, core::instant now) noexcept
 {
     add(outcome ? extensions_failed_ : extended_);
-    if (!observer_)
+    if (!config_.observer)
         return;
     const auto left = std::max(core::remaining(now, held.valid_until()), core::nanoseconds(0));
-    observer_->on_extended({held.resource(), outcome, std::chrono::floor<milliseconds>(left)});
+    config_.observer->on_extended({held.resource(), outcome, std::chrono::floor<milliseconds>(left)}
+    );
 }
 
 void monitor::lost(const hold& held) noexcept
 {
     add(lost_);
-    if (observer_)
-        observer_->on_lost({held.resource(), held.fence(), held.loss(), held.last_extension()});
+    if (config_.observer)
+        config_.observer->on_lost(
+            {held.resource(), held.fence(), held.loss(), held.last_extension()}
+        );
 }
 
 void monitor::released(const hold& held, release_outcome outcome) noexcept
 {
-    if (observer_)
-        observer_->on_released({held.resource(), outcome});
+    if (config_.observer)
+        config_.observer->on_released({held.resource(), outcome});
 }
 
 void monitor::node_changed(const node_status& status) noexcept
 {
-    if (observer_)
-        observer_->on_node_state(status);
+    if (config_.observer)
+        config_.observer->on_node_state(status);
+}
+
+void monitor::problem(
+    log_level level,
+    std::string_view operation,
+    std::string_view resource,
+    std::string_view what
+) const
+{
+    std::string line(operation);
+    line.append(" of '").append(resource).append("': ").append(what);
+    tell(level, std::move(line));
+}
+
+void monitor::overload(std::string_view resource, std::string_view what)
+{
+    const time_point now = loop_.now().steady;
+    if (now < next_overload_line_)
+        return;
+    next_overload_line_ = now + time_between_lines;
+    problem(log_level::warning, "acquire", resource, what);
+}
+
+void monitor::tell(log_level level, std::string line) const
+{
+    if (config_.log)
+        config_.log(level, core::on_one_line(std::move(line)));
 }
 
 std::chrono::microseconds monitor::time_since(core::instant started) const noexcept
 {
-    return microseconds_of(time_->now().steady - started.steady);
+    return microseconds_of(loop_.now().steady - started.steady);
 }
 
 metrics monitor::read() const noexcept

@@ -1,31 +1,33 @@
 #ifndef REDLOCK_SRC_CLIENT_MONITOR_HPP
 #define REDLOCK_SRC_CLIENT_MONITOR_HPP
 
+#include <redlock/config.hpp>
 #include <redlock/metrics.hpp>
 #include <redlock/observer.hpp>
 
+#include "client/client_loop.hpp"
 #include "client/hold.hpp"
 #include "client/lines.hpp"
 #include "client/round.hpp"
-#include "loop/clock.hpp"
 
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <string>
 #include <string_view>
 #include <tuple>
 
 namespace redlock::detail {
 
-/// Counts what a client does, and tells the observer. Told on the strand, read from any thread.
+/// Counts what a client does, and tells the observer and the log. Told on the strand, read from any
+/// thread.
 class monitor
 {
 public:
-    monitor(std::shared_ptr<redlock::observer> told, std::shared_ptr<clock> time)
-        : observer_(std::move(told)), time_(std::move(time))
+    monitor(const client_config& config, const client_loop& loop) noexcept
+        : config_(config), loop_(loop)
     {
     }
 
@@ -47,6 +49,20 @@ public:
     void woken() noexcept { add(woken_); }
     void set_held(std::size_t count) noexcept { held_.store(count, std::memory_order_relaxed); }
 
+    /// Tells the log why an operation ends at once: the program has to be changed.
+    void problem(
+        log_level level,
+        std::string_view operation,
+        std::string_view resource,
+        std::string_view what
+    ) const;
+
+    /// Tells the log that an acquisition found no place. Seldom, however many there are.
+    void overload(std::string_view resource, std::string_view what);
+
+    /// Tells the log.
+    void tell(log_level level, std::string line) const;
+
     [[nodiscard]] metrics read() const noexcept;
 
 private:
@@ -61,8 +77,9 @@ private:
     /// Reads the clocks, so it is called only if somebody is told.
     [[nodiscard]] std::chrono::microseconds time_since(core::instant started) const noexcept;
 
-    std::shared_ptr<redlock::observer> observer_;
-    std::shared_ptr<clock> time_;
+    const client_config& config_;
+    const client_loop& loop_;
+    time_point next_overload_line_{};
     counter rounds_ = 0;
     counter acquired_ = 0;
     counter contended_ = 0;

@@ -28,17 +28,17 @@ task<result<release_outcome>> release(std::shared_ptr<share> left, share::end_of
     case share::end_of::hold: break;
     }
 
-    const auto asked = client.held().give_back(held);
-    if (!client.connected())
+    const auto asked = client.held.give_back(held);
+    if (!client.life.connected())
         co_return error::not_running;
     auto outcome = release_outcome::already_gone;
     if (asked)
     {
-        if (const error_code ec = co_await client.released(*asked))
+        if (const error_code ec = co_await client.life.released(*asked))
             co_return ec;
         outcome = outcome_of(asked->confirmations());
     }
-    client.events().released(held, outcome);
+    client.events.released(held, outcome);
     co_return outcome;
 }
 

@@ -209,6 +209,13 @@ public:
 
     [[nodiscard]] bool empty() const noexcept { return rounds_.empty(); }
 
+    /// Destroys what waits. For the end of the execution context.
+    void shut_down() noexcept
+    {
+        while (!waiting.empty())
+            waiting.front().drop();
+    }
+
     /// Woken when there is none any more.
     suspension::list waiting;
 

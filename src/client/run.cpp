@@ -1,8 +1,7 @@
 #include "client/operations.hpp"
-#include "core/quorum.hpp"
 #include "loop/pause.hpp"
 
-#include <algorithm>
+#include <new>
 
 namespace redlock::detail {
 
@@ -14,176 +13,58 @@ using namespace std::chrono_literals;
 /// release what it held.
 constexpr milliseconds time_to_release = 1ms;
 
-/// How often a client that closes looks whether the nodes have answered its releases.
-constexpr milliseconds time_to_answer = 2ms;
-
-bool owes_a_release(const std::shared_ptr<node>& asked)
+task<error_code> let_releases_out(client_impl& client)
 {
-    return asked->owed_releases() > 0;
+    const core::instant begun = client.now();
+    pause start(*client.loop.end_of_turn);
+    client.loop.timer->add(start, core::shifted(begun, time_to_release).steady);
+    co_await start.wait(client.life.for_run().list());
+
+    open_releases& releases = client.rounds.releases();
+    const time_point limit = core::shifted(begun, client.config.node_timeout).steady;
+    while (!releases.empty() && client.now().steady < limit)
+    {
+        pause answered(*client.loop.end_of_turn);
+        client.loop.timer->add(answered, limit);
+        co_await answered.wait(releases.waiting);
+    }
+    co_return error_code();
+}
+
+task<error_code> stop_nodes(client_impl& client)
+{
+    client.nodes.stop();
+    while (!client.nodes.stopped())
+    {
+        pause stopped(*client.loop.end_of_turn);
+        co_await stopped.wait(client.life.for_run().list());
+    }
+    client.loop.timer->stop();
+    co_return error_code();
 }
 
 }  // namespace
 
-task<error_code> client_impl::until_running(time_point limit)
-{
-    pause start(*turn_);
-    if (state_ == state::idle && now().steady < limit)
-    {
-        deadlines_->add(start, limit);
-        const error_code ec = co_await start.wait(waiting_.list());
-        if (ec)
-            co_return ec;
-    }
-    co_return running() ? error_code() : error::not_running;
-}
-
-task<error_code> client_impl::sleep_until(pause& sleep, time_point at)
-{
-    return sleep_until(sleep, at, waiting_.list());
-}
-
-task<error_code> client_impl::sleep_until(pause& sleep, time_point at, suspension::list& among)
-{
-    // Whoever was about to go on when the client was stopped has not been told.
-    if (state_ == state::stopping || state_ == state::stopped)
-        co_return asio::error::operation_aborted;
-    deadlines_->add(sleep, at);
-    const error_code ec = co_await sleep.wait(among);
-    sleep.forget();
-    co_return ec;
-}
-
-task<error_code> client_impl::until_settled()
-{
-    // A client that was stopped meanwhile wakes nobody any more.
-    while (!settled() && state_ != state::stopping && state_ != state::stopped)
-    {
-        pause change(*turn_);
-        const error_code ec = co_await change.wait(settling_.list());
-        if (ec)
-            co_return ec;
-    }
-    co_return settled() ? error_code() : error_code(asio::error::operation_aborted);
-}
-
-task<error_code> client_impl::until_released(time_point limit)
-{
-    while (std::ranges::any_of(nodes_, owes_a_release) && now().steady < limit)
-    {
-        // Nodes answer soon, or are found out to be silent.
-        pause later(*turn_);
-        const auto at = core::shifted(now(), time_to_answer).steady;
-        if (const error_code ec = co_await sleep_until(later, at))
-            co_return ec;
-    }
-    co_return error_code();
-}
-
-task<error_code> client_impl::let_others_run()
-{
-    pause next(*turn_);
-    co_return co_await next.wait_for_next_turn(waiting_.list());
-}
-
-void client_impl::note_end()
-{
-    if (state_ == state::closing && settled())
-        settling_.wake_all({});
-}
-
-task<error_code> client_impl::wait_ready()
-{
-    while (at_home() && (state_ == state::idle || state_ == state::running))
-    {
-        if (ready_nodes() >= core::quorum_size(nodes_.size()))
-            co_return error_code();
-
-        pause change(*turn_);
-        const error_code ec = co_await change.wait(ready_waiting_.list());
-        if (ec)
-        {
-            log_not_ready();
-            co_return ec;
-        }
-    }
-    co_return error::not_running;
-}
-
-task<error_code> client_impl::run()
-{
-    if (!at_home())
-        co_return error::not_running;
-    if (state_ != state::idle)
-        co_return state_ == state::stopped ? error::not_running : error::already_running;
-
-    state_ = state::running;
-    turn_->begin_with([self = weak_from_this()]() {
-        if (const auto client = self.lock())
-            client->held_.catch_up();
-    });
-    running_nodes_ = nodes_.size();
-    for (const auto& each : nodes_)
-        each->start(weak_from_this());
-    waiting_.wake_all({});
-
-    pause stop(*turn_);
-    const error_code outcome = co_await stop.wait(run_waiting_.list());
-    begin_stop();
-    while (held_.size() > 0)  // Some of it is forgotten in each turn.
-        co_await stop.wait_for_next_turn(run_waiting_.list());
-    co_await let_releases_out();
-    co_await stop_nodes();
-    state_ = state::stopped;
-    for (waiting_list* waiting : {&waiting_, &watching_, &releasing_})
-        waiting->wake_all(asio::error::operation_aborted);
-    ready_waiting_.wake_all({});
-    co_return outcome;
-}
-
-void client_impl::on_node_stopped()
-{
-    if (--running_nodes_ == 0)
-        run_waiting_.wake_all({});
-}
-
-task<error_code> client_impl::let_releases_out()
-{
-    const core::instant begun = now();
-    pause start(*turn_);
-    deadlines_->add(start, core::shifted(begun, time_to_release).steady);
-    co_await start.wait(run_waiting_.list());
-
-    const time_point limit = core::shifted(begun, config_.node_timeout).steady;
-    while (!releases_.empty() && now().steady < limit)
-    {
-        pause answered(*turn_);
-        deadlines_->add(answered, limit);
-        co_await answered.wait(releases_.waiting);
-    }
-    co_return error_code();
-}
-
-task<error_code> client_impl::stop_nodes()
-{
-    for (const auto& node : nodes_)
-        node->stop();
-    while (running_nodes_ > 0)
-    {
-        pause stopped(*turn_);
-        co_await stopped.wait(run_waiting_.list());
-    }
-    deadlines_->stop();
-    co_return error_code();
-}
-
 task<error_code> run(std::shared_ptr<client_impl> self)
 {
-    co_return co_await self->run();
-}
+    client_impl& client = *self;
+    if (const error_code ec = client.life.begin())
+        co_return ec;
+    client.loop.end_of_turn->begin_with([weak = client.weak_from_this()]() {
+        if (const auto alive = weak.lock())
+            alive->held.catch_up();
+    });
+    client.nodes.start(client.weak_from_this());
 
-task<error_code> wait_ready(std::shared_ptr<client_impl> self)
-{
-    co_return co_await self->wait_ready();
+    pause stop(*client.loop.end_of_turn);
+    const error_code outcome = co_await stop.wait(client.life.for_run().list());
+    client.stop();
+    while (client.held.size() > 0)  // Some of it is forgotten in each turn.
+        co_await stop.wait_for_next_turn(client.life.for_run().list());
+    co_await let_releases_out(client);
+    co_await stop_nodes(client);
+    client.life.end();
+    co_return outcome;
 }
 
 }  // namespace redlock::detail

@@ -59,7 +59,7 @@ inline std::shared_ptr<canceller> connect(const client_impl& client, asio::cance
         const auto wanted = cancellation_type::terminal | cancellation_type::partial;
         const auto alive = to.lock();
         if (alive && (type & wanted) != cancellation_type::none)
-            enter(alive->strand(), [connected]() { connected->cancel(); });
+            enter(alive->loop.strand, [connected]() { connected->cancel(); });
     });
     return connected;
 }
@@ -85,7 +85,7 @@ operation carry_out(task<Outcome> body, Handler handler, std::shared_ptr<cancell
 template <class Outcome, class Handler>
 void spawn_op(const client_impl& client, task<Outcome> body, Handler handler)
 {
-    const strand_type& strand = client.strand();
+    const strand_type& strand = client.loop.strand;
     auto cancelled_by = connect(client, asio::get_associated_cancellation_slot(handler));
     auto work = carry_out(std::move(body), std::move(handler), std::move(cancelled_by));
     enter(strand, [work = std::move(work)]() mutable { work.start(); });

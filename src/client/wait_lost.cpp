@@ -17,7 +17,7 @@ std::optional<error_code> end_of_wait(const share& watched)
     const bool over = held.over_at(client.now());
     // `holds` may not have looked yet: never report an expired lease as alive.
     if (over && !watched.ended())
-        client.held().lose(held, why);
+        client.held.lose(held, why);
     // Asked last, for the owner may end the lease meanwhile in another thread, and with it the
     // hold.
     const bool ended = watched.ended();
@@ -30,7 +30,7 @@ std::optional<error_code> end_of_wait(const share& watched)
     if (ended)
         return why;
     // If it is over and neither given back nor lost, the client has closed.
-    if (over || !client.running())
+    if (over || !client.life.running())
         return error::not_running;
     return std::nullopt;
 }
@@ -44,7 +44,7 @@ task<error_code> wait_lost(share::attention given)
     {
         if (const auto ended = end_of_wait(watched))
             co_return *ended;
-        pause change(watched.held()->client()->end_of_turn());
+        pause change(*watched.held()->client()->loop.end_of_turn);
         if (const error_code ec = co_await change.wait(watched.held()->lost_waiting))
             co_return ec;
     }
@@ -63,12 +63,12 @@ task<error_code> wait_stop(share::attention given, milliseconds stop_before)
         const auto left = core::remaining(now, held.valid_until()) - stop_before;
         if (left <= core::nanoseconds(0))
         {
-            client.held().extend_no_more(held);
+            client.held.extend_no_more(held);
             co_return held.at_limit ? error::hold_limit_reached : error::lease_lost;
         }
-        pause change(client.end_of_turn());
+        pause change(*client.loop.end_of_turn);
         const auto next = core::shifted(now, std::min(left, longest_sleep)).steady;
-        if (const error_code ec = co_await client.sleep_until(change, next, held.lost_waiting))
+        if (const error_code ec = co_await client.life.sleep_until(change, next, held.lost_waiting))
             co_return ec;
     }
 }

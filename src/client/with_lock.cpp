@@ -51,7 +51,7 @@ boost::system::system_error lock_lost(error_code why, std::string_view resource,
 struct attended_body
 {
     attended_body(std::shared_ptr<share> held, const strand_type& strand)
-        : given(held), entry(held->held()->client()->under_lock(), held->held()->resource(), strand)
+        : given(held), entry(held->held()->client()->under_lock, held->held()->resource(), strand)
     {
     }
 

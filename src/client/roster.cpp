@@ -1,0 +1,69 @@
+#include "client/roster.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace redlock::detail {
+
+roster::roster(std::vector<std::shared_ptr<node>> nodes) : nodes_(std::move(nodes))
+{
+    for (const auto& each : nodes_)
+        status_.push_back(each->status());
+}
+
+std::size_t roster::ready() const
+{
+    return static_cast<std::size_t>(std::ranges::count_if(nodes_, [](const auto& each) {
+        return each->status().state == node_state::ready;
+    }));
+}
+
+bool roster::owes_release() const
+{
+    return std::ranges::any_of(nodes_, [](const auto& each) { return each->owed_releases() > 0; });
+}
+
+void roster::start(const std::weak_ptr<node::owner>& told)
+{
+    sessions_ = size();
+    for (const auto& each : nodes_)
+        each->start(told);
+}
+
+void roster::stop() noexcept
+{
+    for (const auto& each : nodes_)
+        each->stop();
+}
+
+std::vector<node_status> roster::changes()
+{
+    std::vector<node_status> changed;
+    for (std::size_t index = 0; index < size(); ++index)
+    {
+        const node_status now = nodes_[index]->status();
+        node_status& known = status_[index];  // Written here only.
+        if (known.state == now.state && known.reason == now.reason &&
+            known.because == now.because && known.refuses == now.refuses)
+            continue;
+        connections_ += now.state == node_state::ready && known.state != now.state;
+        changed.push_back(now);
+        const std::lock_guard lock(mutex_);
+        known = now;
+    }
+    return changed;
+}
+
+std::vector<node_status> roster::status() const
+{
+    std::vector<node_status> result;
+    {
+        const std::lock_guard lock(mutex_);
+        result = status_;
+    }
+    for (std::size_t index = 0; index < size(); ++index)
+        result[index].round_trip = nodes_[index]->round_trip();
+    return result;
+}
+
+}  // namespace redlock::detail

@@ -1,0 +1,61 @@
+#ifndef REDLOCK_SRC_CLIENT_ROSTER_HPP
+#define REDLOCK_SRC_CLIENT_ROSTER_HPP
+
+#include <redlock/node_status.hpp>
+
+#include "core/quorum.hpp"
+#include "node/node.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace redlock::detail {
+
+/// The nodes of a client, and what each of them says of its state. Used on the strand only, except
+/// where noted.
+class roster
+{
+public:
+    explicit roster(std::vector<std::shared_ptr<node>> nodes);
+
+    [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
+    [[nodiscard]] std::size_t quorum() const noexcept { return core::quorum_size(size()); }
+    [[nodiscard]] node& operator[](std::size_t index) const noexcept { return *nodes_[index]; }
+
+    [[nodiscard]] std::size_t ready() const;
+    [[nodiscard]] bool has_quorum() const { return ready() >= quorum(); }
+
+    /// Whether a node may soon answer a release.
+    [[nodiscard]] bool owes_release() const;
+
+    /// Starts the sessions.
+    void start(const std::weak_ptr<node::owner>& told);
+    void stop() noexcept;
+
+    /// A session has ended. @return Whether it was the last one.
+    bool on_stopped() noexcept { return --sessions_ == 0; }
+    [[nodiscard]] bool stopped() const noexcept { return sessions_ == 0; }
+
+    /// The nodes whose state has changed since the last call.
+    [[nodiscard]] std::vector<node_status> changes();
+
+    /// How often a node has got ready.
+    [[nodiscard]] std::size_t connections() const noexcept { return connections_; }
+
+    /// Any thread.
+    [[nodiscard]] std::vector<node_status> status() const;
+
+private:
+    const std::vector<std::shared_ptr<node>> nodes_;
+    std::size_t sessions_ = 0;
+    std::size_t connections_ = 0;
+
+    mutable std::mutex mutex_;
+    std::vector<node_status> status_;
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,196 @@
+#include "client/rounds.hpp"
+
+#include <redlock/detail/recycling.hpp>
+
+#include "core/quorum.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace redlock::detail {
+
+namespace {
+
+std::chrono::microseconds microseconds_of(std::uint64_t stamp) noexcept
+{
+    return std::chrono::microseconds(static_cast<std::chrono::microseconds::rep>(stamp));
+}
+
+reply not_connected() noexcept
+{
+    reply answer;
+    answer.why = reason::connecting;
+    return answer;
+}
+
+/// @param stamp Of the question.
+void write_vote(node_vote& to, const reply& from, std::uint64_t stamp)
+{
+    to.vote = from.vote;
+    to.reason = from.why;
+    to.code = from.code;
+    to.text = from.text;
+    to.held_for = from.held_for;
+    to.position = from.position;
+    to.ready_in = from.ready_in;
+    if (from.why == reason::clock && from.node_time)
+        to.clock_ahead = *from.node_time - microseconds_of(stamp);
+    to.round_trip = from.round_trip;
+}
+
+}  // namespace
+
+std::shared_ptr<const attempt> rounds::new_attempt(
+    std::shared_ptr<const demand> wanted,
+    fencing_token above
+)
+{
+    const fencing_token token = times_.next_token(above);
+    return make_recycled<attempt>(attempt{std::move(wanted), ids_.next(), token});
+}
+
+template <class Round, class... More>
+boost::intrusive_ptr<Round> rounds::make(wording says, More&&... more)
+{
+    const fencing_token token = says.about->token;
+    says.serial = ++last_serial_;
+    says.stamp = token && says.what == verb::extend ? times_.now() : token.value();
+    // The time is taken before anything is sent: validity counts from here.
+    round::subject of{std::move(says), nodes_.size(), loop_.now()};
+    return question::keep(
+        make_recycled<Round>(std::move(of), *loop_.end_of_turn, std::forward<More>(more)...)
+    );
+}
+
+vote_round_ptr rounds::make_vote(wording says)
+{
+    return make<vote_round>(std::move(says));
+}
+
+void rounds::put(std::size_t node, const boost::intrusive_ptr<round>& asked)
+{
+    if (const auto answer = nodes_[node].ask(asked))
+        asked->on_reply(node, *answer);
+}
+
+void rounds::put_to_all(const boost::intrusive_ptr<round>& asked)
+{
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
+        put(node, asked);
+    set_deadline(*asked);
+}
+
+/// Leaves out the other nodes.
+void rounds::put_to(const node_set& some, const boost::intrusive_ptr<round>& asked)
+{
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
+    {
+        if (some.test(node))
+            put(node, asked);
+        else
+            asked->skip(node);
+    }
+    set_deadline(*asked);
+}
+
+vote_round_ptr rounds::ask_the_absent(std::shared_ptr<const attempt> about)
+{
+    const auto asked = make_vote({.what = verb::acquire, .about = std::move(about)});
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
+    {
+        const node_state now = nodes_[node].status().state;
+        if (now == node_state::connecting)
+            asked->on_reply(node, not_connected());
+        else if (now != node_state::ready)
+            put(node, asked);
+    }
+    return asked;
+}
+
+release_round_ptr rounds::release(vote_round& left_behind, milliseconds ttl, core::queue_move move)
+{
+    left_behind.abandon();
+    queue_entry entry = left_behind.entry();
+    entry.move = move;
+    const auto asked = make<release_round>(
+        {.what = verb::release, .about = left_behind.about(), .ttl = ttl, .entry = entry}
+    );
+    releases_.add(*asked);
+    last_key_ends_ = std::max(last_key_ends_, core::shifted(asked->started(), ttl).steady);
+    // Everywhere the attempt may have had an effect, or may have one later, and nowhere else. A
+    // client that leaves the queues has a place where it was denied.
+    const bool leaves = move == core::queue_move::leave;
+    put_to(leaves ? left_behind.sent() : left_behind.touched(), asked);
+    return asked;
+}
+
+whole_round_ptr rounds::ask_holders(const vote_round& lost)
+{
+    const auto asked = make<whole_round>({.what = verb::holder, .about = lost.about()});
+    put_to(lost.deniers(), asked);
+    return asked;
+}
+
+void rounds::watch_key(std::shared_ptr<const attempt> about, std::weak_ptr<client_impl> client)
+{
+    put_to_all(
+        make<watch_round>({.what = verb::watch, .about = std::move(about)}, std::move(client))
+    );
+}
+
+void rounds::leave_queues(std::shared_ptr<const attempt> about)
+{
+    put_to_all(make<whole_round>({.what = verb::leave, .about = std::move(about)}));
+}
+
+void rounds::leave_queue(std::size_t node, std::string_view resource)
+{
+    const auto nothing = make_recycled<demand>(resource, acquire_options());
+    nothing->put_in_front(config_.key_prefix);
+    auto about = new_attempt(nothing, fencing_token());
+    put(node, make<whole_round>({.what = verb::leave, .about = std::move(about)}));
+}
+
+void rounds::set_deadline(round& asked)
+{
+    set_deadline(asked, core::shifted(asked.started(), config_.node_timeout).steady);
+}
+
+void rounds::set_deadline(round& asked, time_point until)
+{
+    asked.forget();
+    if (!asked.decided())
+        loop_.timer->add(asked, until);
+}
+
+core::nanoseconds rounds::first_delay() const noexcept
+{
+    if (config_.retry.first_delay > milliseconds(0))
+        return config_.retry.first_delay;
+    // Comparably longer than a round, so that a competitor can finish his; and never nothing.
+    return std::max<core::nanoseconds>(4 * duration_.value(), milliseconds(1));
+}
+
+void rounds::write_report(
+    diagnostics& report,
+    std::size_t count,
+    const vote_round& asked,
+    const whole_round* holders
+) const
+{
+    report.rounds = count;
+    report.quorum = nodes_.quorum();
+    report.votes.clear();
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
+    {
+        node_vote& to = report.votes.emplace_back();
+        to.node = nodes_[node].status().node;
+        if (const auto answer = asked.answer_of(node))
+            write_vote(to, *answer, asked.stamp());
+        if (const auto told = holders ? holders->answer_of(node) : std::nullopt)
+            to.held_for = told->held_for;
+    }
+}
+
+}  // namespace redlock::detail

@@ -1,0 +1,126 @@
+#ifndef REDLOCK_SRC_CLIENT_ROUNDS_HPP
+#define REDLOCK_SRC_CLIENT_ROUNDS_HPP
+
+#include <redlock/config.hpp>
+#include <redlock/diagnostics.hpp>
+
+#include "client/client_loop.hpp"
+#include "client/roster.hpp"
+#include "client/round.hpp"
+#include "client/stamps.hpp"
+#include "core/smoothed.hpp"
+#include "loop/randomness.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace redlock::detail {
+
+class client_impl;
+
+/// Puts rounds to the nodes of a client, and reports what they brought. Used on the strand only.
+class rounds
+{
+public:
+    rounds(
+        const client_config& config,
+        const client_loop& loop,
+        const roster& nodes,
+        const acquisition_window& acquisitions
+    ) noexcept
+        : config_(config), loop_(loop), nodes_(nodes), times_(config, loop, acquisitions)
+    {
+    }
+
+    /// Whether acquisitions wait in the queues of the nodes.
+    [[nodiscard]] bool queues() const noexcept
+    {
+        return config_.mode == mode::guarded && config_.waiting.queue;
+    }
+
+    /// The time of the nodes.
+    [[nodiscard]] stamps& times() noexcept { return times_; }
+
+    /// Another attempt at what is wanted.
+    /// @param above What its token must exceed, in guarded mode.
+    [[nodiscard]] std::shared_ptr<const attempt> new_attempt(
+        std::shared_ptr<const demand> wanted,
+        fencing_token above
+    );
+
+    /// A round that is not put yet. Its time begins.
+    /// @param says All but the serial and the stamp.
+    [[nodiscard]] vote_round_ptr make_vote(wording says);
+
+    /// Puts a round to all nodes, which have a node timeout for it.
+    void put_to_all(const boost::intrusive_ptr<round>& asked);
+
+    /// A round that is not sent: what the nodes say that are not ready.
+    [[nodiscard]] vote_round_ptr ask_the_absent(std::shared_ptr<const attempt> about);
+
+    /// Starts to release what an attempt may have left behind, on every node that was sent it.
+    /// `ttl`: how long its keys may live from now.
+    release_round_ptr release(vote_round& left_behind, milliseconds ttl, core::queue_move move);
+
+    /// Lets the round wait for answers until then, in place of a node timeout.
+    void set_deadline(round& asked, time_point until);
+
+    /// Asks the nodes that denied `lost` how long the holder has left.
+    [[nodiscard]] whole_round_ptr ask_holders(const vote_round& lost);
+
+    /// Asks the nodes to wake the acquisition that waits when the key changes.
+    /// @param client Is told of nodes on which it has gone already.
+    void watch_key(std::shared_ptr<const attempt> about, std::weak_ptr<client_impl> client);
+
+    /// Leaves the queues of the nodes: nobody here waits for the key any more.
+    void leave_queues(std::shared_ptr<const attempt> about);
+
+    /// The same for a node that has woken this client in vain.
+    void leave_queue(std::size_t node, std::string_view resource);
+
+    /// Releases that still lack an answer.
+    [[nodiscard]] open_releases& releases() noexcept { return releases_; }
+
+    /// When the keys have expired of all that was released until now.
+    [[nodiscard]] time_point last_key_ends() const noexcept { return last_key_ends_; }
+
+    /// Notes how long a round took, for the pace of retries.
+    void note_duration(const round& asked, core::instant now) noexcept
+    {
+        duration_.add(now.steady - asked.started().steady);
+    }
+
+    /// Upper bound of the first wait after a lost round.
+    [[nodiscard]] core::nanoseconds first_delay() const noexcept;
+
+    /// Writes the account of `asked`, the last of so many rounds, with what the holders' nodes said
+    /// added (null: they were not asked).
+    void write_report(
+        diagnostics& report,
+        std::size_t count,
+        const vote_round& asked,
+        const whole_round* holders
+    ) const;
+
+private:
+    template <class Round, class... More>
+    [[nodiscard]] boost::intrusive_ptr<Round> make(wording says, More&&... more);
+    void put(std::size_t node, const boost::intrusive_ptr<round>& asked);
+    void put_to(const node_set& some, const boost::intrusive_ptr<round>& asked);
+    void set_deadline(round& asked);
+
+    const client_config& config_;
+    const client_loop& loop_;
+    const roster& nodes_;
+    stamps times_;
+    random_ids ids_;
+    std::uint64_t last_serial_ = 0;  ///< Of the questions.
+    core::smoothed duration_;
+    open_releases releases_;
+    time_point last_key_ends_{};  ///< Of those that were released.
+};
+
+}  // namespace redlock::detail
+
+#endif

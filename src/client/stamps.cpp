@@ -1,0 +1,84 @@
+#include "client/stamps.hpp"
+
+#include "core/limits.hpp"
+#include "core/quorum.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace redlock::detail {
+
+fencing_token stamps::next_token(fencing_token above) noexcept
+{
+    if (config_.mode == mode::plain)
+        return {};
+    return fencing_token::from_value(clock_.next(loop_.time->wall() + way(), above.value()));
+}
+
+milliseconds stamps::own_reservation() const noexcept
+{
+    // Half of it for the way there and back, the rest for what happens at its ends.
+    const auto wanted = std::chrono::ceil<milliseconds>(2 * rounds_.size().shortest());
+    const bool is_near = wanted <= core::reservation_for(config_.node_timeout);
+    return is_near ? milliseconds(0) : std::min(wanted, core::longest_reservation);
+}
+
+/// How long a question is on its way to nodes that are far away; zero if they are near. A token is
+/// drawn for the time at which it arrives: those of clients that are nearer overtake it otherwise,
+/// and a fence refuses it when it is its turn.
+std::chrono::microseconds stamps::way() const noexcept
+{
+    if (own_reservation() == milliseconds(0))
+        return std::chrono::microseconds(0);
+    const core::nanoseconds longest = std::min(config_.node_timeout, config_.clock_window);
+    const core::nanoseconds round_trip = std::min(rounds_.size().shortest(), longest);
+    return std::chrono::duration_cast<std::chrono::microseconds>(round_trip / 2);
+}
+
+bool stamps::correct(const vote_round& lost, fencing_token& above)
+{
+    if (!lost.guarded())
+        return false;
+
+    learn_time(lost);
+    // A fence beyond the window is of no use: the other nodes would refuse a token above it.
+    const auto latest = clock_.stamp(loop_.time->wall() + config_.clock_window);
+    for (std::size_t node = 0; node < lost.node_count(); ++node)
+    {
+        const auto answer = lost.answer_of(node);
+        if (answer && answer->fence.value() < latest)
+            above = std::max(above, answer->fence);
+    }
+    const std::size_t open = lost.tally().granted() + lost.unanswered();
+    const std::size_t mended = lost.count_of(reason::fence) + lost.count_of(reason::clock);
+    return mended > 0 && open + mended >= core::quorum_size(lost.node_count());
+}
+
+/** Takes over the time of the nodes, if those that told it could deny a quorum.
+
+    So many are a majority, or deny one together with those that are away. A client that follows
+    wrong ones loses rounds and nothing else: the nodes check every stamp. A clock that a node has
+    accepted is not given up for that of a few others, or the client follows one after the other.
+*/
+void stamps::learn_time(const vote_round& lost)
+{
+    std::vector<std::chrono::microseconds> node_times;
+    for (std::size_t node = 0; node < lost.node_count(); ++node)
+    {
+        const auto answer = lost.answer_of(node);
+        if (answer && answer->node_time)
+            node_times.push_back(*answer->node_time);
+    }
+    const bool accepted = lost.tally().granted() > 0;
+    const std::size_t away = accepted ? 0 : lost.node_count() - lost.sent().count();
+    const bool enough = node_times.size() + away > core::spare_nodes(lost.node_count());
+    const auto elapsed = loop_.now().steady - lost.started().steady;
+    // When a late answer was given is not known.
+    if (!enough || node_times.empty() || elapsed > config_.node_timeout)
+        return;
+    const auto halfway = std::chrono::duration_cast<std::chrono::microseconds>(elapsed / 2);
+    clock_.learn(std::move(node_times), loop_.time->wall() - halfway);
+}
+
+}  // namespace redlock::detail

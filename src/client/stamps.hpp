@@ -1,0 +1,59 @@
+#ifndef REDLOCK_SRC_CLIENT_STAMPS_HPP
+#define REDLOCK_SRC_CLIENT_STAMPS_HPP
+
+#include <redlock/config.hpp>
+#include <redlock/fencing.hpp>
+
+#include "client/client_loop.hpp"
+#include "client/round.hpp"
+#include "client/window.hpp"
+#include "core/token_clock.hpp"
+
+#include <chrono>
+#include <cstdint>
+
+namespace redlock::detail {
+
+/** Tokens, stamps and arrivals: times of the nodes, as far as the client knows them.
+
+    The client learns that time from the answers to lost rounds. Used on the strand only.
+*/
+class stamps
+{
+public:
+    /// @param rounds Of acquisitions: they show how far away the nodes are.
+    stamps(
+        const client_config& config,
+        const client_loop& loop,
+        const acquisition_window& rounds
+    ) noexcept
+        : config_(config), loop_(loop), rounds_(rounds)
+    {
+    }
+
+    /// A token above `above`. Empty in plain mode.
+    [[nodiscard]] fencing_token next_token(fencing_token above) noexcept;
+
+    /// The time of now: when an extension is asked for, or an acquisition arrives.
+    [[nodiscard]] std::uint64_t now() const noexcept { return clock_.stamp(loop_.time->wall()); }
+
+    /// How long a node has to keep a resource for this client. Zero: as long as for everybody.
+    [[nodiscard]] milliseconds own_reservation() const noexcept;
+
+    /// Whether a round that was lost could be won at once with another stamp. Learns the time of
+    /// the nodes; raises `above` to the highest fence that may be exceeded.
+    [[nodiscard]] bool correct(const vote_round& lost, fencing_token& above);
+
+private:
+    [[nodiscard]] std::chrono::microseconds way() const noexcept;
+    void learn_time(const vote_round& lost);
+
+    const client_config& config_;
+    const client_loop& loop_;
+    const acquisition_window& rounds_;
+    core::token_clock clock_;
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,50 @@
+#include "client/operations.hpp"
+#include "loop/pause.hpp"
+
+#include <string>
+#include <utility>
+
+namespace redlock::detail {
+
+namespace {
+
+/// The error of a caller that gives up waiting says no more than that.
+void log_not_ready(const client_impl& client)
+{
+    std::string line = "gave up waiting for ready nodes: " + std::to_string(client.nodes.ready()) +
+                       " of " + std::to_string(client.nodes.quorum()) + " needed";
+    if (client.life.idle())
+        line += ", async_run was not called";
+    for (std::size_t node = 0; node < client.nodes.size(); ++node)
+    {
+        const node_status status = client.nodes[node].status();
+        if (status.state == node_state::ready)
+            continue;
+        line += ", " + status.node + " " + to_string(status.state);
+        if (!status.because.empty())
+            line += " (" + status.because + ")";
+    }
+    client.events.tell(log_level::warning, std::move(line));
+}
+
+}  // namespace
+
+task<error_code> wait_ready(std::shared_ptr<client_impl> self)
+{
+    client_impl& client = *self;
+    while (client.life.idle() || client.life.running())
+    {
+        if (client.nodes.has_quorum())
+            co_return error_code();
+
+        pause change(*client.loop.end_of_turn);
+        if (const error_code ec = co_await change.wait(client.life.for_nodes().list()))
+        {
+            log_not_ready(client);
+            co_return ec;
+        }
+    }
+    co_return error::not_running;
+}
+
+}  // namespace redlock::detail

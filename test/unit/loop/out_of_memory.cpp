@@ -80,9 +80,9 @@ struct loop_fixture
 {
     void run(const std::function<void()>& start)
     {
-        start();
         try
         {
+            start();
             context.run();
         }
         catch (const std::bad_alloc&)

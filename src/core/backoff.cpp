@@ -1,10 +1,26 @@
 #include "core/backoff.hpp"
 
+#include "core/limits.hpp"
+
 #include <boost/assert.hpp>
 
 #include <algorithm>
 
 namespace redlock::core {
+
+namespace {
+
+/// By how much each client in front puts off a poll.
+constexpr nanoseconds step = 2ms;
+
+/// When a key is gone: a ttl ends up to 1 ms after its count says 0. A key without a ttl is as good
+/// as one that lives for the longest.
+nanoseconds gone_after(milliseconds held_for) noexcept
+{
+    return to_nanoseconds(std::min(held_for, max_ttl)) + milliseconds(2);
+}
+
+}  // namespace
 
 backoff::backoff(nanoseconds first, nanoseconds cap) noexcept
     : first_(std::min(first, cap)), cap_(cap), bound_(first_)
@@ -17,6 +33,27 @@ nanoseconds backoff::next(std::uint64_t draw) noexcept
     const auto bound = static_cast<std::uint64_t>(bound_.count());
     bound_ = bound_ > cap_ / 2 ? cap_ : bound_ * 2;
     return nanoseconds(static_cast<nanoseconds::rep>(draw % bound + 1));
+}
+
+nanoseconds until_free(nanoseconds delay, milliseconds free_after) noexcept
+{
+    return std::min(delay, gone_after(free_after) + delay / 8);
+}
+
+nanoseconds queue_polls::next(
+    std::size_t position,
+    std::optional<milliseconds> free_after,
+    std::uint64_t draw
+) noexcept
+{
+    const nanoseconds behind = (position - 1) * step;
+    const auto doublings = std::min<std::size_t>(polls_++, 10);
+    nanoseconds delay = std::min((reservation_ + behind) * (1 << doublings), longest_);
+    delay += delay / 8 * (draw % 128) / 128;
+    if (!free_after)
+        return delay;
+    const nanoseconds after = position == 1 ? behind : reservation_ + behind;
+    return std::min(delay, gone_after(*free_after) + after);
 }
 
 }  // namespace redlock::core

@@ -3,7 +3,9 @@
 
 #include "core/instant.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace redlock::core {
 
@@ -30,6 +32,44 @@ private:
     nanoseconds first_;
     nanoseconds cap_;
     nanoseconds bound_;
+};
+
+/// Cuts a delay short, where all holders' keys have expired by then. Not to the same time for all
+/// that wait for that.
+[[nodiscard]] nanoseconds until_free(nanoseconds delay, milliseconds free_after) noexcept;
+
+/** When a client in the queues of the nodes asks again, should nothing wake it.
+
+    The first of a queue asks when the resource may be free. The others ask so much later that they
+    do not get in its way, and all of them less and less often.
+*/
+class queue_polls
+{
+public:
+    /// @param reservation How long a node keeps a resource for the client that it has woken.
+    /// @param longest Upper bound of every delay, but for its jitter.
+    queue_polls(nanoseconds reservation, nanoseconds longest) noexcept
+        : reservation_(reservation), longest_(longest)
+    {
+    }
+
+    /// The next delay.
+    /// @param position In the queue, from 1.
+    /// @param free_after How long the holders' keys live, if that is known.
+    /// @param draw Uniformly random bits.
+    [[nodiscard]] nanoseconds next(
+        std::size_t position,
+        std::optional<milliseconds> free_after,
+        std::uint64_t draw
+    ) noexcept;
+
+    /// The client was woken: begins with short delays.
+    void start_again() noexcept { polls_ = 0; }
+
+private:
+    nanoseconds reservation_;
+    nanoseconds longest_;
+    std::size_t polls_ = 0;
 };
 
 }  // namespace redlock::core

@@ -2,16 +2,22 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <set>
 #include <vector>
 
 #include "support/printing.hpp"
 
 using namespace std::chrono_literals;
+using redlock::milliseconds;
 using redlock::core::backoff;
 using redlock::core::nanoseconds;
+using redlock::core::queue_polls;
+using redlock::core::until_free;
 
 namespace {
 
@@ -115,6 +121,102 @@ BOOST_AUTO_TEST_CASE(reset_starts_again_with_the_first_bound)
 
     BOOST_TEST(delays.next(10) == 1ns);
     BOOST_TEST(delays.next(20) == 1ns);
+}
+
+BOOST_AUTO_TEST_CASE(a_delay_ends_soon_after_the_last_key)
+{
+    struct
+    {
+        nanoseconds delay;
+        milliseconds free_after;
+        nanoseconds expected;
+    } const cases[] = {
+        {800ms, 0ms, 102ms},
+        {800ms, 100ms, 202ms},
+        {800ms, 698ms, 800ms},
+        {800ms, 10s, 800ms},
+        {1ms, 0ms, 1ms},
+        {800ms, redlock::forever, 800ms},
+    };
+
+    for (const auto& each : cases)
+        BOOST_TEST(until_free(each.delay, each.free_after) == each.expected);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+namespace {
+
+constexpr nanoseconds reservation = 50ms;
+constexpr auto nothing_known = std::nullopt;
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_queue_polls)
+
+BOOST_AUTO_TEST_CASE(a_waiter_polls_the_later_the_more_are_before_it)
+{
+    for (const std::size_t position : {1u, 2u, 3u, 100u})
+    {
+        queue_polls polls(reservation, 10s);
+        const nanoseconds expected = reservation + (position - 1) * nanoseconds(2ms);
+        BOOST_TEST(polls.next(position, nothing_known, 0) == expected, "position " << position);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(polls_become_rare_until_the_waiter_is_woken)
+{
+    queue_polls polls(reservation, 1s);
+    for (const nanoseconds expected : {50ms, 100ms, 200ms, 400ms, 800ms, 1000ms, 1000ms})
+        BOOST_TEST(polls.next(1, nothing_known, 0) == expected);
+
+    polls.start_again();
+
+    BOOST_TEST(polls.next(1, nothing_known, 0) == reservation);
+}
+
+BOOST_AUTO_TEST_CASE(polls_differ_by_less_than_an_eighth)
+{
+    for (const std::uint64_t draw : many_draws())
+    {
+        const nanoseconds delay = queue_polls(800ms, 10s).next(1, nothing_known, draw);
+        BOOST_TEST(delay >= 800ms);
+        BOOST_TEST(delay < 900ms);
+    }
+    BOOST_TEST(queue_polls(800ms, 10s).next(1, nothing_known, largest_draw) > 890ms);
+}
+
+BOOST_AUTO_TEST_CASE(the_first_asks_when_the_keys_are_gone_and_the_others_leave_it_time)
+{
+    struct
+    {
+        std::size_t position;
+        milliseconds free_after;
+        nanoseconds expected;
+    } const cases[] = {
+        {1, 0ms, 2ms},
+        {1, 30ms, 32ms},
+        {1, 10s, 50ms},
+        {2, 0ms, 52ms},
+        {3, 0ms, 54ms},
+        {2, 30ms, 52ms},
+    };
+
+    for (const auto& each : cases)
+    {
+        queue_polls polls(reservation, 10s);
+        BOOST_TEST(polls.next(each.position, each.free_after, 0) == each.expected);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(many_polls_overflow_nothing)
+{
+    queue_polls polls(1ms, 1s);
+    for (int poll = 0; poll < 1000; ++poll)
+    {
+        const nanoseconds expected = std::min<nanoseconds>(1s, 1ms * (1 << std::min(poll, 10)));
+        BOOST_TEST(polls.next(1, nothing_known, 0) == expected, "poll " << poll);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

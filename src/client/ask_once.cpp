@@ -1,0 +1,215 @@
+#include <redlock/detail/recycling.hpp>
+
+#include "client/acquisition.hpp"
+#include "core/quorum.hpp"
+#include "core/validity.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+/// One round of an acquisition: its place among those under way, its votes, what they mean.
+namespace redlock::detail {
+
+namespace asio = boost::asio;
+
+/// What a round is worth. Has a linkage, as the frame of the coroutine that keeps it.
+struct judgement
+{
+    core::instant now;  ///< When it was judged.
+    core::verdict verdict;
+    core::instant valid_until;
+};
+
+namespace {
+
+/// Why the nodes that are away make a quorum impossible. Nothing is sent.
+error_code tell_of_the_absent(const acquisition& acquiring)
+{
+    rounds& asking = acquiring.client->rounds;
+    const auto asked = asking.ask_the_absent(asking.new_attempt(acquiring.wanted, {}));
+    if (acquiring.report())
+        asking.write_report(*acquiring.report(), acquiring.rounds, *asked, nullptr);
+    // They may have come back just now.
+    const error_code ec = asked->error_for(asked->tally().by_votes());
+    return ec ? ec : error::quorum_unreachable;
+}
+
+/// Says that it found no place.
+void tell_of_overload(const acquisition& acquiring)
+{
+    client_impl& client = *acquiring.client;
+    std::string problem = "this client has as many rounds under way as the nodes answer in time (" +
+                          std::to_string(client.acquisitions.places()) +
+                          "), and others wait for a place";
+    client.events.overload(acquiring.wanted->resource(), problem);
+    if (diagnostics* const report = acquiring.report())
+    {
+        // What the nodes said to an earlier round is not the reason.
+        *report = {};
+        report->rounds = acquiring.rounds;
+        report->problem = std::move(problem);
+    }
+}
+
+/// Waits for a place among the rounds under way.
+/// @param taken The place. Empty if no quorum of nodes is ready: then a try asks them all the same.
+task<error_code> until_placed(acquisition& acquiring, std::optional<place>& taken)
+{
+    client_impl& client = *acquiring.client;
+    acquisition_window& window = client.acquisitions;
+    if (acquiring.wanted->once() && window.closed())
+        co_return error_code();
+    acquiring.tell_waiting();
+    const time_point end = acquiring.end_of_places();
+    const bool woken = acquiring.in_line.woken();
+    acquisition_window::entrant waits(window, *client.loop.end_of_turn, acquiring.started.steady);
+    using order = acquisition_window::order;
+    window.wait(waits, woken ? order::first : order::of_arrival);
+    if (const error_code interrupted = co_await client.life.sleep_until(waits.sleep(), end))
+        co_return interrupted;
+    if (!client.life.running())
+        co_return asio::error::operation_aborted;
+    if (taken.emplace(waits.take()))
+        co_return error_code();
+    if (window.closed())
+        co_return tell_of_the_absent(acquiring);
+    tell_of_overload(acquiring);
+    co_return error::overloaded;
+}
+
+/// Puts the next round to the nodes.
+vote_round_ptr start_round(acquisition& acquiring, place taken)
+{
+    client_impl& client = *acquiring.client;
+    const acquire_options& options = acquiring.options();
+    ++acquiring.rounds;
+    acquiring.in_line.forget_wakes();
+    // Fences that were told are worth one round: later the time has passed them.
+    acquiring.above =
+        std::max(acquiring.corrected ? acquiring.above : fencing_token(), options.fence_at_least);
+    // A fresh id for every round: a delayed release of the last one must not match this one.
+    const auto about = client.rounds.new_attempt(acquiring.wanted, acquiring.above);
+    const queue_entry entry = acquiring.queue.entry(about->token);
+    auto made = client.rounds.make_vote(
+        {.what = verb::acquire, .about = about, .ttl = options.ttl, .entry = entry}
+    );
+    made->occupy(std::move(taken));
+    if (options.report)
+        made->time_answers(*client.loop.time);
+    // Half of the ttl should be left of a lease.
+    const auto longest = core::shifted(made->started(), options.ttl / 2).steady;
+    if (!acquiring.wanted->once())
+        made->be_patient(*client.loop.timer, std::min(acquiring.give_up, longest));
+    client.rounds.put_to_all(made);
+    return made;
+}
+
+/// The clock is read here, after the wait: replies that queued up while this process was stopped
+/// must not make a lease that has already expired.
+judgement judge(
+    client_impl& client,
+    const vote_round& asked,
+    milliseconds ttl,
+    error_code interrupted
+)
+{
+    const core::instant now = client.now();
+    const core::instant valid_until =
+        core::valid_until(asked.started(), ttl, client.config.clock_drift);
+    client.rounds.note_duration(asked, now);
+    const core::verdict verdict = asked.tally().at(now, valid_until);
+    const bool lost = verdict == core::verdict::unreachable || verdict == core::verdict::too_late;
+    if (!interrupted)
+        client.acquisitions.on_round(asked.started().steady, now.steady, !lost);
+    client.events.round_ended(asked, interrupted ? interrupted : asked.error_for(verdict), now);
+    return {now, verdict, valid_until};
+}
+
+/// Makes a lease of what `asked` was granted.
+void take_lease(acquisition& acquiring, const vote_round& asked, const judgement& judged)
+{
+    auto held =
+        make_recycled<hold>(acquiring.client, asked, acquiring.queue.place(), judged.valid_until);
+    // As of the beginning: if the process has stood still since the verdict, this is a lease that
+    // is over, and not none.
+    acquiring.granted =
+        share::make_lease(share::join(held, acquiring.options().ttl, asked.started()));
+    acquiring.client->held.add(std::move(held), asked.started(), judged.now);
+    acquiring.granted_at = judged.now;
+    acquiring.in_line.leave_to_hold();
+}
+
+/** Learns from a lost round.
+
+    A client whose clock or whose idea of the last token was wrong knows better now. That is no
+    reason to wait, or to give up a single try; but only once in a row, for another client that
+    acquires just now raises the fence as well.
+*/
+void correct(acquisition& acquiring, const vote_round& lost)
+{
+    const bool may_win = acquiring.client->rounds.times().correct(lost, acquiring.above);
+    acquiring.corrected = may_win && !acquiring.corrected;
+    // By a clock that is behind it would have come before everybody else. A minority is no judge of
+    // that: who always comes anew to one bad node never gets its turn.
+    const std::size_t spare = core::spare_nodes(lost.node_count());
+    if (acquiring.corrected && lost.count_of(reason::clock) > spare)
+        acquiring.queue.forget_arrival();
+}
+
+/// Whether to ask the holders' nodes how long to wait. A guarded denial has said it.
+bool wants_holders(const acquisition& acquiring, const vote_round& lost, core::verdict verdict)
+{
+    const bool matters = !acquiring.wanted->once() || acquiring.report();
+    return matters && !acquiring.corrected && !lost.guarded() &&
+           verdict == core::verdict::contended;
+}
+
+}  // namespace
+
+task<error_code> ask_once(acquisition& acquiring)
+{
+    client_impl& client = *acquiring.client;
+    const milliseconds ttl = acquiring.options().ttl;
+
+    std::optional<place> taken;
+    // A corrected round has just given its place away, and keeps it all the same.
+    if (acquiring.corrected || client.acquisitions.has_room())
+        taken.emplace(client.acquisitions);
+    else if (const error_code ec = co_await until_placed(acquiring, taken))
+        co_return ec;
+    const auto asked = start_round(acquiring, taken ? std::move(*taken) : place());
+    error_code interrupted = co_await client.life.decided(*asked);
+    if (!client.life.running())
+        interrupted = asio::error::operation_aborted;
+
+    const judgement judged = judge(client, *asked, ttl, interrupted);
+    const bool granted = !interrupted && judged.verdict == core::verdict::granted;
+    whole_round_ptr holders;
+    if (granted)
+    {
+        acquiring.corrected = false;
+        take_lease(acquiring, *asked, judged);
+    }
+    else
+    {
+        // A lost round can leave our key on a minority of nodes and on every node that timed out.
+        // Undo it before waiting, or others queue behind a resource that nobody holds.
+        client.rounds.release(*asked, ttl, acquiring.queue.place().in_round());
+        correct(acquiring, *asked);
+        if (!interrupted && wants_holders(acquiring, *asked, judged.verdict))
+        {
+            holders = client.rounds.ask_holders(*asked);
+            interrupted = co_await client.life.decided(*holders);
+        }
+        acquiring.queue.lose_round(*asked, holders.get());
+    }
+    if (acquiring.report())
+        client.rounds.write_report(*acquiring.report(), acquiring.rounds, *asked, holders.get());
+    co_return interrupted ? interrupted : asked->error_for(judged.verdict);
+}
+
+}  // namespace redlock::detail

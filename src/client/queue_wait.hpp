@@ -1,0 +1,69 @@
+#ifndef REDLOCK_SRC_CLIENT_QUEUE_WAIT_HPP
+#define REDLOCK_SRC_CLIENT_QUEUE_WAIT_HPP
+
+#include "client/lines.hpp"
+#include "client/round.hpp"
+#include "core/backoff.hpp"
+#include "core/queue_place.hpp"
+#include "loop/task.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+namespace redlock::detail {
+
+class client_impl;
+
+/** How an acquisition waits for the nodes between two rounds.
+
+    In their queues it sleeps until a quorum of them wakes it, see `waiter`, and polls in case that
+    none does. The first of a queue also asks the nodes to watch the key, for holders that wake
+    nobody. In no queue it asks again after a pause.
+*/
+class queue_wait
+{
+public:
+    queue_wait(client_impl& client, waiter& in_line) noexcept;
+
+    /// From now on it waits in the queues, if its client does.
+    void enter();
+
+    [[nodiscard]] const core::queue_place& place() const noexcept { return place_; }
+
+    /// What the next round says of the place.
+    /// @param token Of the round. An acquisition that waits for no other one arrives with it.
+    [[nodiscard]] queue_entry entry(fencing_token token);
+
+    /// The time of arrival was told by a wrong clock.
+    void forget_arrival() noexcept { place_.forget_arrival(); }
+
+    /// Where a lost round has left it.
+    /// @param holders What the holders' nodes said. Null: they were not asked.
+    void lose_round(const vote_round& lost, const whole_round* holders);
+
+    /// Sleeps until it is time for another round, or `give_up`. Fails with operation_aborted.
+    /// @param pause The longest one in no queue.
+    [[nodiscard]] task<error_code> until_next_round(core::nanoseconds pause, time_point give_up);
+
+    /// It ends without a lease.
+    void leave();
+
+private:
+    [[nodiscard]] core::nanoseconds next_delay(core::nanoseconds pause);
+    [[nodiscard]] task<error_code> begin_watching(time_point at);
+    [[nodiscard]] task<error_code> sleep_watching(time_point until);
+
+    client_impl& client_;
+    waiter& in_line_;
+    core::queue_place place_;
+    core::queue_polls polls_;
+    std::optional<std::size_t> position_;     ///< The best that the last round told.
+    std::optional<milliseconds> free_after_;  ///< As far as the last round told.
+    bool watching_ = false;                   ///< The nodes will tell when the key changes, once.
+    std::shared_ptr<const attempt> last_;     ///< That was lost.
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -462,6 +462,8 @@ BOOST_AUTO_TEST_CASE(requests_are_recorded_by_connection)
 
     second.send("ECHO 2\r\n");
     first.send(ping);
+    const std::vector<std::string> sent{ping, "ECHO 2\r\n"};
+    BOOST_TEST(eventually([&] { return at.proxy.requests() == sent; }));
     at.proxy.reset_all();
     raw_client third(at.proxy.port());
 

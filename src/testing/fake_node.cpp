@@ -674,26 +674,25 @@ reply fake_node::execute_guarded(const question& asked)
     const reply answer = execute(asked);
     const bool deleted = answer.vote == vote::granted;
     const bool somebody_waits = deleted && server_->queues.flagged.erase(key) == 1;
-    release_guarded(asked);
+    release_guarded(asked, !deleted || somebody_waits);
     if (somebody_waits)
         wake_next(key);
     return answer;
 }
 
 /// What a release does beside the deletion.
-void fake_node::release_guarded(const question& asked)
+/// @param may_wait Its client may be in the queue.
+void fake_node::release_guarded(const question& asked, bool may_wait)
 {
     const std::string key(asked.key());
     const std::uint64_t tombstone = asked.about()->token.value();
     fake_guard& guard = server_->guard;
     if (microseconds_of(tombstone) - clock() <= guard.window)
         guard.fences[key] = std::max(guard.fences[key], tombstone);
-    switch (asked.entry().move)
-    {
-    case core::queue_move::none: break;
-    case core::queue_move::keep: enter(asked); break;
-    case core::queue_move::leave: leave(key); break;
-    }
+    if (asked.entry().move == core::queue_move::keep)
+        enter(asked);
+    else if (asked.entry().move == core::queue_move::leave && may_wait)
+        leave(key);
 }
 
 reply fake_node::execute(const question& asked)

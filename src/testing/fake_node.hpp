@@ -308,7 +308,7 @@ private:
     void leave(const std::string& key);
     [[nodiscard]] bool give_reservation_up(const std::string& key);
     void wake_next(const std::string& key);
-    void release_guarded(const detail::question& asked);
+    void release_guarded(const detail::question& asked, bool may_wait);
     [[nodiscard]] milliseconds yields(const detail::question& asked) const;
     [[nodiscard]] std::optional<detail::reply> not_allowed() const;
     [[nodiscard]] detail::reply refusal(vote how, redlock::reason why) const;

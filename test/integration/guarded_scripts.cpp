@@ -566,9 +566,9 @@ const std::vector<mutant> mutants{
     {"release: fence lowered", &scripts::release, "fence + 0 >= token + 0", "false"},
     {"release: asks for the quarantine",
      &scripts::release,
-     "local is_ours = ours(redis.call('GET', key), id)",
+     "if ours(redis.call('GET', key), id) then",
      "if redis.call('EXISTS', quarantine_key) == 1 then return 0 end\n"
-     "local is_ours = ours(redis.call('GET', key), id)"},
+     "if ours(redis.call('GET', key), id) then"},
     {"admit: no fingerprint", &scripts::admit, "string.sub(marker, 1, #ARGV[1]) ~= ARGV[1]", "false"
     },
     {"admit: any node is marked", &scripts::admit, "not marker and ARGV[6] ~= '1'", "false"},

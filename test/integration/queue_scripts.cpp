@@ -243,6 +243,29 @@ BOOST_AUTO_TEST_CASE(who_gives_back_and_waits_on_has_its_place_before_somebody_i
     BOOST_TEST(waits("b"));
 }
 
+// Where nobody waits there is nothing to leave.
+BOOST_AUTO_TEST_CASE(a_release_leaves_the_queue_only_if_the_flag_says_that_somebody_waits)
+{
+    command({"ZADD", queue, "1", "a"});
+    hold();
+    release("a:0");
+    BOOST_TEST(waits("a"));
+
+    hold();
+    command({"SET", flag, "1"});
+    release("a:0");
+    BOOST_TEST(!waits("a"));
+}
+
+// The round may have entered it on its way to being lost.
+BOOST_AUTO_TEST_CASE(a_release_of_a_key_of_another_leaves_the_queue_whatever_the_flag_says)
+{
+    command({"ZADD", queue, "1", "a"});
+    hold();
+    release("a:0", "of a lost round");
+    BOOST_TEST(!waits("a"));
+}
+
 BOOST_AUTO_TEST_CASE(a_resource_is_reserved_for_as_long_as_who_is_first_needs)
 {
     const resp_client near = listen("redlock:a");

@@ -14,36 +14,43 @@
 --include queue.lua
 --include ours.lua
 
--- Who goes on waiting keeps its place, although a grant of this node was worth nothing.
+-- An acquisition that waits on keeps its place, although a grant of this node was worth nothing.
+local function waits_on(place)
+    return place ~= '' and not string.find(place, ':0', 1, true)
+end
+
 local function keep_or_leave(key, place)
-    local waiting = queue()
-    local client, arrival = waiting.parts(place)
-    if arrival == '0' then
-        redis.pcall('ZREM', queue_prefix .. key, client)
-    else
+    if waits_on(place) then
         local time = redis.call('TIME')
-        waiting.enter(key, place, time[1] * 1000000 + time[2])
+        queue().enter(key, place, time[1] * 1000000 + time[2])
+    elseif place ~= '' then
+        redis.pcall('ZREM', queue_prefix .. key, (queue().parts(place)))
+    end
+end
+
+-- Where the flag is not set nobody waits, so the client has no place that it could leave.
+local function give_back(key, place)
+    if not place then
+        return redis.call('DEL', key)
+    end
+    local flagged = redis.call('DEL', key, waits_prefix .. key) == 2
+    if flagged or waits_on(place) then
+        keep_or_leave(key, place)
+    end
+    if flagged then
+        queue().wake_next(key)
     end
 end
 
 local function vote(key, id, token, place)
     -- A key that is ours was set together with a fence of our token. That refuses the same
     -- acquisition if it arrives once more.
-    local is_ours = ours(redis.call('GET', key), id)
-    local somebody_waits = false
-    if is_ours and place then
-        somebody_waits = redis.call('DEL', key, waits_prefix .. key) == 2
-    elseif is_ours then
-        redis.call('DEL', key)
-    end
-    if place and place ~= '' then
-        keep_or_leave(key, place)
-    end
-    if is_ours then
-        if somebody_waits then
-            queue().wake_next(key)
-        end
+    if ours(redis.call('GET', key), id) then
+        give_back(key, place)
         return 1
+    end
+    if place then
+        keep_or_leave(key, place)
     end
 
     -- The acquisition may arrive after its release, for two connections are not ordered. A

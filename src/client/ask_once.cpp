@@ -60,22 +60,25 @@ void tell_of_overload(const acquisition& acquiring)
 task<error_code> until_placed(acquisition& acquiring, std::optional<place>& taken)
 {
     client_impl& client = *acquiring.client;
-    acquisition_window& window = client.acquisitions;
-    if (acquiring.wanted->once() && window.closed())
+    window& rounds = client.acquisitions;
+    if (acquiring.wanted->once() && rounds.closed())
         co_return error_code();
     acquiring.tell_waiting();
     const time_point end = acquiring.end_of_places();
     const bool woken = acquiring.in_line.woken();
-    acquisition_window::entrant waits(window, *client.loop.end_of_turn, acquiring.started.steady);
-    using order = acquisition_window::order;
-    window.wait(waits, woken ? order::first : order::of_arrival);
-    if (const error_code interrupted = co_await client.life.sleep_until(waits.sleep(), end))
+    place_wait waits(*client.loop.end_of_turn);
+    rounds.wait(
+        waits,
+        acquiring.started.steady.time_since_epoch(),
+        woken ? window::order::first : window::order::by_rank
+    );
+    if (const error_code interrupted = co_await client.life.sleep_until(waits.sleep, end))
         co_return interrupted;
     if (!client.life.running())
         co_return asio::error::operation_aborted;
     if (taken.emplace(waits.take()))
         co_return error_code();
-    if (window.closed())
+    if (rounds.closed())
         co_return tell_of_the_absent(acquiring);
     tell_of_overload(acquiring);
     co_return error::overloaded;

@@ -76,8 +76,8 @@ public:
     detail::life life;
     monitor events;
     lines waiting;
-    acquisition_window acquisitions;
-    extension_window extensions;
+    window acquisitions;
+    window extensions;
     detail::rounds rounds;
     holds held;
     bodies under_lock;

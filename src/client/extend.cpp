@@ -28,29 +28,12 @@ error_code to_error(const vote_round& asked) noexcept
     return silent ? error_code(error::quorum_unreachable) : asked.why_refused();
 }
 
-/// Waits for a place among the extensions under way.
-class place_wait final : public extension_window::entrant
-{
-public:
-    explicit place_wait(turn& end_of_turn) noexcept : sleep(end_of_turn) {}
-
-    pause sleep;
-    std::optional<place> taken;
-
-private:
-    void on_admitted(place got) override
-    {
-        taken.emplace(std::move(got));
-        sleep.wake({});
-    }
-};
-
 /// Waits for a place until `limit` or the hold ends. Without a quorum of ready nodes there is none,
 /// and the others are asked all the same, to say why.
 task<result<place>> until_placed(std::shared_ptr<hold> held, time_point limit)
 {
     client_impl& client = *held->client();
-    extension_window& rounds = client.extensions;
+    window& rounds = client.extensions;
     if (rounds.has_room())
         co_return place(rounds);
     if (rounds.closed())
@@ -61,9 +44,10 @@ task<result<place>> until_placed(std::shared_ptr<hold> held, time_point limit)
     const time_point until = std::min(end.steady, limit);
     if (const error_code ec = co_await client.life.sleep_until(wait.sleep, until, held->prolonging))
         co_return ec;
-    if (!wait.taken && client.now().steady >= limit)
+    place taken = wait.take();
+    if (!taken && client.now().steady >= limit)
         co_return error_code(error::overloaded);
-    co_return wait.taken ? std::move(*wait.taken) : place();
+    co_return taken;
 }
 
 /// How long late answers help an automatic extension. Should they be lost, there is time to ask

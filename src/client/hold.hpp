@@ -53,7 +53,7 @@ struct upkeep : boost::intrusive::set_base_hook<>
     | held | granted | the deadline moves forward with each extension |
     | over | the deadline was reached or a majority denied (lost); the last lease has left | none |
 */
-class hold final : public upkeep, private extension_window::entrant
+class hold final : public upkeep, private entrant
 {
 public:
     hold(
@@ -109,10 +109,10 @@ public:
     bool end_unattended() noexcept;
 
     /// Waits for a place among the extensions under way, and is extended then.
-    void wait_for_extension(extension_window& in) { in.wait(*this, valid_until().boot); }
+    void wait_for_extension(window& in) { in.wait(*this, valid_until().boot); }
 
     /// Is not extended, should it wait.
-    void forget_extension() noexcept { extension_window::entrant::give_up(); }
+    void forget_extension() noexcept { entrant::give_up(); }
 
     /// Ends the operations that wait for its loss or extend it, with `operation_aborted`.
     void interrupt();

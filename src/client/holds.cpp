@@ -34,7 +34,7 @@ holds::holds(
     const client_loop& loop,
     life& of,
     rounds& asking,
-    extension_window& extensions,
+    window& extensions,
     lines& waiting,
     monitor& events
 )

@@ -47,7 +47,7 @@ public:
         const client_loop& loop,
         life& of,
         rounds& asking,
-        extension_window& extensions,
+        window& extensions,
         lines& waiting,
         monitor& events
     );
@@ -121,7 +121,7 @@ private:
     const client_loop& loop_;
     life& life_;
     rounds& rounds_;
-    extension_window& extensions_;
+    window& extensions_;
     lines& lines_;
     monitor& events_;
     boost::intrusive::multiset<upkeep, boost::intrusive::compare<sooner>> holds_;

@@ -27,7 +27,7 @@ public:
         const client_config& config,
         const client_loop& loop,
         const roster& nodes,
-        const acquisition_window& acquisitions
+        const window& acquisitions
     ) noexcept
         : config_(config), loop_(loop), nodes_(nodes), times_(config, loop, acquisitions)
     {

@@ -22,11 +22,7 @@ class stamps
 {
 public:
     /// @param rounds Of acquisitions: they show how far away the nodes are.
-    stamps(
-        const client_config& config,
-        const client_loop& loop,
-        const acquisition_window& rounds
-    ) noexcept
+    stamps(const client_config& config, const client_loop& loop, const window& rounds) noexcept
         : config_(config), loop_(loop), rounds_(rounds)
     {
     }
@@ -50,7 +46,7 @@ private:
 
     const client_config& config_;
     const client_loop& loop_;
-    const acquisition_window& rounds_;
+    const window& rounds_;
     core::token_clock clock_;
 };
 

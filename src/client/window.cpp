@@ -23,8 +23,12 @@ void window::set_closed(bool closed) noexcept
     admit_soon();
 }
 
-void window::on_wait()
+void window::wait(entrant& added, core::nanoseconds rank, order in)
 {
+    added.in_ = this;
+    added.rank_ = rank;
+    entrants& to = in == order::first ? first_ : others_;
+    to.insert(to.end(), added);
     count(waiting_, 1);
     admit_soon();
 }
@@ -47,52 +51,27 @@ void window::on_turn_end()
         turn_.defer_to_next(*this);
 }
 
-void acquisition_window::wait(entrant& last, order in)
-{
-    entrants& to = in == order::first ? first_ : others_;
-    to.insert(to.end(), last);
-    on_wait();
-}
-
-void acquisition_window::admit_next()
+void window::admit_next()
 {
     const bool takes_first = !first_.empty() && (others_.empty() || !was_first_);
     was_first_ = takes_first;
     entrant& next = *(takes_first ? first_ : others_).begin();
     next.unlink();
-    next.place_.emplace(*this);
-    next.sleep_.wake({});
-}
-
-void acquisition_window::entrant::give_up() noexcept
-{
-    if (!is_linked())
-        return;
-    unlink();
-    in_.on_give_up();
-}
-
-void extension_window::wait(entrant& added, core::nanoseconds deadline)
-{
-    added.in_ = this;
-    added.deadline_ = deadline;
-    waiting_.insert(added);
-    on_wait();
-}
-
-void extension_window::admit_next()
-{
-    entrant& next = *waiting_.begin();
-    next.unlink();
     next.on_admitted(place(*this));
 }
 
-void extension_window::entrant::give_up() noexcept
+void entrant::give_up() noexcept
 {
     if (!is_linked())
         return;
     unlink();
-    in_->on_give_up();
+    in_->count(in_->waiting_, window::one_less);
+}
+
+void place_wait::on_admitted(place taken)
+{
+    taken_.emplace(std::move(taken));
+    sleep.wake({});
 }
 
 }  // namespace redlock::detail

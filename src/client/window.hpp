@@ -15,19 +15,57 @@
 
 namespace redlock::detail {
 
+class place;
+class window;
+
+/// Something that waits for a place. Stops to wait when it is destroyed.
+class entrant : public boost::intrusive::set_base_hook<
+                    boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
+{
+public:
+    entrant() = default;
+    entrant(const entrant&) = delete;
+    entrant& operator=(const entrant&) = delete;
+
+    /// Stops to wait, if it waits.
+    void give_up() noexcept;
+
+    /// It has got a place, and waits no longer.
+    virtual void on_admitted(place taken) = 0;
+
+protected:
+    ~entrant() { give_up(); }
+
+private:
+    friend class window;
+
+    window* in_ = nullptr;
+    core::nanoseconds rank_{0};
+};
+
 /** The rounds of one kind that a client has under way, and what waits for a place among them.
 
     A round takes a place before it is sent. It leaves its place when a quorum has really answered,
     or nobody owes an answer: not when it is given up. So a client never sends more than the nodes
     answer, and what has to wait waits here, where it sends nothing.
 
-    Without a quorum of ready nodes the window is closed: nobody gets a place.
+    Places go round by rank, the lowest first: acquisitions in the order of arrival, extensions by
+    their deadlines. A round that answers a wake-up from a node goes before all ranks, for its
+    reservation ends soon; but every second place goes by rank, so that steady hand-overs leave
+    nobody waiting.
 
-    Places are given at the end of a turn. Used on the strand only, except where noted.
+    Without a quorum of ready nodes the window is closed: there is no place. Places are given at the
+    end of a turn. Used on the strand only, except where noted.
 */
-class window : private turn_task
+class window final : private turn_task
 {
 public:
+    enum class order : std::uint8_t
+    {
+        by_rank,
+        first,  ///< A node has woken it.
+    };
+
     /// @param patience See `core::round_window`.
     window(turn& end_of_turn, core::nanoseconds patience) noexcept
         : turn_(end_of_turn), size_(patience)
@@ -49,6 +87,9 @@ public:
     /// A round has left its place.
     void leave() noexcept;
 
+    /// Waits for a place.
+    void wait(entrant& added, core::nanoseconds rank, order in = order::by_rank);
+
     /// A round has ended. See `core::round_window`.
     void on_round(time_point started, time_point now, bool answered) noexcept;
 
@@ -62,15 +103,6 @@ public:
     [[nodiscard]] std::size_t under_way() const noexcept { return read(under_way_); }
     [[nodiscard]] std::size_t waiting() const noexcept { return read(waiting_); }
     [[nodiscard]] std::size_t places() const noexcept { return read(places_); }
-
-protected:
-    ~window() = default;
-
-    /// Something more waits.
-    void on_wait();
-
-    /// It waits no longer.
-    void on_give_up() noexcept { count(waiting_, one_less); }
 
 private:
     /// As an unsigned change.
@@ -97,13 +129,29 @@ private:
         return !closed_ && anybody_waits() && under_way() < size_.size();
     }
 
+    struct lower
+    {
+        bool operator()(const entrant& a, const entrant& b) const noexcept
+        {
+            return a.rank_ < b.rank_;
+        }
+    };
+
+    using entrants = boost::intrusive::multiset<
+        entrant,
+        boost::intrusive::compare<lower>,
+        boost::intrusive::constant_time_size<false>>;
+
+    friend class entrant;
+
     void admit_soon() noexcept;
+    void admit_next();
     void on_turn_end() override;
 
-    /// Takes the next one out of those who wait, and gives it a place.
-    virtual void admit_next() = 0;
-
     turn& turn_;
+    entrants first_;
+    entrants others_;
+    bool was_first_ = false;  ///< The last place went to one of `first_`.
     core::round_window size_;
     counter under_way_ = 0;
     counter waiting_ = 0;
@@ -138,131 +186,21 @@ private:
     window* of_ = nullptr;
 };
 
-/** The window of acquisitions.
-
-    Places go round in the order of arrival. A round that answers a wake-up from a node goes first,
-    for its reservation ends soon; but every second place goes in the order of arrival, so that
-    steady hand-overs leave nobody waiting.
-*/
-class acquisition_window final : public window
+/// An operation that waits for a place.
+class place_wait final : public entrant
 {
 public:
-    using window::window;
+    explicit place_wait(turn& end_of_turn) noexcept : sleep(end_of_turn) {}
 
-    /// An acquisition that waits for a place. Stops to wait when it is destroyed.
-    class entrant : public boost::intrusive::set_base_hook<
-                        boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
-    {
-    public:
-        entrant(acquisition_window& in, turn& end_of_turn, time_point arrived) noexcept
-            : in_(in), sleep_(end_of_turn), arrived_(arrived)
-        {
-        }
+    /// What it has got. Empty: no place.
+    [[nodiscard]] place take() noexcept { return taken_ ? std::move(*taken_) : place(); }
 
-        entrant(const entrant&) = delete;
-        entrant& operator=(const entrant&) = delete;
-        ~entrant() { give_up(); }
-
-        /// Stops to wait.
-        void give_up() noexcept;
-
-        /// What it has got. Empty: no place.
-        [[nodiscard]] place take() noexcept { return place_ ? std::move(*place_) : place(); }
-
-        /// What it sleeps in. Woken when it has a place.
-        [[nodiscard]] pause& sleep() noexcept { return sleep_; }
-
-    private:
-        friend class acquisition_window;
-
-        acquisition_window& in_;
-        pause sleep_;
-        time_point arrived_;
-        std::optional<place> place_;
-    };
-
-    enum class order : std::uint8_t
-    {
-        of_arrival,
-        first,  ///< A node has woken it.
-    };
-
-    void wait(entrant& last, order in);
+    pause sleep;  ///< Woken when it has a place.
 
 private:
-    struct earlier
-    {
-        bool operator()(const entrant& a, const entrant& b) const noexcept
-        {
-            return a.arrived_ < b.arrived_;
-        }
-    };
+    void on_admitted(place taken) override;
 
-    using entrants = boost::intrusive::multiset<
-        entrant,
-        boost::intrusive::compare<earlier>,
-        boost::intrusive::constant_time_size<false>>;
-
-    void admit_next() override;
-
-    entrants first_;
-    entrants others_;
-    bool was_first_ = false;  ///< The last place went to one of `first_`.
-};
-
-/** The window of extensions: who is closest to its deadline goes first.
-
-    Apart from that of acquisitions, so that these are never in their way.
-*/
-class extension_window final : public window
-{
-public:
-    using window::window;
-
-    /// Something that waits for a place. Stops to wait when it is destroyed.
-    class entrant : public boost::intrusive::set_base_hook<
-                        boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
-    {
-    public:
-        entrant() = default;
-        entrant(const entrant&) = delete;
-        entrant& operator=(const entrant&) = delete;
-
-        /// Stops to wait, if it waits.
-        void give_up() noexcept;
-
-        /// It has got a place, and waits no longer.
-        virtual void on_admitted(place taken) = 0;
-
-    protected:
-        ~entrant() { give_up(); }
-
-    private:
-        friend class extension_window;
-
-        extension_window* in_ = nullptr;
-        core::nanoseconds deadline_{0};
-    };
-
-    /// @param deadline When what is extended ends, on the clock that never stops.
-    void wait(entrant& added, core::nanoseconds deadline);
-
-private:
-    struct sooner
-    {
-        bool operator()(const entrant& a, const entrant& b) const noexcept
-        {
-            return a.deadline_ < b.deadline_;
-        }
-    };
-
-    void admit_next() override;
-
-    boost::intrusive::multiset<
-        entrant,
-        boost::intrusive::compare<sooner>,
-        boost::intrusive::constant_time_size<false>>
-        waiting_;
+    std::optional<place> taken_;
 };
 
 }  // namespace redlock::detail

@@ -38,15 +38,14 @@ struct turn_of_test
 
 struct acquisitions : turn_of_test
 {
-    using entrant = acquisition_window::entrant;
-    using order = acquisition_window::order;
+    using order = detail::window::order;
 
     acquisitions() { window.set_closed(false); }
 
-    entrant& wait(std::chrono::milliseconds arrived, order in = order::of_arrival)
+    place_wait& wait(std::chrono::milliseconds arrived, order in = order::by_rank)
     {
-        entrant& made = all.emplace_back(window, *end_of_turn, time_point(arrived));
-        window.wait(made, in);
+        place_wait& made = all.emplace_back(*end_of_turn);
+        window.wait(made, arrived, in);
         return made;
     }
 
@@ -83,8 +82,8 @@ struct acquisitions : turn_of_test
         return result;
     }
 
-    acquisition_window window{*end_of_turn, 100ms};
-    std::deque<entrant> all;
+    detail::window window{*end_of_turn, 100ms};
+    std::deque<place_wait> all;
 };
 
 using numbers = std::vector<std::size_t>;
@@ -104,7 +103,7 @@ BOOST_AUTO_TEST_CASE(there_is_room_until_the_window_is_full)
 BOOST_AUTO_TEST_CASE(who_finds_no_place_gets_the_next_one_that_is_left)
 {
     auto taken = fill();
-    entrant& waits = wait(1ms);
+    place_wait& waits = wait(1ms);
     run();
     BOOST_TEST(window.waiting() == 1u);
     BOOST_TEST(!waits.take());
@@ -158,8 +157,8 @@ BOOST_AUTO_TEST_CASE(who_was_woken_goes_first_but_for_every_second_place)
 BOOST_AUTO_TEST_CASE(who_gives_up_takes_no_place)
 {
     auto taken = fill();
-    entrant& leaves = wait(1ms);
-    entrant& stays = wait(2ms);
+    place_wait& leaves = wait(1ms);
+    place_wait& stays = wait(2ms);
     leaves.give_up();
     leaves.give_up();
     BOOST_TEST(window.waiting() == 1u);
@@ -185,7 +184,7 @@ BOOST_AUTO_TEST_CASE(a_closed_window_has_no_place_and_an_opened_one_lets_in_who_
     window.set_closed(true);
     BOOST_TEST(!window.has_room());
     BOOST_TEST(window.places() == 0u);
-    entrant& waits = wait(1ms);
+    place_wait& waits = wait(1ms);
     run();
     BOOST_TEST(!waits.take());
 
@@ -234,7 +233,7 @@ namespace {
 
 struct extensions : turn_of_test
 {
-    struct hold_of_test final : extension_window::entrant
+    struct hold_of_test final : entrant
     {
         void on_admitted(place taken) override { got.emplace(std::move(taken)); }
 
@@ -243,7 +242,7 @@ struct extensions : turn_of_test
 
     extensions() { window.set_closed(false); }
 
-    extension_window window{*end_of_turn, 100ms};
+    detail::window window{*end_of_turn, 100ms};
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 /// What the votes of an extension tell the caller. A node that denies may never have granted; only
 /// when a majority does, somebody else can hold the resource.
-error_code to_error(const vote_round& asked) noexcept
+error_code error_from(const vote_round& asked) noexcept
 {
     const core::tally& votes = asked.tally();
     if (votes.by_votes() == core::verdict::granted)
@@ -84,7 +84,7 @@ task<result<vote_round_ptr>> ask(
         }
         const core::instant now = client.now();
         const bool late = held->over_at(now);
-        const error_code outcome = late ? error::lease_lost : to_error(*asked);
+        const error_code outcome = late ? error::lease_lost : error_from(*asked);
         client.events.round_ended(*asked, outcome, now);
         client.extensions.on_round(
             asked->started().steady, now.steady, outcome != error::quorum_unreachable
@@ -103,18 +103,18 @@ task<result<vote_round_ptr>> ask(
 error_code settle(hold& held, const vote_round& asked, milliseconds ttl, core::instant now)
 {
     client_impl& client = *held.client();
-    const error_code outcome = to_error(asked);
+    const error_code outcome = error_from(asked);
     // The quorum must have been seen before the old deadline: after it the lease had expired, and
     // an expired lease is never revived.
     const auto until = core::valid_until(asked.started(), ttl, client.config.clock_drift);
-    if (!outcome && held.prolong(now, until))
+    if (!outcome && held.state()->prolong(now, until))
         return {};
     // Without a majority it is over, whatever the deadline says. A minority may still have the key:
     // it holds nothing for us.
     if (outcome && outcome != error::lease_lost && !held.over_at(now))
         return outcome;
     held.note_extension(outcome);
-    client.held.lose(held, error::lease_lost);
+    client.held.lose(held, core::hold_end::lost);
     return error::lease_lost;
 }
 

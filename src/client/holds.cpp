@@ -86,11 +86,11 @@ std::shared_ptr<hold> holds::remove(hold& over)
     return std::move(over.kept);
 }
 
-void holds::lose(hold& held, error_code why)
+void holds::lose(hold& held, core::hold_end why)
 {
     // What keeps the hold may drop it in here.
     const auto kept = held.kept;
-    const bool first = held.end(why);
+    const bool first = held.state()->finish(why);
     if (first)
         events_.lost(held);
     // A node that was not reached yet need not hear of it any more.
@@ -133,7 +133,7 @@ void holds::extend_by(hold& held, milliseconds ttl)
 
 void holds::extend_no_more(hold& held)
 {
-    if (!held.kept || held.is_shared())
+    if (!held.kept || held.state()->leases() > 1)
         return;
     held.extended_by = milliseconds(0);
     put_again(held, loop_.now());
@@ -218,7 +218,7 @@ void holds::look()
 void holds::look_at(hold& due, core::instant now)
 {
     if (due.over_at(now))
-        return lose(due, due.at_limit ? error::hold_limit_reached : error::lease_lost);
+        return lose(due, due.end_at_deadline());
     if (extension_due(due) <= time_.read(now))
         extend_soon(due);
     put_again(due, now);

@@ -60,7 +60,7 @@ public:
     std::shared_ptr<hold> remove(hold& over);
 
     /// The hold is over, and nobody gave it back. Does nothing if it had ended before.
-    void lose(hold& held, error_code why);
+    void lose(hold& held, core::hold_end why);
 
     /// The last lease of the hold is over. Starts to release its keys.
     /// @return Null if that has been done, or cannot be.

@@ -40,7 +40,7 @@ namespace redlock::detail {
 /// Releases what `left` had, which the caller has ended like that.
 [[nodiscard]] task<result<release_outcome>> release(
     std::shared_ptr<share> left,
-    share::end_of ended
+    core::lease_end ended
 );
 
 /// Waits until a lease is over.

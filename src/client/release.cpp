@@ -14,18 +14,18 @@ release_outcome outcome_of(const core::release_count& count) noexcept
 
 }  // namespace
 
-task<result<release_outcome>> release(std::shared_ptr<share> left, share::end_of ended)
+task<result<release_outcome>> release(std::shared_ptr<share> left, core::lease_end ended)
 {
     hold& held = *left->held();
     client_impl& client = *held.client();
     switch (ended)
     {
-    case share::end_of::nothing: co_return release_outcome::already_gone;
-    case share::end_of::lease:
+    case core::lease_end::nothing: co_return release_outcome::already_gone;
+    case core::lease_end::lease:
         held.on_lease_end();
         co_return held.lost_at(client.now()) ? release_outcome::already_gone
                                              : release_outcome::still_held;
-    case share::end_of::hold: break;
+    case core::lease_end::hold: break;
     }
 
     const auto asked = client.held.give_back(held);

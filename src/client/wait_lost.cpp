@@ -13,7 +13,7 @@ std::optional<error_code> end_of_wait(const share& watched)
 {
     hold& held = *watched.held();
     client_impl& client = *held.client();
-    const error why = held.at_limit ? error::hold_limit_reached : error::lease_lost;
+    const core::hold_end why = held.end_at_deadline();
     const bool over = held.over_at(client.now());
     // `holds` may not have looked yet: never report an expired lease as alive.
     if (over && !watched.ended())
@@ -28,7 +28,7 @@ std::optional<error_code> end_of_wait(const share& watched)
     if (const error_code loss = held.loss())
         return loss;
     if (ended)
-        return why;
+        return to_error(why);
     // If it is over and neither given back nor lost, the client has closed.
     if (over || !client.life.running())
         return error::not_running;
@@ -64,7 +64,7 @@ task<error_code> wait_stop(share::attention given, milliseconds stop_before)
         if (left <= core::nanoseconds(0))
         {
             client.held.extend_no_more(held);
-            co_return held.at_limit ? error::hold_limit_reached : error::lease_lost;
+            co_return to_error(held.end_at_deadline());
         }
         pause change(*client.loop.end_of_turn);
         const auto next = core::shifted(now, std::min(left, longest_sleep)).steady;

@@ -1,6 +1,7 @@
 #ifndef REDLOCK_TEST_UNIT_CORE_PRINTING_HPP
 #define REDLOCK_TEST_UNIT_CORE_PRINTING_HPP
 
+#include "core/hold_state.hpp"
 #include "core/instant.hpp"
 #include "core/queue_place.hpp"
 #include "core/tally.hpp"
@@ -27,6 +28,18 @@ inline const char* name_of(verdict value) noexcept
 inline std::ostream& boost_test_print_type(std::ostream& out, verdict value)
 {
     return out << name_of(value);
+}
+
+inline std::ostream& boost_test_print_type(std::ostream& out, hold_end value)
+{
+    switch (value)
+    {
+    case hold_end::none: return out << "none";
+    case hold_end::given_back: return out << "given_back";
+    case hold_end::lost: return out << "lost";
+    case hold_end::at_limit: return out << "at_limit";
+    }
+    return out << "unknown";
 }
 
 inline std::ostream& boost_test_print_type(std::ostream& out, queue_move value)

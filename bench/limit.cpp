@@ -454,10 +454,7 @@ private:
         if (asked.empty())
             return;
         const bool acquires = asked.front().step % 2 == 0;
-        // Who acquires one key may wait for it, so it says who it is.
-        const bool has_place = acquires && bursts_;
-        const std::size_t each_has = (acquires ? 4U : 3U) + has_place;
-        command_ = "*" + std::to_string(3 + acquires + asked.size() * each_has) + "\r\n";
+        command_ = "*" + std::to_string((acquires ? 6U : 4U) + asked.size() * 3) + "\r\n";
         append_argument(command_, "EVALSHA");
         append_argument(command_, sha);
         append_argument(command_, std::to_string(asked.size()));
@@ -465,19 +462,25 @@ private:
             append_argument(command_, tasks_[each.task].key);
         if (acquires)
             append_argument(command_, to.run_id);
+        append_shared(acquires);
         for (ticket& each : asked)
         {
             append_argument(command_, tasks_[each.task].id);
             append_argument(command_, std::to_string(each.token));
-            if (acquires)
-                append_argument(command_, "10000");
-            if (has_place)
-                append_argument(command_, guarded_->waiter);
             each.alone = asked.size() == 1;
             to.unanswered.push(each);
         }
         to.append(command_);
         asked.clear();
+    }
+
+    // The ttl of an acquisition, and a place in the queues: a client that acquires one key may wait
+    // for it, so it says its name.
+    void append_shared(bool acquires)
+    {
+        if (acquires)
+            append_argument(command_, "10000");
+        append_argument(command_, acquires && bursts_ ? guarded_->waiter : "-");
     }
 
     void flush_all()

@@ -13,6 +13,26 @@ namespace {
 constexpr encoded_argument eval{"$4\r\nEVAL\r\n"};
 constexpr encoded_argument evalsha{"$7\r\nEVALSHA\r\n"};
 
+/// Adds arguments of a question.
+void add(request& to, const argument_list& what, const question& asked, const guard* guarded)
+{
+    for (const argument each : what.all())
+        each(to, asked, guarded);
+}
+
+/// Whether arguments are the same for all questions of a command.
+bool are_alike(const argument_list& what, std::span<const question_ptr> asked, const guard* guarded)
+{
+    request first;
+    add(first, what, *asked.front(), guarded);
+    request other;
+    return std::ranges::all_of(asked.subspan(1), [&](const auto& each) {
+        other.clear();
+        add(other, what, *each, guarded);
+        return other.payload() == first.payload();
+    });
+}
+
 /// Commands that are not the last one of a question have replies that do not matter.
 void push_single(encoded_questions& to, const question& asked, const phrasing& how)
 {
@@ -59,11 +79,13 @@ void command_encoder::push_script(
     const phrasing& how = phrasing_of(rules, guarded_.get());
     const lua_script& script = script_of(scripts_, what);
     const bool has_run_id = guarded_ && rules.votes;
-    const bool has_place = how.place && !guarded_->waiter.empty();
-    const std::size_t each_has = 1 + how.arguments.all().size() + has_place;
+    const bool alike = are_alike(how.shared, asked, guarded_.get());
+    const std::size_t shared_by = alike ? 1 : asked.size();
+    const std::size_t shared = how.shared.all().size() * shared_by;
+    const std::size_t own = (1 + how.arguments.all().size()) * asked.size();
 
     request& commands = to.request;
-    commands.begin(3 + has_run_id + each_has * asked.size());
+    commands.begin(3 + has_run_id + shared + own);
     const bool whole = form == script_form::text;
     commands.add(whole ? eval : evalsha);
     commands.add(std::string_view(whole ? script.text : script.sha));
@@ -72,12 +94,13 @@ void command_encoder::push_script(
         commands.add(each->key());
     if (has_run_id)
         commands.add_gap();
+    if (alike)
+        add(commands, how.shared, *asked.front(), guarded_.get());
     for (const auto& each : asked)
     {
-        for (const argument add : how.arguments.all())
-            add(commands, *each, guarded_.get());
-        if (has_place)
-            how.place(commands, *each, guarded_.get());
+        add(commands, how.arguments, *each, guarded_.get());
+        if (!alike)
+            add(commands, how.shared, *each, guarded_.get());
     }
     to.commands.push_back({asked.size(), form});
 }

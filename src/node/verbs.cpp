@@ -50,10 +50,13 @@ void waiter(request& to, const question&, const guard* guarded)
 void place_to_keep(request& to, const question& asked, const guard* guarded)
 {
     const queue_entry& entry = asked.entry();
+    if (guarded->waiter.empty())
+        return to.add("-");
     if (entry.move == core::queue_move::none)
-        return to.add(std::string_view());
-    const bool leaves = entry.move == core::queue_move::leave;
-    std::string place = guarded->waiter + ':' + std::to_string(leaves ? 0 : entry.arrival);
+        return to.add("");
+    if (entry.move == core::queue_move::leave)
+        return to.add(guarded->waiter);
+    std::string place = guarded->waiter + ':' + std::to_string(entry.arrival);
     if (entry.reservation > milliseconds(0))
         place += ':' + std::to_string(entry.reservation.count());
     to.add(place);
@@ -251,17 +254,22 @@ constexpr std::array<verb_rules, verb_count> table{{
         .plain = {.put = put_set, .read = read_set},
         .guarded =
             {.script = guarded_acquire_script.text,
-             .arguments = {id, stamp, ttl},
-             .place = place_to_take,
+             .arguments = {id, stamp},
+             .shared = {ttl, place_to_take},
              .read = read_acquisition},
     },
     {
         .name = "extend",
         .votes = true,
-        .plain = {.script = extend_script.text, .arguments = {id, ttl}, .read = read_comparison},
+        .plain =
+            {.script = extend_script.text,
+             .arguments = {id},
+             .shared = {ttl},
+             .read = read_comparison},
         .guarded =
             {.script = guarded_extend_script.text,
-             .arguments = {id, stamp, ttl, token},
+             .arguments = {id, stamp, token},
+             .shared = {ttl},
              .read = read_extension},
     },
     {
@@ -271,7 +279,7 @@ constexpr std::array<verb_rules, verb_count> table{{
         .guarded =
             {.script = guarded_release_script.text,
              .arguments = {id, token},
-             .place = place_to_keep,
+             .shared = {place_to_keep},
              .read = read_comparison},
     },
     {.name = "holder", .plain = by_pttl, .guarded = by_pttl},
@@ -281,7 +289,7 @@ constexpr std::array<verb_rules, verb_count> table{{
         .for_queues = true,
         .plain = {},
         .guarded =
-            {.script = guarded_leave_script.text, .arguments = {waiter}, .read = read_comparison},
+            {.script = guarded_leave_script.text, .shared = {waiter}, .read = read_comparison},
     },
 }};
 

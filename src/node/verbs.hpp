@@ -41,8 +41,11 @@ private:
 struct phrasing
 {
     const char* script = nullptr;  ///< Null: it is a command by itself.
-    argument_list arguments{};     ///< Of the script.
-    argument place = nullptr;      ///< One more, of clients that queue.
+    argument_list arguments{};     ///< Of the script, for each question.
+
+    /// More of them. If they are the same for all questions of a command, they are put once, in its
+    /// head: see vote_each.lua.
+    argument_list shared{};
 
     /// Adds the command of a verb without a script. Only the last reply is the answer.
     void (*put)(request& to, const question& asked) = nullptr;

@@ -81,7 +81,7 @@ detail::question_ptr take_question(byte_source& from, verb what, bool guarded, s
         serial,
         what,
         std::make_shared<const detail::attempt>(std::move(about)),
-        redlock::milliseconds(from.take<std::uint32_t>()),
+        redlock::milliseconds(from.take_bool() ? 1000 : from.take<std::uint32_t>()),
         stamp
     };
     if (guarded && from.take_bool())
@@ -111,33 +111,42 @@ std::vector<words> single(const detail::question& asked)
 std::string place_of(const detail::question& asked, const std::string& client)
 {
     const detail::queue_entry& entry = asked.entry();
+    if (client.empty())
+        return "-";
     if (entry.move == queue_move::none)
         return {};
-    if (entry.move == queue_move::leave)
-        return client + ":0";
-    if (asked.what() == verb::acquire && entry.arrival == asked.stamp())
+    const bool is_new = asked.what() == verb::acquire && entry.arrival == asked.stamp();
+    if (entry.move == queue_move::leave || is_new)
         return client;
     return client + ':' + std::to_string(entry.arrival);
 }
 
-/// What follows the keys for one question of a script.
-void add_arguments(words& to, const detail::question& asked, const detail::guard* guarded)
+/// What each question of a script has for itself.
+words own_arguments(const detail::question& asked, const detail::guard* guarded)
 {
     const verb what = asked.what();
     if (what == verb::leave)
-    {
-        to.push_back(guarded->waiter);
-        return;
-    }
-    to.emplace_back(asked.id());
+        return {};
+    words made{std::string(asked.id())};
     if (guarded && what != verb::release)
-        to.push_back(std::to_string(asked.stamp()));
-    if (what != verb::release)
-        to.push_back(std::to_string(asked.ttl().count()));
+        made.push_back(std::to_string(asked.stamp()));
     if (guarded && what != verb::acquire)
-        to.push_back(std::to_string(asked.about()->token.value()));
-    if (guarded && !guarded->waiter.empty() && what != verb::extend)
-        to.push_back(place_of(asked, guarded->waiter));
+        made.push_back(std::to_string(asked.about()->token.value()));
+    return made;
+}
+
+/// What it may share with the others.
+words shared_arguments(const detail::question& asked, const detail::guard* guarded)
+{
+    const verb what = asked.what();
+    if (what == verb::leave)
+        return {guarded->waiter};
+    words made;
+    if (what != verb::release)
+        made.push_back(std::to_string(asked.ttl().count()));
+    if (guarded && what != verb::extend)
+        made.push_back(place_of(asked, guarded->waiter));
+    return made;
 }
 
 /// What a command with a script for some questions should be.
@@ -159,8 +168,18 @@ words scripted(
         made.emplace_back(asked[at]->key());
     if (guarded && (what == verb::acquire || what == verb::extend))
         made.emplace_back(run_id);
+    const words shared = shared_arguments(*asked[begin], guarded);
+    const bool alike = std::all_of(&asked[begin], &asked[end - 1] + 1, [&](const auto& each) {
+        return shared_arguments(*each, guarded) == shared;
+    });
+    if (alike)
+        std::ranges::copy(shared, std::back_inserter(made));
     for (std::size_t at = begin; at < end; ++at)
-        add_arguments(made, *asked[at], guarded);
+    {
+        std::ranges::copy(own_arguments(*asked[at], guarded), std::back_inserter(made));
+        if (!alike)
+            std::ranges::copy(shared_arguments(*asked[at], guarded), std::back_inserter(made));
+    }
     return made;
 }
 

@@ -88,19 +88,19 @@ public:
     std::string acquire(const std::string& id, std::int64_t token)
     {
         return command(
-            {"EVAL", from_.acquire, "1", lock, connected_, id, std::to_string(token), "60000"}
+            {"EVAL", from_.acquire, "1", lock, connected_, "60000", "-", id, std::to_string(token)}
         );
     }
 
     std::string extend(const std::string& id, std::int64_t stamp, const std::string& ttl = "90000")
     {
         const std::string when = std::to_string(stamp);
-        return command({"EVAL", from_.extend, "1", lock, connected_, id, when, ttl, when});
+        return command({"EVAL", from_.extend, "1", lock, connected_, ttl, id, when, when});
     }
 
     std::string release(const std::string& id, std::int64_t token)
     {
-        return command({"EVAL", from_.release, "1", lock, id, std::to_string(token)});
+        return command({"EVAL", from_.release, "1", lock, "-", id, std::to_string(token)});
     }
 
     /// A client connects. @param life The run id of the server.
@@ -351,12 +351,12 @@ const std::vector<scenario> scenarios{
               lock,
               "x",
               "life 1",
+              "60000",
+              "-",
               "a",
               token,
-              "60000",
               "b",
-              token,
-              "60000"}
+              token}
          );
          return two.find("WRONGTYPE") < two.find(token) && on.free() &&
                 on.command({"GET", "x"}) == "b";

@@ -65,10 +65,10 @@ struct queue_stage
              "1",
              lock,
              "life 1",
-             id,
-             token,
              "60000",
-             place}
+             place,
+             id,
+             token}
         );
     }
 
@@ -81,7 +81,7 @@ struct queue_stage
     std::string release(const std::string& place = "", const std::string& id = "held")
     {
         const std::string token = std::to_string(now());
-        return command({"EVAL", script_of(scripts, verb::release).text, "1", lock, id, token, place}
+        return command({"EVAL", script_of(scripts, verb::release).text, "1", lock, place, id, token}
         );
     }
 
@@ -189,6 +189,32 @@ BOOST_AUTO_TEST_CASE(questions_of_one_script_have_places_of_their_own)
     BOOST_TEST(number({"ZSCORE", "redlock:queue:orders:43", "a"}) == arrived + 500);
 }
 
+BOOST_AUTO_TEST_CASE(questions_of_one_script_may_have_one_place_and_one_ttl_for_all)
+{
+    hold();
+    const std::string token = std::to_string(now());
+    const std::string& script = script_of(scripts, verb::acquire).text;
+    command({"EVAL", script, "2", lock, "free", "life 1", "60000", "a", "one", token, "two", token}
+    );
+    BOOST_TEST(arrival("a") == std::stoll(token));
+    BOOST_TEST(number({"PTTL", "free"}) > 50'000);
+
+    command(
+        {"EVAL",
+         script_of(scripts, verb::release).text,
+         "2",
+         lock,
+         "free",
+         "a",
+         "one",
+         token,
+         "two",
+         token}
+    );
+    BOOST_TEST(!waits("a"));
+    BOOST_TEST(command({"EXISTS", "free"}) == "(integer) 0");
+}
+
 BOOST_AUTO_TEST_CASE(a_grant_ends_the_reservation)
 {
     reserve(place("a", 1));
@@ -248,12 +274,12 @@ BOOST_AUTO_TEST_CASE(a_release_leaves_the_queue_only_if_the_flag_says_that_someb
 {
     command({"ZADD", queue, "1", "a"});
     hold();
-    release("a:0");
+    release("a");
     BOOST_TEST(waits("a"));
 
     hold();
     command({"SET", flag, "1"});
-    release("a:0");
+    release("a");
     BOOST_TEST(!waits("a"));
 }
 
@@ -262,7 +288,7 @@ BOOST_AUTO_TEST_CASE(a_release_of_a_key_of_another_leaves_the_queue_whatever_the
 {
     command({"ZADD", queue, "1", "a"});
     hold();
-    release("a:0", "of a lost round");
+    release("a", "of a lost round");
     BOOST_TEST(!waits("a"));
 }
 
@@ -282,17 +308,6 @@ BOOST_AUTO_TEST_CASE(a_resource_is_reserved_for_as_long_as_who_is_first_needs)
         BOOST_TEST(number({"PTTL", reserved}) <= longest);
         BOOST_TEST(number({"PTTL", reserved}) > longest - 40);
         command({"DEL", reserved, queue});
-    }
-}
-
-BOOST_AUTO_TEST_CASE(a_client_that_waits_no_longer_leaves_the_queue_however_far_it_is)
-{
-    for (const char* far : {"", ":120"})
-    {
-        hold();
-        acquire(place("a", now()) + far);
-        release(std::string("a:0") + far, "of a lost round");
-        BOOST_TEST(!waits("a"));
     }
 }
 

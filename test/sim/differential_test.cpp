@@ -263,7 +263,7 @@ private:
         {
         case 0: return "";
         case 1: return client();
-        case 2: return client() + ":0";
+        case 2: return "-";
         case 3: return "x";
         default: return client() + ":" + stamp(now);
         }
@@ -337,10 +337,13 @@ private:
             std::to_string(keys.size())
         };
         made.insert(made.end(), keys.begin(), keys.end());
+        const bool alike = extends && (keys.size() == 1 || dice_.below(2));
+        if (alike)
+            made.push_back(dice_.below(8) ? ttl() : number());
         for (std::size_t i = 0; i < keys.size(); ++i)
         {
             made.push_back(id());
-            if (extends)
+            if (extends && !alike)
                 made.push_back(dice_.below(8) ? ttl() : number());
         }
         return made;
@@ -370,17 +373,23 @@ private:
         made.insert(made.end(), keys.begin(), keys.end());
         if (which < 4)
             made.push_back("run " + id());
-        const bool queues = which != 3 && dice_.below(2);
+        const auto push_shared = [&]() {
+            if (which < 4)
+                made.push_back(ttl());
+            if (which != 3)
+                made.push_back(place(now));
+        };
+        const bool alike = keys.size() == 1 || dice_.below(2);
+        if (alike)
+            push_shared();
         for (std::size_t i = 0; i < keys.size(); ++i)
         {
             made.push_back(id());
             made.push_back(stamp(now));
-            if (which < 4)
-                made.push_back(ttl());
             if (which == 3)
                 made.push_back(stamp(now));
-            if (queues)
-                made.push_back(place(now));
+            if (!alike)
+                push_shared();
         }
         return made;
     }

@@ -12,12 +12,43 @@ namespace redlock::test {
 
 namespace {
 
-/// The run id is the first argument of scripts that compare the marker, since 13f7fce.
-constexpr const char* drop_run_id = "table.remove(ARGV, 1)\n";
+/** Makes of the arguments of today, see vote_each.lua, those that clients of that time sent.
 
-/// A client that is far away says since e25e760 how long it needs a resource reserved.
-constexpr const char* drop_reservations =
-    "for i = 1, #ARGV do ARGV[i] = string.gsub(ARGV[i], '^(%x+:%d+):%d+$', '%1') end\n";
+    They had neither the run id (since 13f7fce) nor places of clients that are far away (e25e760),
+    and each question brought all of its own.
+
+    @param each What they sent of the arguments `q` of a question, in Lua.
+*/
+std::string translation(int common, int own, int more, const std::string& each)
+{
+    const auto number = [](int of) { return std::to_string(of); };
+    return R"(
+local function place(of, leaver)
+    if of == '-' then
+        return nil
+    end
+    local name_alone = of ~= '' and not string.find(of, ':', 1, true)
+    return name_alone and of .. leaver or (string.gsub(of, '^(%x+:%d+):%d+$', '%1'))
+end
+local ARGV = (function(sent, common, own, more)
+    local made = {}
+    local alike = #sent == common + more + own * #KEYS
+    local at = common + (alike and more or 0)
+    for _ = 1, #KEYS do
+        local q = {unpack(sent, at + 1, at + own)}
+        for i = 1, more do
+            q[own + i] = alike and sent[common + i] or sent[at + own + i]
+        end
+        at = at + own + (alike and 0 or more)
+        for _, each in ipairs()" +
+           each + R"() do
+            made[#made + 1] = each
+        end
+    end
+    return made
+end)(ARGV, )" +
+           number(common) + ", " + number(own) + ", " + number(more) + ")\n";
+}
 
 /// As guard.cpp of c70efbe made them. Nothing of ours has to be quoted.
 std::string make_constants(const client_config& config)
@@ -64,10 +95,10 @@ detail::script_set make_old_script_set(const client_config& config)
     const auto put = [&made](verb what, std::string text) {
         made[static_cast<std::size_t>(what)] = detail::make_script(std::move(text));
     };
-    put(verb::acquire, drop_run_id + (drop_reservations + old.acquire));
-    put(verb::extend, drop_run_id + old.extend);
-    put(verb::release, drop_reservations + old.release);
-    put(verb::leave, old.leave);
+    put(verb::acquire, translation(1, 2, 2, "{q[1], q[2], q[3], place(q[4], '')}") + old.acquire);
+    put(verb::extend, translation(1, 3, 1, "{q[1], q[2], q[4], q[3]}") + old.extend);
+    put(verb::release, translation(0, 2, 1, "{q[1], q[2], place(q[3], ':0')}") + old.release);
+    put(verb::leave, translation(0, 0, 1, "q") + old.leave);
     return made;
 }
 

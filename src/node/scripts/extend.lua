@@ -3,7 +3,7 @@
 -- One question or several, as in release.lua.
 --
 -- KEYS     the lock keys
--- ARGV     for each key: the attempt id, the ttl in milliseconds
+-- ARGV     for each key: the attempt id; shared: the ttl in milliseconds. See vote_each.lua
 -- returns  for each key: 1 if it is ours and lives at least the ttl, 0 if it is not there or not
 --          ours, or an error
 --
@@ -11,8 +11,10 @@
 -- Never shortens the ttl: an older extension may arrive late, and a shorter one that reaches only
 -- some nodes would take from a deadline that was promised. A key without a ttl (-1) gets one.
 --include ours.lua
+local common, own, more, shared = 0, 1, 1, {}
 
-local function vote(key, id, ttl)
+local function vote(key, id)
+    local ttl = shared[1]
     if not ours(redis.call('GET', key), id) then
         return 0
     end
@@ -21,6 +23,4 @@ local function vote(key, id, ttl)
     end
     return 1
 end
-
-local common = 0
 --include vote_each.lua

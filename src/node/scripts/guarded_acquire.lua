@@ -5,10 +5,10 @@
 -- fence_prefix, fence_ttl, and those of queue.lua. Arguments cost time, constants do not.
 --
 -- KEYS     the lock keys; the other keys are made of them
--- ARGV     the run id, see guarded_head.lua; then for each key: the attempt id, the token, the ttl
---          in milliseconds; from clients that queue also the place of the acquisition, see
---          queue.lua, '' if it does not wait; without an arrival it has arrived just now, as the
---          token says
+-- ARGV     the run id, see guarded_head.lua; for each key: the attempt id, the token; shared: the
+--          ttl in milliseconds, the place. See vote_each.lua
+-- place    of the acquisition, see queue.lua; '' if it does not wait; without an arrival it has
+--          arrived just now, as the token says; '-' from clients that poll
 -- returns  for each key: the token, if the key is ours now, or was already, because a command
 --          arrived twice. Otherwise {code, the token, a number, the node's time in microseconds},
 --          or an error:
@@ -27,22 +27,24 @@
 --include queue.lua
 --include free.lua
 --include ours.lua
+local common, own, more, shared = 1, 2, 2, {}
 
 -- A place with its arrival.
 local function whole(place, token)
     return string.find(place, ':', 1, true) and place or place .. ':' .. token
 end
 
-local function vote(key, id, token, ttl, place)
+local function vote(key, id, token)
     local stamp = token + 0
     if refusal then
         return {refusal, stamp, wait, now}
     end
+    local ttl, place = shared[1], shared[2]
     local timely = in_window(stamp)
     local fence_key = fence_prefix .. key
     local fence = redis.call('GET', fence_key)
     local reserved_key = reserved_prefix .. key
-    local reserved = place and redis.pcall('GET', reserved_key)
+    local reserved = place ~= '-' and redis.pcall('GET', reserved_key)
     local held_off = reserved and holds_off(reserved, key, whole(place, token), now)
 
     -- The usual case. NX is what looks for a holder, of whatever type its key is.
@@ -61,7 +63,7 @@ local function vote(key, id, token, ttl, place)
     end
     local left = holder(key) or held_off
     if left then
-        local waits = place and place ~= ''
+        local waits = place ~= '-' and place ~= ''
         return {0, stamp, left, now, waits and queue().enter(key, whole(place, token), now) or -1}
     end
     if not timely then

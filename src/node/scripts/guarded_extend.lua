@@ -3,9 +3,9 @@
 -- One question or several, and constants of the client, as in guarded_acquire.lua.
 --
 -- KEYS     the lock keys; the fence keys are made of them
--- ARGV     the run id; then for each key: the attempt id; the stamp, which is the time at which the
---          extension was asked for, in microseconds; the ttl in milliseconds; the token of the
---          acquisition
+-- ARGV     the run id; for each key: the attempt id; the stamp, which is the time at which the
+--          extension was asked for, in microseconds; the token of the acquisition; shared: the ttl
+--          in milliseconds. See vote_each.lua
 -- returns  for each key: the stamp, if the key is ours and lives at least the ttl. Otherwise
 --          {code, the stamp, a number, the node's time in microseconds}, or an error:
 --           0  gone          the key is not there or not ours
@@ -16,12 +16,14 @@
 -- late.
 --include guarded_head.lua
 --include ours.lua
+local common, own, more, shared = 1, 3, 1, {}
 
-local function vote(key, id, stamp, ttl, token)
+local function vote(key, id, stamp, token)
     stamp = stamp + 0
     if refusal then
         return {refusal, stamp, wait, now}
     end
+    local ttl = shared[1]
     if not ours(redis.call('MGET', key)[1], id) then
         return {0, stamp, 0, now}
     end

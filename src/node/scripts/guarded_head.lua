@@ -5,11 +5,9 @@
 -- sets     refusal  the code if it may not, else nil
 --          wait     how long a quarantine lasts, in milliseconds
 --          now      the node's time, in microseconds
---          common   how many arguments all questions share
 --
 -- Data that came from elsewhere (a resynchronisation, a restored copy) brought its marker along. So
 -- a marker with another run id is as good as none.
-local common = 1
 local refusal, wait = nil, 0
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]

@@ -3,14 +3,16 @@
 -- One question or several, and constants of the client, as in guarded_acquire.lua.
 --
 -- KEYS     the lock keys; the other keys are made of them
--- ARGV     for each key: the name of the client, see queue.lua
+-- ARGV     shared: the name of the client, see queue.lua and vote_each.lua
 -- returns  for each key: 1, or an error
 --
 -- What was reserved for the client goes to the next one, if the resource is free.
 --include queue.lua
 --include free.lua
+local common, own, more, shared = 0, 0, 1, {}
 
-local function vote(key, client)
+local function vote(key)
+    local client = shared[1]
     redis.call('ZREM', queue_prefix .. key, client)
     local reserved_key = reserved_prefix .. key
     local reserved = redis.call('MGET', reserved_key)[1]
@@ -22,6 +24,4 @@ local function vote(key, client)
     end
     return 1
 end
-
-local common = 0
 --include vote_each.lua

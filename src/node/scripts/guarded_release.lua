@@ -3,9 +3,10 @@
 -- One question or several, and constants of the client, as in guarded_acquire.lua.
 --
 -- KEYS     the lock keys; the other keys are made of them
--- ARGV     for each key: the attempt id, the token of the attempt; from clients that queue, which
---          wake who waits, also the place of the acquisition that goes on waiting, see queue.lua;
---          with 0 for its arrival if none does; '' if the client has no place in the queue
+-- ARGV     for each key: the attempt id, the token of the attempt; shared: the place. See
+--          vote_each.lua
+-- place    of the acquisition that waits on, see queue.lua; without an arrival if none does; '' if
+--          the client has no place in the queue; '-' from clients that poll, which wake nobody
 -- returns  for each key: 1 if it was ours and is deleted, 0 if it was not there or not ours, or
 --          an error
 --
@@ -13,10 +14,11 @@
 -- permission to vote: giving back is always right.
 --include queue.lua
 --include ours.lua
+local common, own, more, shared = 0, 2, 1, {}
 
 -- An acquisition that waits on keeps its place, although a grant of this node was worth nothing.
 local function waits_on(place)
-    return place ~= '' and not string.find(place, ':0', 1, true)
+    return string.find(place, ':', 1, true)
 end
 
 local function keep_or_leave(key, place)
@@ -24,13 +26,13 @@ local function keep_or_leave(key, place)
         local time = redis.call('TIME')
         queue().enter(key, place, time[1] * 1000000 + time[2])
     elseif place ~= '' then
-        redis.pcall('ZREM', queue_prefix .. key, (queue().parts(place)))
+        redis.pcall('ZREM', queue_prefix .. key, place)
     end
 end
 
--- Where the flag is not set nobody waits, so the client has no place that it could leave.
+-- Without the flag nobody waits, so the client is in no queue that it could leave.
 local function give_back(key, place)
-    if not place then
+    if place == '-' then
         return redis.call('DEL', key)
     end
     local flagged = redis.call('DEL', key, waits_prefix .. key) == 2
@@ -42,14 +44,15 @@ local function give_back(key, place)
     end
 end
 
-local function vote(key, id, token, place)
+local function vote(key, id, token)
+    local place = shared[1]
     -- A key that is ours was set together with a fence of our token. That refuses the same
     -- acquisition if it arrives once more.
     if ours(redis.call('GET', key), id) then
         give_back(key, place)
         return 1
     end
-    if place then
+    if place ~= '-' then
         keep_or_leave(key, place)
     end
 
@@ -67,6 +70,4 @@ local function vote(key, id, token, place)
     end
     return 0
 end
-
-local common = 0
 --include vote_each.lua

@@ -11,6 +11,7 @@
 -- A script, because nothing may set a key between the comparison and the deletion. An error (the
 -- key has another type, no permission) comes from the first command, before anything changed.
 --include ours.lua
+local common, own, more = 0, 1, 0
 
 local function vote(key, id)
     if ours(redis.call('GET', key), id) then
@@ -18,6 +19,4 @@ local function vote(key, id)
     end
     return 0
 end
-
-local common = 0
 --include vote_each.lua

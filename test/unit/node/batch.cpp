@@ -21,6 +21,7 @@
 namespace detail = redlock::detail;
 using detail::verb;
 using redlock::milliseconds;
+using redlock::core::queue_move;
 
 namespace {
 
@@ -38,10 +39,11 @@ private:
     bool wanted_ = true;
 };
 
-std::shared_ptr<const detail::guard> guard_of_test()
+std::shared_ptr<const detail::guard> guard_of_test(bool queue = true)
 {
     redlock::client_config config;
     config.nodes.resize(3);
+    config.waiting.queue = queue;
     return std::make_shared<detail::guard>(*detail::make_guard(config));
 }
 
@@ -61,17 +63,41 @@ struct batch_fixture
     std::uint64_t serial = 0;
     std::string dropped;
 
-    boost::intrusive_ptr<question_of_test> make(verb what, const std::string& key)
+    /// @param entry Of a round that waits in queues, or of a release that leaves them.
+    boost::intrusive_ptr<question_of_test> make(
+        verb what,
+        const std::string& key,
+        milliseconds ttl = milliseconds(1500),
+        detail::queue_entry entry = {}
+    )
     {
         auto wanted = std::make_shared<const detail::demand>(key, redlock::acquire_options());
         detail::attempt about{std::move(wanted), {}, {}};
         about.id.fill(key.front());
         return detail::question::keep(std::make_shared<question_of_test>(detail::wording{
-            ++serial,
-            what,
-            std::make_shared<const detail::attempt>(std::move(about)),
-            milliseconds(1500)
+            ++serial, what, std::make_shared<const detail::attempt>(std::move(about)), ttl, 0, entry
         }));
+    }
+
+    boost::intrusive_ptr<question_of_test> make(
+        verb what,
+        const std::string& key,
+        detail::queue_entry entry
+    )
+    {
+        return make(what, key, milliseconds(1500), entry);
+    }
+
+    /// What a guarded client puts, behind the hash of the script.
+    static std::string put(
+        const std::shared_ptr<const detail::guard>& by,
+        const std::vector<detail::question_ptr>& asked
+    )
+    {
+        detail::command_encoder encoder(by, false);
+        const std::string sha = script_of(encoder.scripts(), asked.front()->what()).sha;
+        const std::string bytes(encoder.encode(asked).request.payload());
+        return bytes.substr(bytes.find(sha) + sha.size() + 2);
     }
 
     std::vector<detail::question_ptr> make_many(verb what, std::size_t count)
@@ -89,6 +115,20 @@ struct batch_fixture
             .payload();
     }
 };
+
+constexpr detail::queue_entry leaving{.move = queue_move::leave};
+
+constexpr detail::queue_entry since(std::uint64_t arrival, milliseconds reservation = {})
+{
+    return {.move = queue_move::keep, .arrival = arrival, .reservation = reservation};
+}
+
+/// The arguments of a command.
+std::string words(const std::vector<std::string>& all)
+{
+    const std::string command = wire(all);
+    return command.substr(command.find('$'));
+}
 
 std::string set(char key)
 {
@@ -166,6 +206,17 @@ BOOST_AUTO_TEST_CASE(extensions_of_a_turn_share_a_script)
     sent.add(make(verb::extend, "b"));
     const std::string ids_of[] = {std::string(40, 'a'), std::string(40, 'b')};
     BOOST_TEST(
+        put_together() ==
+        wire({"EVALSHA", detail::extend_script.sha, "2", "a", "b", "1500", ids_of[0], ids_of[1]})
+    );
+}
+
+BOOST_AUTO_TEST_CASE(extensions_of_a_turn_bring_a_ttl_each_if_theirs_differ)
+{
+    sent.add(make(verb::extend, "a"));
+    sent.add(make(verb::extend, "b", milliseconds(2500)));
+    const std::string ids_of[] = {std::string(40, 'a'), std::string(40, 'b')};
+    BOOST_TEST(
         put_together() == wire(
                               {"EVALSHA",
                                detail::extend_script.sha,
@@ -175,8 +226,63 @@ BOOST_AUTO_TEST_CASE(extensions_of_a_turn_share_a_script)
                                ids_of[0],
                                "1500",
                                ids_of[1],
-                               "1500"}
+                               "2500"}
                           )
+    );
+}
+
+BOOST_AUTO_TEST_CASE(releases_that_leave_a_queue_say_the_name_of_the_client_once)
+{
+    const auto by = guard_of_test();
+    const std::string ids_of[] = {std::string(40, 'a'), std::string(40, 'b')};
+    BOOST_TEST(
+        put(by, {make(verb::release, "a", leaving), make(verb::release, "b", leaving)}) ==
+        words({"2", "a", "b", by->waiter, ids_of[0], "0", ids_of[1], "0"})
+    );
+}
+
+BOOST_AUTO_TEST_CASE(releases_bring_a_place_each_if_theirs_differ)
+{
+    const auto by = guard_of_test();
+    const std::string ids_of[] = {std::string(40, 'a'), std::string(40, 'b')};
+    BOOST_TEST(
+        put(by, {make(verb::release, "a", since(77)), make(verb::release, "b")}) ==
+        words({"2", "a", "b", ids_of[0], "0", by->waiter + ":77", ids_of[1], "0", ""})
+    );
+}
+
+BOOST_AUTO_TEST_CASE(a_release_that_leaves_a_queue_says_nothing_of_a_far_client)
+{
+    const auto by = guard_of_test();
+    detail::queue_entry entry = since(77, milliseconds(120));
+    const auto placed = [&] { return put(by, {make(verb::release, "a", entry)}); };
+    const std::string id(40, 'a');
+    BOOST_TEST(placed() == words({"1", "a", by->waiter + ":77:120", id, "0"}));
+    entry.move = queue_move::leave;
+    BOOST_TEST(placed() == words({"1", "a", by->waiter, id, "0"}));
+}
+
+BOOST_AUTO_TEST_CASE(an_acquisition_says_when_it_arrived_unless_that_was_just_now)
+{
+    const auto by = guard_of_test();
+    const auto asked = [&](detail::queue_entry entry) {
+        return put(by, {make(verb::acquire, "a", entry)});
+    };
+    const auto with = [&](const std::string& place) {
+        return words({"1", "a", "1500", place, std::string(40, 'a'), "0"});
+    };
+    BOOST_TEST(asked(since(0)) == with(by->waiter));  // Its stamp is 0.
+    BOOST_TEST(asked(since(77)) == with(by->waiter + ":77"));
+    BOOST_TEST(asked(since(0, milliseconds(120))) == with(by->waiter + ":0:120"));
+    BOOST_TEST(asked({}) == with(""));
+}
+
+BOOST_AUTO_TEST_CASE(clients_that_poll_have_no_place)
+{
+    const auto by = guard_of_test(false);
+    BOOST_TEST(
+        put(by, {make(verb::release, "a", since(77))}) ==
+        words({"1", "a", "-", std::string(40, 'a'), "0"})
     );
 }
 
@@ -205,9 +311,9 @@ BOOST_AUTO_TEST_CASE(a_guarded_extension_has_its_stamp_and_brings_its_token_alon
              "1",
              "a",
              "run",
+             "1500",
              id,
              "9",
-             "1500",
              "7"}
         )
     );
@@ -227,7 +333,7 @@ BOOST_AUTO_TEST_CASE(each_node_gets_its_own_run_id_once_for_all_questions_of_a_c
         const std::string bytes(to.put_together(encoder, run_id, [](detail::question&) {}).payload()
         );
         const std::string argument = "$" + std::to_string(run_id.size()) + "\r\n" + run_id;
-        const std::size_t once = bytes.find(argument + "\r\n$40\r\n");
+        const std::size_t once = bytes.find(argument);
         const std::size_t twice = bytes.find(argument, once + 1);
         BOOST_TEST((once != bytes.npos && twice != bytes.npos));
         BOOST_TEST((bytes.find(argument, twice + 1) == bytes.npos));
@@ -247,9 +353,9 @@ BOOST_AUTO_TEST_CASE(a_forgotten_script_that_votes_has_the_run_id_too)
                                "1",
                                "a",
                                "run",
+                               "1500",
                                id,
                                "0",
-                               "1500",
                                "0"}
                           )
     );

@@ -505,10 +505,10 @@ BOOST_AUTO_TEST_CASE(votes_are_asked_of_the_server_that_was_admitted)
     link->ask(make_question(verb::release, "c", 1500ms, 9));
     settle();
 
-    // Behind the key of a question that needs a vote there is the run id, and what is its own.
-    BOOST_TEST(contains(wire->written, blob("1") + blob("b") + blob("a") + blob(id_of('b'))));
-    BOOST_TEST(contains(wire->written, blob("1") + blob("a") + blob("a") + blob(id_of('a'))));
-    BOOST_TEST(contains(wire->written, blob("1") + blob("c") + blob(id_of('c'))));
+    // The run id follows the key of a question that needs a vote, then the ttl.
+    BOOST_TEST(contains(wire->written, blob("b") + blob("a") + blob("1500") + blob(id_of('b'))));
+    BOOST_TEST(contains(wire->written, blob("a") + blob("a") + blob("1500") + blob("-")));
+    BOOST_TEST(contains(wire->written, blob("1") + blob("c") + blob("-") + blob(id_of('c'))));
 }
 
 BOOST_AUTO_TEST_CASE(an_idle_node_is_asked_for_its_marker)

@@ -42,9 +42,11 @@ local function vote(key, id, token)
     local ttl, place = shared[1], shared[2]
     local timely = in_window(stamp)
     local fence_key = fence_prefix .. key
-    local fence = redis.call('GET', fence_key)
     local reserved_key = reserved_prefix .. key
-    local reserved = place ~= '-' and redis.pcall('GET', reserved_key)
+    local found = redis.call('MGET', fence_key, reserved_key)
+    -- One that MGET does not see may be of another type, and a node without its fence grants nothing.
+    local fence = found[1] or redis.call('GET', fence_key)
+    local reserved = place ~= '-' and found[2]
     local held_off = reserved and holds_off(reserved, key, whole(place, token), now)
 
     -- The usual case. NX is what looks for a holder, of whatever type its key is.

@@ -82,10 +82,7 @@ void round::take(std::size_t node, const reply& answer) noexcept
 
 void round::skip(std::size_t node) noexcept
 {
-    reply nothing_there;
-    nothing_there.vote = vote::denied;
-    nothing_there.why = reason::gone;
-    on_reply(node, nothing_there);
+    on_reply(node, {vote::denied, reason::gone});
 }
 
 std::optional<reply> round::answer_of(std::size_t node) const
@@ -111,16 +108,14 @@ void round::on_deadline()
 {
     for (std::size_t node = 0; node < node_count(); ++node)
     {
-        reply late;
-        late.why = sent().test(node) ? reason::timeout : reason::connecting;
-        take(node, late);
+        const reason late = sent().test(node) ? reason::timeout : reason::connecting;
+        take(node, {vote::unknown, late});
     }
 }
 
 void round::keep(std::size_t node, const reply& answer)
 {
-    if (!clock_ && !answer.code && answer.text.empty() && !answer.held_for && !answer.ready_in &&
-        !answer.node_time)
+    if (!clock_ && !answer.says_more())
         return;
     if (!answers_)
         answers_ = std::make_unique<std::array<reply, core::max_nodes>>();

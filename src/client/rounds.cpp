@@ -17,13 +17,6 @@ std::chrono::microseconds microseconds_of(std::uint64_t stamp) noexcept
     return std::chrono::microseconds(static_cast<std::chrono::microseconds::rep>(stamp));
 }
 
-reply not_connected() noexcept
-{
-    reply answer;
-    answer.why = reason::connecting;
-    return answer;
-}
-
 /// @param stamp Of the question.
 void write_vote(node_vote& to, const reply& from, std::uint64_t stamp)
 {
@@ -101,7 +94,7 @@ vote_round_ptr rounds::ask_the_absent(std::shared_ptr<const attempt> about)
     {
         const node_state now = nodes_[node].status().state;
         if (now == node_state::connecting)
-            asked->on_reply(node, not_connected());
+            asked->on_reply(node, {vote::unknown, reason::connecting});
         else if (now != node_state::ready)
             put(node, asked);
     }

@@ -58,18 +58,24 @@ struct reply
 {
     redlock::vote vote = redlock::vote::unknown;
     redlock::reason why = redlock::reason::none;
-    error_code code;                       ///< The network's error behind a failure.
-    std::string text;                      ///< The server's words.
-    std::optional<milliseconds> held_for;  ///< `forever` for a key without a ttl.
-    std::optional<milliseconds> ready_in;  ///< How long the quarantine lasts.
-    fencing_token fence;                   ///< Recorded by the node, and not lower than ours.
-    std::optional<std::size_t> position;   ///< In the queue of the node, from 1.
+    error_code code{};                       ///< The network's error behind a failure.
+    std::string text{};                      ///< The server's words.
+    std::optional<milliseconds> held_for{};  ///< `forever` for a key without a ttl.
+    std::optional<milliseconds> ready_in{};  ///< How long the quarantine lasts.
+    fencing_token fence{};                   ///< Recorded by the node, and not lower than ours.
+    std::optional<std::size_t> position{};   ///< In the queue of the node, from 1.
 
     /// The node's clock, since the epoch. With every answer of a guarded script but a grant.
-    std::optional<std::chrono::microseconds> node_time;
+    std::optional<std::chrono::microseconds> node_time{};
 
     /// From the start of the round. Noted by that, if somebody wants to know.
     std::optional<std::chrono::microseconds> round_trip{};
+
+    /// Whether a report needs more of it than the vote and the reason.
+    [[nodiscard]] bool says_more() const noexcept
+    {
+        return code || !text.empty() || held_for || ready_in || fence || position || node_time;
+    }
 };
 
 /// One bit for each node of the configuration.
@@ -79,8 +85,7 @@ using node_set = std::bitset<16>;
 struct queue_entry
 {
     core::queue_move move = core::queue_move::none;
-    std::uint64_t arrival =
-        0;  ///< Since when it waits, in microseconds since the epoch. To keep it.
+    std::uint64_t arrival = 0;  ///< Since when it waits, in microseconds since the epoch.
 
     /// How long a node is to keep the resource for it once it has woken the client. Zero: as long
     /// as for everybody.

@@ -77,10 +77,7 @@ void outbox::ask_again()
 void outbox::withdraw(question& asked)
 {
     count_down(asked);
-    reply nothing_done;
-    nothing_done.vote = vote::refused;
-    nothing_done.why = reason::error_reply;
-    asked.on_reply(index_, nothing_done);
+    asked.on_reply(index_, {vote::refused, reason::error_reply});
 }
 
 void outbox::read(batch& of, const resp::part& part)
@@ -141,10 +138,7 @@ void outbox::fail_unwritten(error_code why)
 void outbox::fail(const question_ptr& asked, error_code why)
 {
     count_down(*asked);
-    reply lost;
-    lost.why = reason::connection_lost;
-    lost.code = why;
-    asked->on_reply(index_, lost);
+    asked->on_reply(index_, {vote::unknown, reason::connection_lost, why});
     if (rules_of(asked->what()).outlives_link)
         lost_releases_.push_back(asked);
 }

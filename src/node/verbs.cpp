@@ -103,22 +103,14 @@ void put_watch(request& to, const question& asked)
 
 // Answers.
 
-reply make_reply(vote counts_as, reason why) noexcept
-{
-    reply result;
-    result.vote = counts_as;
-    result.why = why;
-    return result;
-}
-
 reply unexpected() noexcept
 {
-    return make_reply(vote::unknown, reason::unexpected_reply);
+    return {vote::unknown, reason::unexpected_reply};
 }
 
 reply granted() noexcept
 {
-    return make_reply(vote::granted, reason::none);
+    return {vote::granted, reason::none};
 }
 
 /// A plain acquisition.
@@ -127,7 +119,7 @@ reply read_set(const answer& from, std::uint64_t) noexcept
     if (from.what == answer::kind::ok)
         return granted();
     if (from.what == answer::kind::null)
-        return make_reply(vote::denied, reason::held);
+        return {vote::denied, reason::held};
     return unexpected();
 }
 
@@ -137,7 +129,7 @@ reply read_comparison(const answer& from, std::uint64_t) noexcept
     if (from.what == answer::kind::scalar && from.number() == 1)
         return granted();
     if (from.what == answer::kind::scalar && from.number() == 0)
-        return make_reply(vote::denied, reason::gone);
+        return {vote::denied, reason::gone};
     return unexpected();
 }
 
@@ -172,10 +164,10 @@ reply read_refusal(const answer& from) noexcept
     reply result;
     switch (from.count == 4 ? from.number(0).value_or(0) : 0)
     {
-    case -2: return make_reply(vote::refused, reason::clock);
-    case -3: return make_reply(vote::refused, reason::unmarked);
+    case -2: return {vote::refused, reason::clock};
+    case -3: return {vote::refused, reason::unmarked};
     case -4:
-        result = make_reply(vote::refused, reason::quarantined);
+        result = reply{vote::refused, reason::quarantined};
         result.ready_in = to_time_left(from.number(2));
         return result.ready_in ? result : unexpected();
     default: return unexpected();
@@ -207,7 +199,7 @@ reply read_vote(
 /// A fifth number tells how many are before the client in the queue, -1 if it is not in it.
 reply read_held(const answer& from) noexcept
 {
-    reply result = make_reply(vote::denied, reason::held);
+    reply result{vote::denied, reason::held};
     result.held_for = to_time_left(from.number(2));
     const auto before = from.number(4);
     if (!result.held_for || !before || *before > static_cast<std::int64_t>(core::max_queue))
@@ -220,7 +212,7 @@ reply read_held(const answer& from) noexcept
 reply read_fence(const answer& from) noexcept
 {
     const std::int64_t recorded = from.number(2).value_or(0);
-    reply result = make_reply(vote::refused, reason::fence);
+    reply result{vote::refused, reason::fence};
     result.fence = fencing_token::from_value(static_cast<std::uint64_t>(recorded));
     return from.count == 4 && recorded > 0 ? result : unexpected();
 }
@@ -238,7 +230,7 @@ reply read_extension(const answer& from, std::uint64_t stamp) noexcept
 {
     return read_vote(from, stamp, [](const answer& other) noexcept {
         const bool gone = other.count == 4 && other.number(0) == 0;
-        return gone ? make_reply(vote::denied, reason::gone) : read_refusal(other);
+        return gone ? reply{vote::denied, reason::gone} : read_refusal(other);
     });
 }
 
@@ -314,7 +306,7 @@ reply interpret(verb asked, std::uint64_t stamp, const answer& from) noexcept
     const verb_rules& rules = rules_of(asked);
     if (from.what != answer::kind::error)
         return (stamp != 0 ? rules.guarded : rules.plain).read(from, stamp);
-    reply result = make_reply(vote::refused, reason::error_reply);
+    reply result{vote::refused, reason::error_reply};
     result.text = from.text().value_or("");
     return result;
 }

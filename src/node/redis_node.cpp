@@ -1,19 +1,14 @@
 #include "node/redis_node.hpp"
 
-#include "core/backoff.hpp"
 #include "core/limits.hpp"
-#include "core/one_line.hpp"
-#include "core/quorum.hpp"
+#include "core/node_life.hpp"
 #include "core/smoothed.hpp"
 #include "loop/randomness.hpp"
 #include "node/verbs.hpp"
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <ctime>
 #include <deque>
 #include <optional>
 #include <random>
@@ -25,26 +20,8 @@ namespace redlock::detail {
 
 namespace {
 
-using namespace std::chrono_literals;
-
-/// Bounds of the random pause before a node is tried again. The first ones are short, so that a
-/// restarted node is back soon; the cap keeps a dead one from costing anything.
-constexpr core::nanoseconds first_pause = 50ms;
-constexpr core::nanoseconds longest_pause = 2s;
-
 /// So many releases that were kept are sent by one handler.
 constexpr std::size_t max_pending_at_once = 1024;
-
-/// For a user to read.
-std::string time_of_day(std::chrono::microseconds since_epoch)
-{
-    const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(since_epoch).count();
-    std::tm parts{};
-    ::gmtime_r(&seconds, &parts);
-    std::array<char, sizeof "23:59:59 UTC"> text{};
-    std::strftime(text.data(), text.size(), "%H:%M:%S UTC", &parts);
-    return text.data();
-}
 
 /// A release that the node has not confirmed.
 struct pending_release
@@ -53,18 +30,7 @@ struct pending_release
     time_point until;  ///< From then on the key has expired by itself.
 };
 
-/** The session with one server.
-
-    | state | how it gets there | a question |
-    |---|---|---|
-    | connecting | started | waits for the connection |
-    | ready | connected and vetted | is written |
-    | quarantined | vetted, but it may have forgotten locks | only releases are written |
-    | down | refused, lost, silent | fails at once, so that a dead node costs no time |
-    | rejected | did not pass the vetting | is refused at once |
-
-    From down and rejected a new link is tried after a pause. A quarantine ends by itself.
-*/
+/// The session with one server: the links and timers of a node's life.
 class redis_node final : public node,
                          private redis_link::owner,
                          public std::enable_shared_from_this<redis_node>
@@ -79,12 +45,10 @@ public:
         : ground_(on),
           make_link_(std::move(make_link)),
           index_(index),
-          node_count_(config.nodes.size()),
           log_(config.log),
           pause_(on.time->make_alarm()),
-          pauses_(first_pause, longest_pause),
           jitter_(static_cast<std::uint32_t>(random_bits())),
-          status_{config.nodes[index].name(), node_state::connecting, {}}
+          life_(config.nodes[index].name(), config.nodes.size())
     {
     }
 
@@ -96,7 +60,7 @@ public:
 
     void stop() noexcept override
     {
-        stopping_ = true;
+        life_.stop();
         pause_->hurry();
         if (link_)
             link_->close();
@@ -104,29 +68,21 @@ public:
 
     std::optional<reply> ask(question_ptr asked) override
     {
-        switch (status_.state)
-        {
-        case node_state::connecting: return wait_for_connection(std::move(asked));
-        case node_state::ready: return write(std::move(asked));
-        case node_state::quarantined:
-            if (!rules_of(asked->what()).votes)
-                return write(std::move(asked));
-            return absent();
-        case node_state::down:
-        case node_state::rejected: break;
-        }
-        if (rules_of(asked->what()).outlives_link)
+        if (life_.status().state == node_state::connecting)
+            return wait_for_connection(std::move(asked));
+        const verb_rules& rules = rules_of(asked->what());
+        if (life_.takes(rules.votes))
+            return write(std::move(asked));
+        if (rules.outlives_link)
             keep(std::move(asked));
         return absent();
     }
 
-    node_status status() const override { return status_; }
+    node_status status() const override { return life_.status(); }
 
     std::size_t owed_releases() const noexcept override
     {
-        const bool connected =
-            status_.state == node_state::ready || status_.state == node_state::quarantined;
-        if (!connected && !reconnects_)
+        if (!life_.connected_soon())
             return 0;
         return pending_releases_.size() + (link_ ? link_->unanswered_releases() : 0);
     }
@@ -162,14 +118,13 @@ private:
 
     void on_ready(admission what) override
     {
-        pauses_.reset();
-        status_.polls = std::move(what.polls);
+        life_.connect(std::move(what.polls));
         if (what.unmarked)
-            wait_for_marker();
+            tell(life_.await_marker());
         else if (what.quarantine > milliseconds(0))
             on_quarantined(what.quarantine);
         else
-            change(node_state::ready);
+            tell(life_.admit());
         for (const auto& asked : std::exchange(waiting_, {}))
         {
             if (!asked->wanted())
@@ -180,59 +135,19 @@ private:
         send_pending_releases();
     }
 
-    /// The node gets a marker when a quorum of the list has passed the checks. Then its quarantine
-    /// begins.
-    void wait_for_marker()
-    {
-        quarantined_until_.reset();
-        change(
-            node_state::quarantined,
-            reason::quarantined,
-            "it is new or has lost its data, and does not vote until " +
-                std::to_string(core::quorum_size(node_count_)) + " of the " +
-                std::to_string(node_count_) + " nodes of the list have passed the checks"
-        );
-    }
-
-    /// The node must not vote for so long. Until then it is not asked.
     void on_quarantined(milliseconds left) override
     {
-        if (stopping_)
+        if (life_.stopping())
             return;  // An answer that was on its way. No timer must outlive the session.
-        // One without an end was made by hand. It is asked again after a day.
-        left = std::min(left, core::max_ttl);
-        // Its own count may be a millisecond behind ours. Should it be more, it says so itself.
-        left += milliseconds(1);
-        quarantined_until_ = now() + left;
-        change(
-            node_state::quarantined,
-            reason::quarantined,
-            "it may have forgotten locks and does not vote for " + std::to_string(left.count()) +
-                " ms; if it is new, run redlock_initialize or call async_initialize_nodes before "
-                "the first client to skip this wait"
-        );
-        pause_->set(*quarantined_until_, [self = weak_from_this()]() {
-            const auto alive = self.lock();
-            if (alive && !alive->stopping_ && alive->status_.state == node_state::quarantined)
-                alive->change(node_state::ready);
+        const time_point from = now();
+        tell(life_.quarantine(left, from));
+        pause_->set(from + *life_.quarantine_left(from), [self = weak_from_this()]() {
+            if (const auto alive = self.lock())
+                alive->tell(alive->life_.end_quarantine());
         });
     }
 
-    /// It stays in its state: what it does not refuse works, and it may not refuse all keys.
-    void on_refused(std::string words) override
-    {
-        status_.refuses = std::move(words);
-        if (log_ && !stopping_)
-        {
-            const std::string line = "node " + status_.node;
-            if (status_.refuses.empty())
-                log_(log_level::info, line + " refuses no commands any more");
-            else
-                log_(log_level::error, line + " refuses commands: " + status_.refuses);
-        }
-        if (const auto told = owner_.lock())
-            told->on_node_change();
-    }
+    void on_refused(std::string words) override { tell(life_.refuse(std::move(words))); }
 
     void on_answered(core::nanoseconds round_trip) override
     {
@@ -264,45 +179,27 @@ private:
     void on_end(link_end why) override
     {
         link_ = nullptr;
-        const reason refused = why.refused.why;
-        const bool down = refused == reason::none || refused == reason::unmarked;
-        const node_state before =
-            std::exchange(status_.state, down ? node_state::down : node_state::rejected);
-        reconnects_ = before == node_state::ready || before == node_state::quarantined;
-        status_.reason = refused == reason::none ? reason::down : refused;
-        status_.code = why.code;
-        status_.refuses.clear();
-        tell_change(
-            before, refused == reason::none ? why.code.message() + why.guess : words_of(why.refused)
+        tell(
+            why.refused ? life_.reject(why.refused, ground_.time->wall())
+                        : life_.lose(why.code, why.guess)
         );
         const reply answer = absent();
         for (const auto& asked : std::exchange(waiting_, {}))
             asked->on_reply(index_, answer);
-        if (stopping_)
+        if (life_.stopping())
             return stop_behind_completions();
 
-        pause_->set(now() + pauses_.next(jitter_()), [self = shared_from_this()]() {
-            if (self->stopping_)
+        pause_->set(now() + life_.pause(jitter_()), [self = shared_from_this()]() {
+            if (self->life_.stopping())
                 self->stopped();
             else
                 self->connect();
         });
     }
 
-    /// The text, and when the refusal ends. As it was told before: a second more or less would look
-    /// like a change.
-    std::string words_of(const refusal& refused) const
-    {
-        if (!refused.ends_in)
-            return refused.text;
-        if (status_.because.starts_with(refused.text))
-            return status_.because;
-        return refused.text + " until " + time_of_day(ground_.time->wall() + *refused.ends_in);
-    }
-
     void on_lost_release(question_ptr lost) override
     {
-        if (status_.state == node_state::ready || status_.state == node_state::quarantined)
+        if (life_.connected())
             link_->ask(std::move(lost));
         else
             keep(std::move(lost));
@@ -324,7 +221,7 @@ private:
     std::optional<reply> wait_for_connection(question_ptr asked)
     {
         if (waiting_.size() >= core::max_unanswered)
-            return overloaded();
+            return reply{vote::unknown, reason::overloaded};
         waiting_.push_back(std::move(asked));
         return std::nullopt;
     }
@@ -337,7 +234,7 @@ private:
             return std::nullopt;
         }
         if (!rules_of(asked->what()).outlives_link)
-            return overloaded();
+            return reply{vote::unknown, reason::overloaded};
         keep(std::move(asked));
         return std::nullopt;
     }
@@ -355,108 +252,37 @@ private:
     /// The answer of a node that is not there.
     reply absent() const
     {
-        reply answer;
-        answer.text = status_.because;
-        switch (status_.state)
-        {
-        case node_state::rejected:
-            answer.vote = vote::refused;
-            answer.why = status_.reason;
-            break;
-        case node_state::quarantined:
-            answer.vote = vote::refused;
-            answer.why = status_.reason;
-            answer.ready_in = quarantine_left();
-            break;
-        case node_state::connecting:
-        case node_state::ready:
-        case node_state::down:
-            answer.why = reason::down;
-            answer.code = status_.code;
-            break;
-        }
+        const node_status& is = life_.status();
+        const vote counts_as = life_.absent_vote();
+        const reason why = counts_as == vote::refused ? is.reason : reason::down;
+        reply answer{counts_as, why, is.code, is.because};
+        if (why == reason::quarantined)
+            answer.ready_in = life_.quarantine_left(now());
         return answer;
     }
 
-    /// Nothing if it has not begun.
-    std::optional<milliseconds> quarantine_left() const
+    void tell(const core::node_news& what)
     {
-        if (!quarantined_until_)
-            return std::nullopt;
-        const auto left = std::chrono::ceil<milliseconds>(*quarantined_until_ - now());
-        return std::max(left, milliseconds(0));
-    }
-
-    static reply overloaded()
-    {
-        reply answer;
-        answer.why = reason::overloaded;
-        return answer;
-    }
-
-    /// Logs a change of state, or of the reason for it, once.
-    void change(node_state state, reason why = reason::none, std::string because = {})
-    {
-        status_.reason = why;
-        status_.code = {};
-        tell_change(std::exchange(status_.state, state), std::move(because));
-    }
-
-    void tell_change(node_state before, std::string because)
-    {
-        if (status_.state == before && status_.because == because)
-            return;
-        status_.because = std::move(because);
-        // The errors of a network alternate. The log has one line for the time that a node is down.
-        const bool still_down = before == node_state::down && status_.state == before;
-        if (log_ && !stopping_ && !still_down)
-            log_(level_of(status_.state), describe());
-        if (const auto told = owner_.lock())
+        if (log_ && !what.line.empty())
+            log_(what.level, what.line);
+        if (const auto told = what.changed ? owner_.lock() : nullptr)
             told->on_node_change();
-    }
-
-    static log_level level_of(node_state state) noexcept
-    {
-        switch (state)
-        {
-        case node_state::connecting:
-        case node_state::ready: break;
-        case node_state::quarantined:
-        case node_state::down: return log_level::warning;
-        case node_state::rejected: return log_level::error;
-        }
-        return log_level::info;
-    }
-
-    std::string describe() const
-    {
-        std::string line = "node " + status_.node + " is " + to_string(status_.state);
-        if (!status_.because.empty())
-            line += ": " + status_.because;
-        if (status_.state == node_state::ready && !status_.polls.empty())
-            line += "; waiters have to poll it: " + core::on_one_line(status_.polls);
-        return line;
     }
 
     ground ground_;
     link_maker make_link_;
     std::size_t index_;
-    std::size_t node_count_;
     std::function<void(log_level, std::string_view)> log_;
     std::unique_ptr<alarm> pause_;  ///< Until the next connection, or the end of a quarantine.
-    core::backoff pauses_;
-    bool reconnects_ = false;  ///< It was connected, and no attempt has failed since.
     std::minstd_rand jitter_;
 
     std::weak_ptr<node::owner> owner_;  ///< Empty: it was told the end.
-    node_status status_;
+    core::node_life life_;
     core::smoothed smoothed_;
     std::atomic<std::chrono::microseconds> round_trip_{};  ///< The same, for any thread.
-    std::optional<time_point> quarantined_until_;
-    redis_link* link_ = nullptr;         ///< Null: none. It keeps this.
-    std::vector<question_ptr> waiting_;  ///< For the first connection.
+    redis_link* link_ = nullptr;                           ///< Null: none. It keeps this.
+    std::vector<question_ptr> waiting_;                    ///< For the first connection.
     std::deque<pending_release> pending_releases_;
-    bool stopping_ = false;
 };
 
 }  // namespace

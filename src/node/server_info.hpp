@@ -2,14 +2,16 @@
 #define REDLOCK_SRC_NODE_SERVER_INFO_HPP
 
 #include <redlock/config.hpp>
-#include <redlock/diagnostics.hpp>
+
+#include "core/node_life.hpp"
 
 #include <chrono>
-#include <optional>
 #include <string>
 #include <string_view>
 
 namespace redlock::detail {
+
+using core::refusal;
 
 /// What a server says of itself, as far as it matters to a lock.
 struct server_info
@@ -25,17 +27,6 @@ struct server_info
 
 /// Takes what matters from a part of the answer to INFO. Lines that it does not know are ignored.
 void read_info(server_info& into, std::string_view text);
-
-/// Why a node may not vote.
-struct refusal
-{
-    redlock::reason why = redlock::reason::none;  ///< None: it may.
-    std::string text;
-    /// When it ends, if that is known. Is told behind the text, as "until" and the time.
-    std::optional<milliseconds> ends_in{};
-
-    explicit operator bool() const noexcept { return why != redlock::reason::none; }
-};
 
 /// Judges a server by its role alone.
 [[nodiscard]] refusal judge_role(const std::string& role);

@@ -1,0 +1,130 @@
+#include "core/node_life.hpp"
+
+#include "core/limits.hpp"
+#include "core/one_line.hpp"
+#include "core/quorum.hpp"
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+namespace redlock::core {
+
+namespace {
+
+/// For a user to read.
+std::string time_of_day(std::chrono::microseconds since_epoch)
+{
+    const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(since_epoch).count();
+    std::tm parts{};
+    ::gmtime_r(&seconds, &parts);
+    std::array<char, sizeof "23:59:59 UTC"> text{};
+    std::strftime(text.data(), text.size(), "%H:%M:%S UTC", &parts);
+    return text.data();
+}
+
+log_level level_of(node_state state) noexcept
+{
+    if (state == node_state::rejected)
+        return log_level::error;
+    return state == node_state::ready ? log_level::info : log_level::warning;
+}
+
+}  // namespace
+
+std::optional<milliseconds> node_life::quarantine_left(time_point now) const
+{
+    if (status_.state != node_state::quarantined || !quarantined_until_)
+        return std::nullopt;
+    const auto left = std::chrono::ceil<milliseconds>(*quarantined_until_ - now);
+    return std::max(left, milliseconds(0));
+}
+
+node_news node_life::await_marker()
+{
+    quarantined_until_.reset();
+    return change(
+        node_state::quarantined,
+        reason::quarantined,
+        "it is new or has lost its data, and does not vote until " +
+            std::to_string(quorum_size(node_count_)) + " of the " + std::to_string(node_count_) +
+            " nodes of the list have passed the checks"
+    );
+}
+
+node_news node_life::quarantine(milliseconds left, time_point now)
+{
+    // One without an end was made by hand. It is asked again after a day.
+    left = std::min(left, max_ttl);
+    // Its own count may be a millisecond behind ours. Should it be more, it says so itself.
+    left += milliseconds(1);
+    quarantined_until_ = now + left;
+    return change(
+        node_state::quarantined,
+        reason::quarantined,
+        "it may have forgotten locks and does not vote for " + std::to_string(left.count()) +
+            " ms; if it is new, run redlock_initialize or call async_initialize_nodes before the "
+            "first client to skip this wait"
+    );
+}
+
+node_news node_life::refuse(std::string words)
+{
+    status_.refuses = std::move(words);
+    if (stopping_)
+        return {true};
+    const std::string line = "node " + status_.node;
+    if (status_.refuses.empty())
+        return {true, log_level::info, line + " refuses no commands any more"};
+    return {true, log_level::error, line + " refuses commands: " + status_.refuses};
+}
+
+node_news node_life::lose(error_code code, const std::string& guess)
+{
+    return change(node_state::down, reason::down, code.message() + guess, code);
+}
+
+node_news node_life::reject(const refusal& why, std::chrono::microseconds wall)
+{
+    std::string because = why.text;
+    // As it was told before: a second more or less would look like a change.
+    if (why.ends_in && status_.because.starts_with(why.text))
+        because = status_.because;
+    else if (why.ends_in)
+        because += " until " + time_of_day(wall + *why.ends_in);
+    const bool is_down = why.why == reason::unmarked;
+    return change(is_down ? node_state::down : node_state::rejected, why.why, std::move(because));
+}
+
+node_news node_life::change(node_state to, reason why, std::string because, error_code code)
+{
+    const bool was_connected = connected();
+    const node_state before = std::exchange(status_.state, to);
+    status_.reason = why;
+    status_.code = code;
+    if (!connected())
+    {
+        reconnects_ = was_connected;
+        status_.refuses.clear();
+    }
+    if (to == before && because == status_.because)
+        return {};
+    status_.because = std::move(because);
+    // The errors of a network alternate. The log has one line for the time that a node is down.
+    const bool still_down = before == node_state::down && to == before;
+    if (stopping_ || still_down)
+        return {true};
+    return {true, level_of(to), describe()};
+}
+
+std::string node_life::describe() const
+{
+    std::string line = "node " + status_.node + " is " + to_string(status_.state);
+    if (!status_.because.empty())
+        line += ": " + status_.because;
+    if (status_.state == node_state::ready && !status_.polls.empty())
+        line += "; waiters have to poll it: " + on_one_line(status_.polls);
+    return line;
+}
+
+}  // namespace redlock::core

@@ -57,7 +57,7 @@ struct phrasing
 /** All that is peculiar to one verb.
 
     Nothing else in src/node knows a verb by its name. A new one is a row of this table, its script,
-    and a row of src/testing/fake_node.cpp.
+    and a row of src/testing/fake_server.cpp with its function.
 */
 struct verb_rules
 {

@@ -4,125 +4,20 @@
 #include "node/node.hpp"
 
 #include <chrono>
-#include <compare>
 #include <cstddef>
-#include <cstdint>
 #include <deque>
-#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "testing/fake_server.hpp"
 #include "testing/world.hpp"
 
 namespace redlock::testing {
-
-/// The keys of one fake node: what SET NX PX, PTTL and the two scripts do to them.
-class fake_store
-{
-public:
-    /// Somebody else's key. `forever`: without a ttl.
-    void put(const std::string& key, const std::string& id, milliseconds ttl, nanoseconds now);
-
-    /// What an administrator's DEL does.
-    void erase(const std::string& key) { keys_.erase(key); }
-
-    /// What FLUSHALL does.
-    void clear() { keys_.clear(); }
-
-    bool set_if_absent(
-        const std::string& key,
-        const std::string& id,
-        milliseconds ttl,
-        nanoseconds now
-    );
-    bool prolong_if_equal(
-        const std::string& key,
-        const std::string& id,
-        milliseconds ttl,
-        nanoseconds now
-    );
-    bool delete_if_equal(const std::string& key, const std::string& id, nanoseconds now);
-
-    /// How long the key has left, rounded up; `forever` without a ttl, zero without a key.
-    [[nodiscard]] milliseconds left(const std::string& key, nanoseconds now) const;
-
-    /// The value of the key, empty without one.
-    [[nodiscard]] std::string value(const std::string& key, nanoseconds now) const;
-
-    /// Keys that a client has set, and that have not expired.
-    [[nodiscard]] std::size_t count_set(nanoseconds now) const;
-
-private:
-    struct entry
-    {
-        std::string id;
-        nanoseconds expires;
-        bool foreign;
-    };
-
-    [[nodiscard]] const entry* find(const std::string& key, nanoseconds now) const;
-    [[nodiscard]] bool has(const std::string& key, const std::string& id, nanoseconds now) const;
-
-    std::map<std::string, entry> keys_;
-};
-
-/// What a fake node adds to its store in guarded mode, as in the guarded scripts.
-struct fake_guard
-{
-    std::map<std::string, std::uint64_t> fences;  ///< By lock key.
-    std::chrono::microseconds window{500'000};
-    std::chrono::microseconds clock_offset{0};  ///< Of the node to the world.
-    nanoseconds quarantined_until{0};
-    bool marked = true;
-};
-
-/// A place in the queue of a node.
-struct fake_place
-{
-    std::uint64_t arrival;
-    std::string client;
-
-    auto operator<=>(const fake_place&) const = default;
-};
-
-/// Who is to go first, for a moment.
-struct fake_reservation
-{
-    fake_place first;
-    nanoseconds expires;
-};
-
-/// Who waits for the resources of a fake node, as in queue.lua.
-struct fake_queues
-{
-    std::map<std::string, std::vector<fake_place>> waiting;  ///< By lock key, sorted.
-    std::map<std::string, fake_reservation> reserved;
-    std::set<std::string> flagged;  ///< Somebody waits for these, or did.
-    milliseconds reservation{50};
-
-    /// For how long to keep a lock key for a client that is far away. By key and client.
-    std::map<std::pair<std::string, std::string>, milliseconds> far;
-
-    /// Who is told that a key is free. False: nobody hears it.
-    std::map<std::string, std::function<bool(const std::string& key)>> channels;
-
-    /// How a client hears that it is next, and for how long a key is reserved for another.
-    std::map<std::string, std::function<void(const std::string& key, milliseconds)>> next_channels;
-};
-
-/// What all that are connected to one server share.
-struct fake_server
-{
-    fake_store store;
-    fake_guard guard;
-    fake_queues queues;
-};
 
 /** What a fake node does with a question. Without a word: what an honest node does, at once.
 
@@ -133,37 +28,52 @@ class rule
 {
 public:
     /// Answers this, whatever the store says.
-    rule& reply(vote answer, redlock::reason why = redlock::reason::none);
+    rule& reply(vote answer, redlock::reason why = redlock::reason::none)
+    {
+        return with(made_up_, detail::reply{answer, why});
+    }
 
     /// Answers with an error reply.
-    rule& error(std::string text);
+    rule& error(std::string text)
+    {
+        return reply(vote::refused, redlock::reason::error_reply)
+            .with(made_up_->text, std::move(text));
+    }
 
     /// Tells `held_for`, whatever the store says. For `verb::holder`.
-    rule& held_for(milliseconds left);
+    rule& held_for(milliseconds left)
+    {
+        return reply(vote::granted).with(made_up_->held_for, left);
+    }
 
     /// Does not take the question: replies from within `ask`.
-    rule& absent(redlock::reason why, error_code code = {});
+    rule& absent(redlock::reason why, error_code code = {})
+    {
+        const bool rejects = why == redlock::reason::rejected;
+        reply(rejects ? vote::refused : vote::unknown, why).with(made_up_->code, code);
+        return with(at_once_, true);
+    }
 
     /// Answers as many times.
-    rule& repeated(std::size_t answers);
+    rule& repeated(std::size_t answers) { return with(answers_, answers); }
 
     /// The answer comes later by this much. What was asked has happened at once.
-    rule& after(milliseconds delay);
+    rule& after(milliseconds delay) { return with(answers_after_, delay); }
 
     /// What was asked happens later by this much, and so does the answer.
-    rule& runs_after(milliseconds delay);
+    rule& runs_after(milliseconds delay) { return with(runs_after_, delay); }
 
     /// The command is lost on the way, and there is no answer.
-    rule& never();
+    rule& never() { return with(arrives_, false); }
 
     /// What was asked happens, but the answer is lost.
-    rule& loses_answer();
+    rule& loses_answer() { return repeated(0); }
 
     /// The connection breaks when the question arrives, and is back after `away`.
-    rule& breaks_connection(milliseconds away);
+    rule& breaks_connection(milliseconds away) { return with(away_, away); }
 
     /// Holds for the next `count` questions only. Then the next rule holds, if there is one.
-    rule& times(std::size_t count);
+    rule& times(std::size_t count) { return with(uses_, count); }
     rule& once() { return times(1); }
 
 private:
@@ -171,8 +81,14 @@ private:
 
     static constexpr std::size_t always = std::numeric_limits<std::size_t>::max();
 
+    template <class Part, class Value>
+    rule& with(Part& part, Value value)
+    {
+        part = std::move(value);
+        return *this;
+    }
+
     std::optional<detail::reply> made_up_;
-    std::string text_;
     std::optional<milliseconds> away_;
     milliseconds runs_after_{0};
     milliseconds answers_after_{0};
@@ -192,7 +108,7 @@ public:
     [[nodiscard]] bool reached() const noexcept { return left_ == 0; }
 
     /// Counts an operation. @return The rule for it, if it is the one.
-    [[nodiscard]] const rule* count();
+    [[nodiscard]] const rule* count() { return left_ > 0 && --left_ == 0 ? &failure_ : nullptr; }
 
 private:
     std::size_t left_;
@@ -219,7 +135,9 @@ using journal = std::vector<asked_question>;
     Answers are delivered from a handler that is posted to the strand, as by a parser, and never
     from within `ask()`. Scripts and states are set by the test while nothing runs.
 */
-class fake_node final : public detail::node, public std::enable_shared_from_this<fake_node>
+class fake_node final : public detail::node,
+                        public fake_listener,
+                        public std::enable_shared_from_this<fake_node>
 {
 public:
     /// @param server May be that of other nodes: those of other clients.
@@ -245,16 +163,17 @@ public:
     /// Forgets all rules.
     void be_honest() { rules_.clear(); }
 
-    /// Tells the client that a key may be free. @return Whether it has a connection.
-    bool wakes(const std::string& key);
-
-    /// Tells the client that it is next, and that a key is reserved for so long for another.
-    void tells_next(const std::string& key, milliseconds reserved);
+    // fake_listener
+    bool wakes(const std::string& key) override;
+    void tells_next(const std::string& key, milliseconds reserved) override;
 
     void fail_with(std::shared_ptr<fail_nth> fuse) { fuse_ = std::move(fuse); }
 
     /// The state to which the node starts, instead of `ready`.
-    void starts(node_state state, std::string because = {}, error_code code = {});
+    void starts(node_state state, std::string because = {}, error_code code = {})
+    {
+        starts_as_ = {state, std::move(because), code};
+    }
 
     /// The session changes its state: soon, on the strand. What waits for the answer of a broken
     /// connection fails; releases are kept and sent over the next one.
@@ -266,7 +185,6 @@ public:
     [[nodiscard]] fake_guard& guard() noexcept { return server_->guard; }
     [[nodiscard]] fake_queues& queues() noexcept { return server_->queues; }
     [[nodiscard]] fake_store& store() noexcept { return server_->store; }
-    [[nodiscard]] const fake_store& store() const noexcept { return server_->store; }
 
 private:
     struct flight;
@@ -289,8 +207,7 @@ private:
 
     [[nodiscard]] rule take_rule(detail::verb what);
     [[nodiscard]] std::optional<detail::reply> put_to_connection(kept_question asked);
-    [[nodiscard]] detail::reply refuse(const rule& how);
-    [[nodiscard]] detail::reply absent_reply();
+    [[nodiscard]] detail::reply absent_reply() const;
     void keep(kept_question release);
     void send(kept_question asked, const rule& how);
     void arrive(const std::shared_ptr<flight>& command);
@@ -299,20 +216,6 @@ private:
     void apply(const change& to);
     void fail_all();
     void send_kept();
-    [[nodiscard]] detail::reply execute(const detail::question& asked);
-    [[nodiscard]] detail::reply execute_guarded(const detail::question& asked);
-    [[nodiscard]] detail::reply acquire_guarded(const detail::question& asked);
-    [[nodiscard]] detail::reply extend_guarded(const detail::question& asked);
-    [[nodiscard]] std::uint64_t seen(std::uint64_t arrival) const;
-    std::size_t enter(const detail::question& asked);
-    void leave(const std::string& key);
-    [[nodiscard]] bool give_reservation_up(const std::string& key);
-    void wake_next(const std::string& key);
-    void release_guarded(const detail::question& asked, bool may_wait);
-    [[nodiscard]] milliseconds yields(const detail::question& asked) const;
-    [[nodiscard]] std::optional<detail::reply> not_allowed() const;
-    [[nodiscard]] detail::reply refusal(vote how, redlock::reason why) const;
-    [[nodiscard]] std::chrono::microseconds clock() const;
 
     std::size_t index_;
     std::string channel_;  ///< Of its client. Unlike that of every other node.

@@ -1,0 +1,312 @@
+#include "testing/fake_server.hpp"
+
+#include <array>
+#include <optional>
+
+#include "testing/manual_time.hpp"
+
+namespace redlock::testing {
+
+namespace {
+
+using detail::question;
+using detail::reply;
+using detail::verb;
+
+using namespace std::chrono_literals;
+
+std::chrono::microseconds microseconds_of(std::uint64_t stamp)
+{
+    return std::chrono::microseconds(static_cast<std::chrono::microseconds::rep>(stamp));
+}
+
+const reply granted{vote::granted};
+
+/// A question while it runs.
+class command
+{
+public:
+    command(fake_server& on, const question& asked, const std::string& client, nanoseconds now)
+        : on_(on), asked_(asked), client_(client), now_(now), key_(asked.key()), id_(asked.id())
+    {
+    }
+
+    reply acquire()
+    {
+        if (on_.store.left(key_, now_) > 0ms)
+            return {vote::denied, reason::held};
+        on_.store.put(key_, id_, asked_.ttl(), now_, false);
+        return granted;
+    }
+
+    reply extend()
+    {
+        if (!ours())
+            return {vote::denied, reason::gone};
+        on_.store.prolong(key_, asked_.ttl(), now_);
+        return granted;
+    }
+
+    reply release()
+    {
+        if (!ours())
+            return {vote::denied, reason::gone};
+        on_.store.erase(key_);
+        return granted;
+    }
+
+    reply tell_holder()
+    {
+        reply told = granted;
+        told.held_for = on_.store.left(key_, now_);
+        return told;
+    }
+
+    reply leave()
+    {
+        leave_queue();
+        if (give_reservation_up() && on_.store.left(key_, now_) == 0ms)
+            wake_next();
+        return granted;
+    }
+
+    reply acquire_guarded()
+    {
+        if (const auto no = not_allowed())
+            return *no;
+        if (ours())
+            return granted;
+        const milliseconds held_for = std::max(on_.store.left(key_, now_), yields());
+        if (held_for > 0ms)
+        {
+            reply answer = refusal(vote::denied, reason::held);
+            answer.held_for = held_for;
+            if (asked_.entry().move == core::queue_move::keep)
+                answer.position = enter_queue();
+            return answer;
+        }
+        const std::uint64_t token = asked_.about()->token.value();
+        if (!in_window(token))
+            return refusal(vote::refused, reason::clock);
+        std::uint64_t& fence = on_.guard.fences[key_];
+        if (token <= fence)
+        {
+            reply answer = refusal(vote::refused, reason::fence);
+            answer.fence = fencing_token::from_value(fence);
+            return answer;
+        }
+        fence = token;
+        on_.queues.reserved.erase(key_);
+        return acquire();
+    }
+
+    reply extend_guarded()
+    {
+        if (const auto no = not_allowed())
+            return *no;
+        if (!ours())
+            return refusal(vote::denied, reason::gone);
+        return in_window(asked_.stamp()) ? extend() : refusal(vote::refused, reason::clock);
+    }
+
+    reply release_guarded()
+    {
+        const reply answer = release();
+        const bool deleted = answer.vote == vote::granted;
+        const bool somebody_waits = deleted && on_.queues.flagged.erase(key_) == 1;
+        const std::uint64_t tombstone = asked_.about()->token.value();
+        if (microseconds_of(tombstone) - clock() <= on_.guard.window)
+            on_.guard.fences[key_] = std::max(on_.guard.fences[key_], tombstone);
+        if (asked_.entry().move == core::queue_move::keep)
+            enter_queue();
+        else if (asked_.entry().move == core::queue_move::leave && (!deleted || somebody_waits))
+            leave_queue();
+        if (somebody_waits)
+            wake_next();
+        return answer;
+    }
+
+private:
+    [[nodiscard]] bool ours() const { return on_.store.value(key_, now_) == id_; }
+
+    /// The node's clock.
+    [[nodiscard]] std::chrono::microseconds clock() const
+    {
+        const auto elapsed = std::chrono::duration_cast<std::chrono::microseconds>(now_);
+        return beginning_of_time + elapsed + on_.guard.clock_offset;
+    }
+
+    [[nodiscard]] bool in_window(std::uint64_t stamp) const
+    {
+        return abs(microseconds_of(stamp) - clock()) <= on_.guard.window;
+    }
+
+    [[nodiscard]] reply refusal(vote how, reason why) const
+    {
+        reply answer{how, why};
+        answer.node_time = clock();
+        return answer;
+    }
+
+    /// What the acquisition and the extension look at first.
+    std::optional<reply> not_allowed() const
+    {
+        if (!on_.guard.marked)
+            return refusal(vote::refused, reason::unmarked);
+        if (now_ >= on_.guard.quarantined_until)
+            return std::nullopt;
+        reply answer = refusal(vote::refused, reason::quarantined);
+        answer.ready_in = std::chrono::ceil<milliseconds>(on_.guard.quarantined_until - now_);
+        return answer;
+    }
+
+    /// For how long the resource is reserved for somebody who goes first. A try has no place: it
+    /// yields to every reservation.
+    milliseconds yields() const
+    {
+        const auto found = on_.queues.reserved.find(key_);
+        if (found == on_.queues.reserved.end())
+            return 0ms;
+        const auto& [first, expires] = found->second;
+        const bool waits = asked_.entry().move == core::queue_move::keep;
+        const bool goes_first =
+            !waits || (first.client != client_ && first.arrival <= seen(asked_.entry().arrival));
+        return goes_first && now_ < expires ? std::chrono::ceil<milliseconds>(expires - now_) : 0ms;
+    }
+
+    /// A clock that is off puts nobody before those who have waited for longer.
+    std::uint64_t seen(std::uint64_t arrival) const
+    {
+        const auto now = static_cast<std::uint64_t>(clock().count());
+        const auto window = static_cast<std::uint64_t>(on_.guard.window.count());
+        return std::clamp(arrival, now - window, now);
+    }
+
+    /// @return Its position, from 1.
+    std::size_t enter_queue()
+    {
+        auto& queue = on_.queues.waiting[key_];
+        auto place = std::ranges::find(queue, client_, &fake_place::client);
+        if (place == queue.end())
+        {
+            const fake_place entered{seen(asked_.entry().arrival), client_};
+            place = queue.insert(std::ranges::upper_bound(queue, entered), entered);
+        }
+        if (asked_.entry().reservation > 0ms)
+            on_.queues.far[{key_, client_}] = asked_.entry().reservation;
+        on_.queues.flagged.insert(key_);
+        return 1 + static_cast<std::size_t>(place - queue.begin());
+    }
+
+    void leave_queue()
+    {
+        std::erase_if(on_.queues.waiting[key_], [this](const fake_place& each) {
+            return each.client == client_;
+        });
+    }
+
+    /// @return Whether there was one for this client.
+    bool give_reservation_up()
+    {
+        const auto found = on_.queues.reserved.find(key_);
+        if (found == on_.queues.reserved.end() || found->second.first.client != client_ ||
+            now_ >= found->second.expires)
+            return false;
+        on_.queues.reserved.erase(found);
+        return true;
+    }
+
+    void wake_next()
+    {
+        auto& queue = on_.queues.waiting[key_];
+        while (!queue.empty())
+        {
+            const fake_place first = queue.front();
+            queue.erase(queue.begin());
+            const auto woken = on_.queues.channels[first.client].lock();
+            if (!woken || !woken->wakes(key_))
+                continue;
+            const auto far = on_.queues.far.find({key_, first.client});
+            const milliseconds lasts = far == on_.queues.far.end()
+                                           ? on_.queues.reservation
+                                           : std::max(on_.queues.reservation, far->second);
+            on_.queues.reserved[key_] = {first, now_ + lasts};
+            on_.queues.flagged.insert(key_);
+            if (queue.empty())
+                return;
+            if (const auto next = on_.queues.channels[queue.front().client].lock())
+                next->tells_next(key_, lasts);
+            return;
+        }
+    }
+
+    fake_server& on_;
+    const question& asked_;
+    const std::string& client_;
+    nanoseconds now_;
+    std::string key_;
+    std::string id_;
+};
+
+/// What answers a verb, in both modes.
+struct verb_row
+{
+    verb what;
+    reply (command::*plain)();
+    reply (command::*guarded)();
+};
+
+constexpr std::array<verb_row, detail::verb_count> table{{
+    {verb::acquire, &command::acquire, &command::acquire_guarded},
+    {verb::extend, &command::extend, &command::extend_guarded},
+    {verb::release, &command::release, &command::release_guarded},
+    {verb::holder, &command::tell_holder, &command::tell_holder},
+    {verb::watch, &command::tell_holder, &command::tell_holder},
+    {verb::leave, &command::leave, &command::leave},
+}};
+
+}  // namespace
+
+void fake_store::prolong(const std::string& key, milliseconds ttl, nanoseconds now)
+{
+    nanoseconds& expires = keys_.at(key).expires;
+    expires = std::max(expires, expiry(ttl, now));
+}
+
+milliseconds fake_store::left(const std::string& key, nanoseconds now) const
+{
+    const entry* const found = find(key, now);
+    if (!found)
+        return milliseconds(0);
+    if (found->expires == nanoseconds::max())
+        return forever;
+    return std::chrono::ceil<milliseconds>(found->expires - now);
+}
+
+std::string fake_store::value(const std::string& key, nanoseconds now) const
+{
+    const entry* const found = find(key, now);
+    return found ? found->id : std::string();
+}
+
+std::size_t fake_store::count_set(nanoseconds now) const
+{
+    return static_cast<std::size_t>(std::ranges::count_if(keys_, [now](const auto& each) {
+        return !each.second.foreign && each.second.expires > now;
+    }));
+}
+
+const fake_store::entry* fake_store::find(const std::string& key, nanoseconds now) const
+{
+    const auto found = keys_.find(key);
+    return found != keys_.end() && found->second.expires > now ? &found->second : nullptr;
+}
+
+reply fake_server::answer(const question& asked, const std::string& client, nanoseconds now)
+{
+    const verb_row& row = *std::ranges::find(table, asked.what(), &verb_row::what);
+    command runs(*this, asked, client, now);
+    return (runs.*(asked.guarded() ? row.guarded : row.plain))();
+}
+
+}  // namespace redlock::testing

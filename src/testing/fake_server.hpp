@@ -1,0 +1,147 @@
+#ifndef REDLOCK_SRC_TESTING_FAKE_SERVER_HPP
+#define REDLOCK_SRC_TESTING_FAKE_SERVER_HPP
+
+#include "node/node.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "testing/world.hpp"
+
+namespace redlock::testing {
+
+/// The keys of a fake server.
+class fake_store
+{
+public:
+    /// @param ttl `forever`: without one.
+    /// @param foreign It is somebody else's, and no client of the test has set it.
+    void put(
+        const std::string& key,
+        const std::string& id,
+        milliseconds ttl,
+        nanoseconds now,
+        bool foreign = true
+    )
+    {
+        keys_[key] = {id, expiry(ttl, now), foreign};
+    }
+
+    /// What an administrator's DEL does.
+    void erase(const std::string& key) { keys_.erase(key); }
+
+    /// What FLUSHALL does.
+    void clear() { keys_.clear(); }
+
+    /// Lets a key that is there live for so long, if it lives shorter.
+    void prolong(const std::string& key, milliseconds ttl, nanoseconds now);
+
+    /// How long the key has left, rounded up; `forever` without a ttl, zero without a key.
+    [[nodiscard]] milliseconds left(const std::string& key, nanoseconds now) const;
+
+    /// The value of the key, empty without one.
+    [[nodiscard]] std::string value(const std::string& key, nanoseconds now) const;
+
+    /// Keys that a client has set, and that have not expired.
+    [[nodiscard]] std::size_t count_set(nanoseconds now) const;
+
+private:
+    struct entry
+    {
+        std::string id;
+        nanoseconds expires;
+        bool foreign;
+    };
+
+    static nanoseconds expiry(milliseconds ttl, nanoseconds now)
+    {
+        return ttl == forever ? nanoseconds::max() : now + ttl;
+    }
+
+    [[nodiscard]] const entry* find(const std::string& key, nanoseconds now) const;
+
+    std::map<std::string, entry> keys_;
+};
+
+/// What a fake server adds to its keys in guarded mode, as in the guarded scripts.
+struct fake_guard
+{
+    std::map<std::string, std::uint64_t> fences;  ///< By lock key.
+    std::chrono::microseconds window{500'000};
+    std::chrono::microseconds clock_offset{0};  ///< Of the node to the world.
+    nanoseconds quarantined_until{0};
+    bool marked = true;
+};
+
+/// A place in the queue of a server.
+struct fake_place
+{
+    std::uint64_t arrival;
+    std::string client;
+
+    auto operator<=>(const fake_place&) const = default;
+};
+
+/// Who is to go first, for a moment.
+struct fake_reservation
+{
+    fake_place first;
+    nanoseconds expires;
+};
+
+/// The channels of a client.
+class fake_listener
+{
+public:
+    virtual ~fake_listener() = default;
+
+    /// Tells the client that a key may be free. @return Whether it has a connection.
+    virtual bool wakes(const std::string& key) = 0;
+
+    /// Tells the client that it is next, and that a key is reserved for so long for another.
+    virtual void tells_next(const std::string& key, milliseconds reserved) = 0;
+};
+
+/// Who waits for the resources of a fake server, as in queue.lua.
+struct fake_queues
+{
+    std::map<std::string, std::vector<fake_place>> waiting;  ///< By lock key, sorted.
+    std::map<std::string, fake_reservation> reserved;
+    std::set<std::string> flagged;  ///< Somebody waits for these, or did.
+    milliseconds reservation{50};
+
+    /// For how long to keep a lock key for a client that is far away. By key and client.
+    std::map<std::pair<std::string, std::string>, milliseconds> far;
+
+    std::map<std::string, std::weak_ptr<fake_listener>> channels;  ///< By client.
+};
+
+/// A server without a wire, which the fake nodes of several clients may share.
+struct fake_server
+{
+    fake_store store;
+    fake_guard guard;
+    fake_queues queues;
+
+    /// Does what the scripts do.
+    /// @param client The name of its channel.
+    /// @param now In the world's time.
+    [[nodiscard]] detail::reply answer(
+        const detail::question& asked,
+        const std::string& client,
+        nanoseconds now
+    );
+};
+
+}  // namespace redlock::testing
+
+#endif

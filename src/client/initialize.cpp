@@ -5,7 +5,6 @@
 #include "node/redis_link.hpp"
 
 #include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/error.hpp>
 
 #include <algorithm>
@@ -32,34 +31,17 @@ public:
     {
     }
 
-    [[nodiscard]] const strand_type& strand() const noexcept { return ground_.strand; }
-
+    /// Starts on the strand. Before that, nothing of it is used there but a cancellation.
     void start(asio::any_completion_handler<void(error_code)> handler)
     {
         handler_ = std::move(handler);
-        if (cancelled_)
-            return finish(asio::error::operation_aborted);
-        if (config_.mode == mode::plain)
-            return finish(error::invalid_argument);
-
-        const attempt_id note = random_ids().next();
-        group_.look_note.assign(note.begin(), note.end());
-        open_ = votes_.size();
-        for (std::size_t node = 0; node < votes_.size(); ++node)
-        {
-            votes_[node].node = config_.nodes[node].name();
-            const node_config& each = config_.nodes[node];
-            const auto link =
-                make_redis_link(ground_, group_, node, each, std::make_shared<name_lookup>(each));
-            links_.push_back(link);
-            link->start(std::make_shared<listener>(shared_from_this(), node));
-        }
-    }
-
-    void cancel()
-    {
-        cancelled_ = true;
-        finish(asio::error::operation_aborted);
+        const std::shared_ptr<const strand_type> strand(shared_from_this(), &ground_.strand);
+        if (const auto slot = asio::get_associated_cancellation_slot(handler_); slot.is_connected())
+            connect(slot, strand, [weak = weak_from_this()]() {
+                if (const auto alive = weak.lock())
+                    alive->finish(asio::error::operation_aborted);
+            });
+        enter(ground_.strand, [self = shared_from_this()]() { self->look(); });
     }
 
 private:
@@ -72,35 +54,49 @@ private:
         {
         }
 
-        void on_ready(admission what) override { of_->on_look(node_, what.marker); }
+        void on_ready(admission what) override { of_->on_answer(node_, {what.marker, {}}); }
         void on_end(link_end why) override { of_->on_end(node_, why); }
-        void on_mark_answered(not_marked why) override { of_->on_mark(node_, why); }
+        void on_mark_answered(not_marked why) override { of_->on_answer(node_, why); }
 
     private:
         std::shared_ptr<initializer> of_;
         std::size_t node_;
     };
 
-    void on_look(std::size_t node, const std::string& marker)
+    void look()
     {
-        if (!marker.empty())
-            return note(node, vote::denied, reason::in_use, "was in use before: " + marker);
-        note(node, vote::granted, reason::none, {});
+        if (!handler_)
+            return;  // Cancelled.
+        if (config_.mode == mode::plain)
+            return finish(error::invalid_argument);
+
+        const attempt_id note = random_ids().next();
+        group_.look_note.assign(note.begin(), note.end());
+        open_ = votes_.size();
+        for (std::size_t node = 0; node < votes_.size(); ++node)
+        {
+            const node_config& each = config_.nodes[node];
+            votes_[node].node = each.name();
+            const auto link =
+                make_redis_link(ground_, group_, node, each, std::make_shared<name_lookup>(each));
+            links_.push_back(link);
+            link->start(std::make_shared<listener>(shared_from_this(), node));
+        }
     }
 
-    void on_mark(std::size_t node, const not_marked& why)
+    void on_answer(std::size_t node, const not_marked& why)
     {
         if (!why.error.empty())
             return note(node, vote::refused, reason::error_reply, "was not marked: " + why.error);
-        on_look(node, why.marker);
+        if (!why.marker.empty())
+            return note(node, vote::denied, reason::in_use, "was in use before: " + why.marker);
+        note(node, vote::granted, reason::none, {});
     }
 
     void on_end(std::size_t node, const link_end& why)
     {
-        if (votes_[node].vote && open_ == 0)
-            return;
         votes_[node].code = why.code;
-        if (why.refused.why != reason::none)
+        if (why.refused)
             return note(node, vote::refused, why.refused.why, why.refused.text);
         note(node, vote::unknown, reason::down, {});
     }
@@ -129,9 +125,9 @@ private:
         open_ = votes_.size();
         for (node_vote& each : votes_)
             each.vote.reset();
-        for (std::size_t node = 0; node < links_.size(); ++node)
+        for (const auto& each : links_)
         {
-            if (const auto link = links_[node].lock())
+            if (const auto link = each.lock())
                 link->mark();
         }
     }
@@ -139,9 +135,7 @@ private:
     [[nodiscard]] error_code verdict() const
     {
         const auto any = [this](vote said) {
-            return std::ranges::any_of(votes_, [said](const node_vote& each) {
-                return each.vote == said;
-            });
+            return std::ranges::count(votes_, said, &node_vote::vote) > 0;
         };
         if (any(vote::denied))
             return error::already_initialized;
@@ -173,7 +167,6 @@ private:
     std::vector<node_vote> votes_;
     std::size_t open_ = 0;  ///< Nodes that have not answered to what is under way.
     bool marking_ = false;
-    bool cancelled_ = false;
 };
 
 std::shared_ptr<initializer> make_initializer(
@@ -191,20 +184,7 @@ void start_initialize(
     asio::any_completion_handler<void(error_code)> handler
 )
 {
-    auto slot = asio::get_associated_cancellation_slot(handler);
-    if (slot.is_connected())
-    {
-        slot.assign([weak = std::weak_ptr(what)](asio::cancellation_type type) {
-            using asio::cancellation_type;
-            const auto wanted = cancellation_type::terminal | cancellation_type::partial;
-            const auto alive = weak.lock();
-            if (alive && (type & wanted) != cancellation_type::none)
-                enter(alive->strand(), [alive]() { alive->cancel(); });
-        });
-    }
-    enter(what->strand(), [what, handler = std::move(handler)]() mutable {
-        what->start(std::move(handler));
-    });
+    what->start(std::move(handler));
 }
 
 }  // namespace redlock::detail

@@ -9,7 +9,6 @@
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/cancellation_type.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <memory>
@@ -46,24 +45,6 @@ void complete(asio::any_completion_handler<void(error_code, T)> handler, result<
         std::move(handler)(outcome.error(), beside_error<T>());
 }
 
-/// Lets the slot cancel an operation from any thread. @return Null if the slot is not connected.
-inline std::shared_ptr<canceller> connect(const client_impl& client, asio::cancellation_slot slot)
-{
-    if (!slot.is_connected())
-        return nullptr;
-    auto connected = std::make_shared<canceller>();
-    // Weak, for a signal may outlive the client and even its execution context, and with that the
-    // strand.
-    slot.assign([to = client.weak_from_this(), connected](asio::cancellation_type type) {
-        using asio::cancellation_type;
-        const auto wanted = cancellation_type::terminal | cancellation_type::partial;
-        const auto alive = to.lock();
-        if (alive && (type & wanted) != cancellation_type::none)
-            enter(alive->loop.strand, [connected]() { connected->cancel(); });
-    });
-    return connected;
-}
-
 /// The outermost coroutine of every operation.
 template <class Outcome, class Handler>
 operation carry_out(task<Outcome> body, Handler handler, std::shared_ptr<canceller> cancelled_by)
@@ -86,7 +67,13 @@ template <class Outcome, class Handler>
 void spawn_op(const client_impl& client, task<Outcome> body, Handler handler)
 {
     const strand_type& strand = client.loop.strand;
-    auto cancelled_by = connect(client, asio::get_associated_cancellation_slot(handler));
+    std::shared_ptr<canceller> cancelled_by;
+    if (const auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected())
+    {
+        cancelled_by = std::make_shared<canceller>();
+        const std::shared_ptr<const strand_type> alive(client.shared_from_this(), &strand);
+        connect(slot, alive, [cancelled_by]() { cancelled_by->cancel(); });
+    }
     auto work = carry_out(std::move(body), std::move(handler), std::move(cancelled_by));
     enter(strand, [work = std::move(work)]() mutable { work.start(); });
 }

@@ -2,7 +2,7 @@
 #include "client/validate.hpp"
 #include "core/limits.hpp"
 #include "core/validity.hpp"
-#include "loop/pause.hpp"
+#include "loop/suspension.hpp"
 
 #include <algorithm>
 #include <optional>

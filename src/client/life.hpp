@@ -7,7 +7,6 @@
 #include "client/client_loop.hpp"
 #include "client/round.hpp"
 #include "loop/forks.hpp"
-#include "loop/pause.hpp"
 #include "loop/suspension.hpp"
 #include "loop/task.hpp"
 #include "loop/waiting_list.hpp"

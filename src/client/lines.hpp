@@ -5,7 +5,7 @@
 #include <redlock/detail/recycling.hpp>
 #include <redlock/options.hpp>
 
-#include "loop/pause.hpp"
+#include "loop/suspension.hpp"
 #include "node/node.hpp"
 
 #include <atomic>

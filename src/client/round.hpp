@@ -34,7 +34,7 @@ class client_impl;
 
     Used on the strand only. Kept alive by its coroutine and by the nodes that owe an answer.
 */
-class round : public question, public suspension, public deadline
+class round : public question, public suspension
 {
 public:
     /// What every round is about.

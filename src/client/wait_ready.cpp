@@ -1,5 +1,5 @@
 #include "client/operations.hpp"
-#include "loop/pause.hpp"
+#include "loop/suspension.hpp"
 
 #include <string>
 #include <utility>

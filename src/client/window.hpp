@@ -3,7 +3,7 @@
 
 #include "core/instant.hpp"
 #include "core/round_window.hpp"
-#include "loop/pause.hpp"
+#include "loop/suspension.hpp"
 
 #include <boost/intrusive/set.hpp>
 

@@ -3,6 +3,7 @@
 
 #include <redlock/error.hpp>
 
+#include "loop/deadlines.hpp"
 #include "loop/task.hpp"
 #include "loop/turn.hpp"
 
@@ -20,10 +21,11 @@ using suspension_hook = boost::intrusive::list_base_hook<
 /** A point at which one operation of a client waits.
 
     It goes on with the error code that the first `wake()` brings: the event itself, cancellation of
-    the operation, or the end of the client. It is resumed at the end of the turn, never from within
-    `wake()`. A wake-up that comes before the wait is kept.
+    the operation, or the end of the client. Its deadline, if it is given one, wakes it without an
+    error. It is resumed at the end of the turn, never from within `wake()`. A wake-up that comes
+    before the wait is kept.
 */
-class suspension : public suspension_hook, public turn_task
+class suspension : public suspension_hook, public turn_task, public deadline
 {
 public:
     /// The points at which the operations of a client wait.
@@ -60,6 +62,8 @@ public:
 protected:
     ~suspension() = default;
 
+    void on_deadline() override { wake({}); }
+
 private:
     struct awaiter
     {
@@ -90,6 +94,13 @@ private:
     operation_frame* frame_ = nullptr;  ///< Of the operation that waits. Null: nobody does.
     error_code outcome_;
     bool woken_ = false;
+};
+
+/// A suspension that is nothing else.
+class pause final : public suspension
+{
+public:
+    using suspension::suspension;
 };
 
 }  // namespace redlock::detail

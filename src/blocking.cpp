@@ -6,6 +6,7 @@
 
 #include "loop/forks.hpp"
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/error.hpp>
@@ -20,6 +21,7 @@
 #include <future>
 #include <stdexcept>
 #include <thread>
+#include <tuple>
 
 namespace redlock::blocking {
 
@@ -97,16 +99,18 @@ public:
         }
     }
 
-    /// Starts an operation and blocks until it has ended. @throws What it fails with.
-    template <class Start>
-    auto result_of(Start start)
+    /// Starts an operation, made without a token, and blocks until it has ended.
+    /// @throws What it fails with.
+    template <class Operation>
+    auto wait(Operation operation)
     {
         check_may_wait();
-        return start().get();
+        return std::move(operation)(asio::use_future).get();
     }
 
     /// Blocks until an operation has ended, for so long. @return Whether it has.
-    static bool ends_within(milliseconds at_most, const std::future<void>& under_way)
+    template <class Result>
+    static bool ends_within(milliseconds at_most, const std::future<Result>& under_way)
     {
         // `wait_for` adds to the time of now, which overflows.
         constexpr milliseconds longest = std::chrono::hours(24 * 365);
@@ -138,45 +142,39 @@ public:
 
     [[nodiscard]] redlock::lease& operator*() noexcept { return held_; }
     [[nodiscard]] redlock::lease* operator->() noexcept { return &held_; }
-    [[nodiscard]] engine& by() const noexcept { return *by_; }
+
+    /// As `engine::wait`.
+    template <class Operation>
+    auto wait(Operation operation)
+    {
+        return by_->wait(std::move(operation));
+    }
 
     /// From now on a client that closes leaves the lease to its body.
     void begin_body()
     {
         attended_ = redlock::detail::attend(held_);
-        lost_ = held_.async_wait_lost(asio::use_future);
+        lost_ = held_.async_wait_lost(asio::as_tuple(asio::use_future));
     }
 
     /// Why the lease was lost during the body. Empty: it was not.
     [[nodiscard]] error_code loss()
     {
+        by_->check_may_wait();
         // The thread of the client knows why a lease is over, and is about to say so.
         if (held_.expired())
             lost_.wait();
         error_code waited = asio::error::operation_aborted;
         if (lost_.wait_for(0s) == std::future_status::ready)
-            waited = code_of(lost_);
+            std::tie(waited) = lost_.get();
         return redlock::detail::loss_of(held_, waited);
     }
 
 private:
-    static error_code code_of(std::future<void>& ended)
-    {
-        try
-        {
-            ended.get();
-            return {};
-        }
-        catch (const boost::system::system_error& error)
-        {
-            return error.code();
-        }
-    }
-
     std::shared_ptr<engine> by_;
     redlock::lease held_;
     std::shared_ptr<const void> attended_;
-    std::future<void> lost_;
+    std::future<std::tuple<error_code>> lost_;
 };
 
 lease::lease() noexcept = default;
@@ -184,7 +182,10 @@ lease::lease(lease&& other) noexcept = default;
 lease& lease::operator=(lease&& other) noexcept = default;
 lease::~lease() = default;
 
-lease::lease(detail::held_ptr held) noexcept : held_(std::move(held)) {}
+lease::lease(std::shared_ptr<detail::engine> by, redlock::lease held)
+    : held_(held ? new detail::held_lease(std::move(by), std::move(held)) : nullptr)
+{
+}
 
 void detail::end_held_lease::operator()(held_lease* held) const noexcept
 {
@@ -226,25 +227,26 @@ bool lease::is_ours() const noexcept
     return held_ && held_->at_home();
 }
 
-void lease::extend()
+detail::held_lease& lease::held() const
 {
     if (!held_)
         throw boost::system::system_error(error::invalid_argument);
-    held_->by().result_of([&] { return (*held_)->async_extend(asio::use_future); });
+    return *held_;
+}
+
+void lease::extend()
+{
+    held().wait(held()->async_extend());
 }
 
 void lease::extend_to(milliseconds ttl)
 {
-    if (!held_)
-        throw boost::system::system_error(error::invalid_argument);
-    held_->by().result_of([&] { return (*held_)->async_extend(ttl, asio::use_future); });
+    held().wait(held()->async_extend(ttl));
 }
 
 release_outcome lease::release()
 {
-    if (!held_)
-        throw boost::system::system_error(error::invalid_argument);
-    return held_->by().result_of([&] { return (*held_)->async_release(asio::use_future); });
+    return held().wait(held()->async_release());
 }
 
 void lease::abandon() noexcept
@@ -276,41 +278,26 @@ bool client::wait_ready(milliseconds at_most)
 {
     engine_->check_may_wait();
     asio::cancellation_signal late;
-    std::future<void> ready = engine_->locks().async_wait_ready(
-        asio::bind_cancellation_slot(late.slot(), asio::use_future)
+    auto ready = engine_->locks().async_wait_ready(
+        asio::bind_cancellation_slot(late.slot(), asio::as_tuple(asio::use_future))
     );
     const bool in_time = detail::engine::ends_within(at_most, ready);
     if (!in_time)
         engine_->stop(late);
-    try
-    {
-        ready.get();
-        return true;
-    }
-    catch (const boost::system::system_error& error)
-    {
-        if (!in_time && error.code() == asio::error::operation_aborted)
-            return false;
-        throw;
-    }
+    const auto [ec] = ready.get();
+    if (ec && (in_time || ec != asio::error::operation_aborted))
+        throw boost::system::system_error(ec);
+    return !ec;
 }
 
 lease client::acquire_with(std::string_view resource, const acquire_options& options)
 {
-    redlock::lease held = engine_->result_of([&] {
-        return engine_->locks().async_acquire(resource, options, asio::use_future);
-    });
-    return lease(detail::held_ptr(new detail::held_lease(engine_, std::move(held))));
+    return {engine_, engine_->wait(engine_->locks().async_acquire(resource, options))};
 }
 
 lease client::try_acquire_with(std::string_view resource, const acquire_options& options)
 {
-    redlock::lease held = engine_->result_of([&] {
-        return engine_->locks().async_try_acquire(resource, options, asio::use_future);
-    });
-    if (!held)
-        return {};
-    return lease(detail::held_ptr(new detail::held_lease(engine_, std::move(held))));
+    return {engine_, engine_->wait(engine_->locks().async_try_acquire(resource, options))};
 }
 
 void client::cancel() noexcept
@@ -362,7 +349,6 @@ void client::end_body(lease& held)
 {
     if (!held)
         return;
-    held.held_->by().check_may_wait();
     const error_code lost = held.held_->loss();
     try
     {

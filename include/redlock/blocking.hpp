@@ -20,6 +20,10 @@
 #include <utility>
 #include <vector>
 
+namespace redlock {
+class lease;
+}
+
 /// Locks for programs without coroutines. Nothing in this header needs Boost.Asio.
 namespace redlock::blocking {
 
@@ -116,7 +120,10 @@ public:
 private:
     friend class client;
 
-    explicit lease(detail::held_ptr held) noexcept;
+    lease(std::shared_ptr<detail::engine> by, redlock::lease held);
+
+    /// @throws boost::system::system_error if the lease is empty.
+    [[nodiscard]] detail::held_lease& held() const;
 
     /// Not empty, and no copy in a child process.
     [[nodiscard]] bool is_ours() const noexcept;

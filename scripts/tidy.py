@@ -17,7 +17,8 @@ import mutants
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CODE = {".c", ".cpp", ".hpp", ".lua", ".py", ".sh", ".cmake", ".js", ".css"}
 MAX_COLUMNS = 100
-MAX_FUNCTION_LINES = 70
+MAX_FUNCTION_LINES = 60
+MAX_PUBLIC_FUNCTIONS = 25
 
 # Boost.Redis and Boost.MySQL are slow to compile and not ours: examples depend on them, a file of
 # each, and the library never does.
@@ -51,6 +52,9 @@ NOT_CODE = re.compile(
 )
 DIRECTIVE = re.compile(r"^ *#(?:[^\n]*\\\n)*[^\n]*", re.M)
 SCOPE = re.compile(r"\b(namespace|class|struct|union|enum|extern)\b[^()]*$")
+TEMPLATE = re.compile(r"\btemplate\s*<(?:[^<>]|<[^<>]*>)*>")
+CLASS = re.compile(r"(?<!enum )\b(class|struct)\b[^;{}()]*{")
+NO_FUNCTION = re.compile(r"\s*(friend\b|using\b|static_assert\b|:|,)")
 
 
 def blank(match):
@@ -126,6 +130,47 @@ def check_function_length(path, text):
                 yield path, line(code, start), message
         if depth == 0:
             head = brace.end()
+
+
+def without(pattern, code, instead=""):
+    """Code without what matches, also where one match is inside another."""
+    while (shorter := re.sub(pattern, instead, code)) != code:
+        code = shorter
+    return code
+
+
+def body_at(code, start):
+    """What is between the brace before `start` and the one that closes it."""
+    depth = 1
+    for brace in re.finditer(r"[{}]", code[start:]):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return code[start : start + brace.start()]
+    return code[start:]
+
+
+def count_public_functions(access, body):
+    body = without(r"{[^{}]*}", body, ";")
+    # Parentheses between angle brackets belong to types.
+    body = without(r"<(?:[^<>()]|\([^<>()]*\))*>", body)
+    first, *sections = re.split(r"\b(public|protected|private)\s*:", body)
+    parts = zip([access, *sections[::2]], [first, *sections[1::2]])
+    declared = ";".join(part for label, part in parts if label == "public").split(";")
+    # What begins with a colon or a comma initializes members of the constructor before it.
+    return sum("(" in each and not NO_FUNCTION.match(each) for each in declared)
+
+
+def check_public_functions(path, text):
+    """Counts what a class of the library declares itself. Friends do not count."""
+    if path.suffix not in {".cpp", ".hpp"} or path.parts[0] not in {"include", "src"}:
+        return
+    code = TEMPLATE.sub(blank, DIRECTIVE.sub(blank, bare(text)))
+    for found in CLASS.finditer(code):
+        access = "public" if found[1] == "struct" else "private"
+        count = count_public_functions(access, body_at(code, found.end()))
+        if count > MAX_PUBLIC_FUNCTIONS:
+            message = f"{count} public functions, the limit is {MAX_PUBLIC_FUNCTIONS}"
+            yield path, line(code, found.start()), message
 
 
 def check_header_guard(path, text):
@@ -255,6 +300,7 @@ EACH_FILE = [
     check_lines,
     check_tables,
     check_function_length,
+    check_public_functions,
     check_header_guard,
     check_examples_libraries,
     check_arrows,

@@ -24,8 +24,9 @@ namespace redlock::detail {
 
     It stores the address where it was constructed. A copy of bits is at another address. The
     members of such a copy may be read, because the originals live as long, but must not be moved
-    from or destroyed. So the destructor of the aggregate calls `start_anew_if_left`. Because of the
-    destructor, the aggregate has no move operations.
+    from or destroyed. So the destructor of the aggregate calls `start_anew_if_left`: a member does
+    not know where its owner begins, and with a base there are no designated initializers. Because
+    of the destructor, the aggregate has no move operations.
 
     It is a member with every compiler, so that all have the same layout.
 */

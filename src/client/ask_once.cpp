@@ -1,4 +1,3 @@
-#include <redlock/detail/recycling.hpp>
 
 #include "client/acquisition.hpp"
 #include "core/quorum.hpp"
@@ -135,8 +134,9 @@ judgement judge(
 /// Makes a lease of what `asked` was granted.
 void take_lease(acquisition& acquiring, const vote_round& asked, const judgement& judged)
 {
-    auto held =
-        make_recycled<hold>(acquiring.client, asked, acquiring.queue.place(), judged.valid_until);
+    auto held = std::make_shared<hold>(
+        acquiring.client, asked, acquiring.queue.place(), judged.valid_until
+    );
     // As of the beginning: if the process has stood still since the verdict, this is a lease that
     // is over, and not none.
     acquiring.granted =

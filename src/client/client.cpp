@@ -115,7 +115,7 @@ void client::start_acquire(
     const detail::client_impl& client = *impl;  // Kept by the initiation.
     wanted.by_its_holder = impl->under_lock.is_caller(wanted.resource());
     wanted.put_in_front(client.config.key_prefix);
-    auto kept = detail::make_recycled<detail::demand>(std::move(wanted));
+    auto kept = std::make_shared<detail::demand>(std::move(wanted));
     auto body = detail::acquire(std::move(impl), std::move(kept));
     detail::spawn_op(client, std::move(body), std::move(handler));
 }

@@ -1,7 +1,5 @@
 #include "client/hold.hpp"
 
-#include <redlock/detail/recycling.hpp>
-
 #include "client/client_impl.hpp"
 
 #include <algorithm>
@@ -98,7 +96,7 @@ void hold::begin_extension(milliseconds ttl) noexcept
 std::shared_ptr<share> share::join(std::shared_ptr<hold> held, milliseconds ttl, core::instant now)
 {
     hold& joined = *held;
-    auto made = make_recycled<share>(std::move(held), ttl);
+    auto made = std::make_shared<share>(std::move(held), ttl);
     return joined.state()->join(now) ? made : nullptr;
 }
 

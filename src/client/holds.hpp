@@ -1,8 +1,6 @@
 #ifndef REDLOCK_SRC_CLIENT_HOLDS_HPP
 #define REDLOCK_SRC_CLIENT_HOLDS_HPP
 
-#include <redlock/detail/recycling.hpp>
-
 #include "client/client_loop.hpp"
 #include "client/hold.hpp"
 #include "client/life.hpp"
@@ -125,13 +123,7 @@ private:
     lines& lines_;
     monitor& events_;
     boost::intrusive::multiset<upkeep, boost::intrusive::compare<sooner>> holds_;
-    std::unordered_map<
-        std::string_view,
-        hold*,
-        std::hash<std::string_view>,
-        std::equal_to<>,
-        recycling_allocator<std::pair<const std::string_view, hold*>>>
-        by_resource_;
+    std::unordered_map<std::string_view, hold*> by_resource_;
     suspension::list told_;  ///< Operations that waited for a loss, and are about to go on.
     std::mt19937_64 jitter_;
     core::faster_clock time_;  ///< By which the holds are ordered.

@@ -52,8 +52,7 @@ private:
         waiter*,
         mi::indexed_by<
             mi::ranked_unique<by_ticket>,
-            mi::ordered_unique<mi::composite_key<waiter, by_owner, by_ticket>>>,
-        recycling_allocator<waiter*>>
+            mi::ordered_unique<mi::composite_key<waiter, by_owner, by_ticket>>>>
         all_;
 };
 

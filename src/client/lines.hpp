@@ -2,7 +2,6 @@
 #define REDLOCK_SRC_CLIENT_LINES_HPP
 
 #include <redlock/detail/demand.hpp>
-#include <redlock/detail/recycling.hpp>
 #include <redlock/options.hpp>
 
 #include "loop/suspension.hpp"
@@ -195,13 +194,7 @@ private:
     void set_size(std::size_t size) noexcept { size_.store(size, std::memory_order_relaxed); }
 
     std::atomic<std::size_t> size_ = 0;
-    std::unordered_map<
-        std::string_view,
-        line,
-        std::hash<std::string_view>,
-        std::equal_to<>,
-        recycling_allocator<std::pair<const std::string_view, line>>>
-        lines_;
+    std::unordered_map<std::string_view, line> lines_;
 };
 
 }  // namespace redlock::detail

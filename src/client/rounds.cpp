@@ -1,7 +1,5 @@
 #include "client/rounds.hpp"
 
-#include <redlock/detail/recycling.hpp>
-
 #include "core/quorum.hpp"
 
 #include <algorithm>
@@ -40,7 +38,7 @@ std::shared_ptr<const attempt> rounds::new_attempt(
 )
 {
     const fencing_token token = times_.next_token(above);
-    return make_recycled<attempt>(attempt{std::move(wanted), ids_.next(), token});
+    return std::make_shared<attempt>(attempt{std::move(wanted), ids_.next(), token});
 }
 
 template <class Round, class... More>
@@ -52,7 +50,7 @@ boost::intrusive_ptr<Round> rounds::make(wording says, More&&... more)
     // The time is taken before anything is sent: validity counts from here.
     round::subject of{std::move(says), nodes_.size(), loop_.now()};
     return question::keep(
-        make_recycled<Round>(std::move(of), *loop_.end_of_turn, std::forward<More>(more)...)
+        std::make_shared<Round>(std::move(of), *loop_.end_of_turn, std::forward<More>(more)...)
     );
 }
 
@@ -139,7 +137,7 @@ void rounds::leave_queues(std::shared_ptr<const attempt> about)
 
 void rounds::leave_queue(std::size_t node, std::string_view resource)
 {
-    const auto nothing = make_recycled<demand>(resource, acquire_options());
+    const auto nothing = std::make_shared<demand>(resource, acquire_options());
     nothing->put_in_front(config_.key_prefix);
     auto about = new_attempt(nothing, fencing_token());
     put(node, make<whole_round>({.what = verb::leave, .about = std::move(about)}));

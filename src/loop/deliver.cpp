@@ -1,6 +1,5 @@
 #include <redlock/detail/deliver.hpp>
 
-#include <boost/asio/execution/allocator.hpp>
 #include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/require.hpp>
@@ -14,15 +13,9 @@ namespace asio = boost::asio;
 void post(const asio::any_io_executor& executor, std::unique_ptr<posted> what)
 {
     auto call = [what = std::move(what)]() mutable { what.release()->call(); };
-    // Through a type-erased executor it would take two allocations. And hundreds of functions that
-    // one turn posts are more than Asio and malloc keep at hand, so their memory is recycled.
+    // Through a type-erased executor it would take two allocations.
     if (const auto* loop = executor.target<asio::io_context::executor_type>())
-        asio::require(
-            *loop,
-            asio::execution::blocking.never,
-            asio::execution::allocator(recycling_allocator<void>())
-        )
-            .execute(std::move(call));
+        asio::require(*loop, asio::execution::blocking.never).execute(std::move(call));
     else
         asio::require(executor, asio::execution::blocking.never).execute(std::move(call));
 }

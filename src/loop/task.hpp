@@ -1,7 +1,6 @@
 #ifndef REDLOCK_SRC_LOOP_TASK_HPP
 #define REDLOCK_SRC_LOOP_TASK_HPP
 
-#include <redlock/detail/recycling.hpp>
 
 #include <coroutine>
 #include <exception>
@@ -64,7 +63,7 @@ template <class T>
 class [[nodiscard]] task
 {
 public:
-    struct promise_type : recycled
+    struct promise_type
     {
         operation_frame* frame = nullptr;
         std::coroutine_handle<> caller;
@@ -135,7 +134,7 @@ private:
 class operation
 {
 public:
-    struct promise_type : recycled
+    struct promise_type
     {
         operation_frame own;
         operation_frame* frame = &own;

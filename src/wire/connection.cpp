@@ -1,9 +1,6 @@
 #include "wire/connection.hpp"
 
-#include <redlock/detail/recycling.hpp>
-
 #include <boost/asio/basic_stream_socket.hpp>
-#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
@@ -290,12 +287,9 @@ private:
             input_.resize(2 * input_.size());
         stream_.async_read_some(
             room(),
-            asio::bind_allocator(
-                recycling_allocator<void>(),
-                [this, kept = owner_.lock()](error_code ec, std::size_t size) {
-                    work([&]() { on_read(ec, size); });
-                }
-            )
+            [this, kept = owner_.lock()](error_code ec, std::size_t size) {
+                work([&]() { on_read(ec, size); });
+            }
         );
     }
 

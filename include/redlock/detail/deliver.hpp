@@ -2,7 +2,6 @@
 #define REDLOCK_DETAIL_DELIVER_HPP
 
 #include <redlock/detail/export.hpp>
-#include <redlock/detail/recycling.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
@@ -12,6 +11,7 @@
 #include <boost/asio/execution/executor.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/prefer.hpp>
+#include <boost/asio/recycling_allocator.hpp>
 
 #include <memory>
 #include <type_traits>
@@ -25,7 +25,7 @@
 namespace redlock::detail {
 
 /// A function that is called once, or destroyed.
-class REDLOCK_EXPORT posted : public recycled
+class REDLOCK_EXPORT posted
 {
 public:
     virtual ~posted() = default;
@@ -70,7 +70,8 @@ template <class Handler, class Executor>
 class delivery
 {
 public:
-    using allocator_type = boost::asio::associated_allocator_t<Handler, recycling_allocator<void>>;
+    using allocator_type =
+        boost::asio::associated_allocator_t<Handler, boost::asio::recycling_allocator<void>>;
     using cancellation_slot_type = boost::asio::associated_cancellation_slot_t<Handler>;
 
     delivery(Handler handler, Executor executor, boost::asio::any_io_executor client, bool same)
@@ -83,7 +84,9 @@ public:
 
     allocator_type get_allocator() const noexcept
     {
-        return boost::asio::get_associated_allocator(handler_, recycling_allocator<void>());
+        return boost::asio::get_associated_allocator(
+            handler_, boost::asio::recycling_allocator<void>()
+        );
     }
 
     cancellation_slot_type get_cancellation_slot() const noexcept

@@ -217,7 +217,7 @@ find_boost() {
                 return 0
             fi
         done
-        # Whoever set it wants to know why another one is taken.
+        # The one who set it wants to know why another one is taken.
         [[ -z $prefix || $prefix != "${BOOST_ROOT:-}" ]] ||
             say "no Boost >= $(boost_name) in $BOOST_ROOT"
     done

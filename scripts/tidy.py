@@ -216,6 +216,35 @@ def check_core_is_pure(path, text):
         yield path, line(text, found.start()), "core includes only std, Boost.Assert and itself"
 
 
+def check_comments(path, text):
+    """A comment begins with what it is about."""
+    if not is_code(path) or path.parts[:2] == ("test", "fixtures"):
+        return
+    begins = r"(?://[/<]*|/\*\*|^ *(?:--|#)) (Who|Whoever|Somebody|Nobody)\b(?!\?)"
+    before = ""
+    for number, content in enumerate(text.split("\n"), 1):
+        found = re.search(begins, content)
+        if found and not before.strip().startswith(("//", "--", "#")):
+            yield path, number, f"a comment that begins with {found[1]}: name the subject first"
+        before = content
+
+
+def check_words(files):
+    """The glossary has one word for each concept, and a column of words that are not used."""
+    page = pathlib.Path("docs/design/architecture.md")
+    table = re.search(r"^\| Word \| Concept \| Not \|\n(.*?)\n\n", files[page], re.M | re.S)
+    if not table:
+        yield page, 1, "no table of words"
+        return
+    cells = [row.strip("| ").split("|")[2:] for row in table[1].split("\n")[1:]]
+    words = [word.strip() for cell in cells if cell for word in cell[0].split(",") if word.strip()]
+    unused = re.compile(rf"\b({'|'.join(map(re.escape, words))})\b", re.I)
+    for path, text in files.items():
+        if path.parts[0] in {"src", "include"}:
+            for found in unused.finditer(text):
+                yield path, line(text, found.start()), f"'{found[1]}' is not a word of {page}"
+
+
 def joined(files, folder):
     return "\n".join(text for path, text in files.items() if path.parts[0] == folder)
 
@@ -305,9 +334,11 @@ EACH_FILE = [
     check_examples_libraries,
     check_arrows,
     check_core_is_pure,
+    check_comments,
 ]
 ALL_FILES = [
     check_public_headers,
+    check_words,
     check_errors,
     check_lock_files,
     check_packaging,

@@ -35,7 +35,7 @@ std::string ordinal(std::size_t number)
     }
 }
 
-/// "held 8.2s left (3rd in line)".
+/// "held 8.2s left (3rd in the queue)".
 std::string held(const node_vote& from)
 {
     std::string line = "held";
@@ -44,7 +44,7 @@ std::string held(const node_vote& from)
     else if (from.held_for)
         line += " " + readable(static_cast<double>(from.held_for->count())) + " left";
     if (from.position)
-        line += " (" + ordinal(*from.position) + " in line)";
+        line += " (" + ordinal(*from.position) + " in the queue)";
     return line;
 }
 

@@ -51,7 +51,7 @@ asio::awaitable<void> coordinator::run()
 {
     while (!stopped_)
     {
-        // Whoever cannot reach the store would be a coordinator that does nothing.
+        // A coordinator that cannot reach the store would do nothing.
         if (with_.data.is_up())
             co_await hold_office();
         if (!stopped_)

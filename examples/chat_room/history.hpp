@@ -15,7 +15,7 @@
 
 namespace chat {
 
-/// Who wants messages that were said before.
+/// A member that wants messages that were said before.
 class history_reader
 {
 public:

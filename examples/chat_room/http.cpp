@@ -210,7 +210,7 @@ asio::awaitable<void> http_server::accept()
     }
 }
 
-/// Whoever only connects must not keep others from doing so: files are limited.
+/// A peer that only connects must not keep others from doing so: files are limited.
 void http_server::make_room()
 {
     const auto waits = [](const connection& each) { return each.waits(); };

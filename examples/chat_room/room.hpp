@@ -19,7 +19,7 @@
 
 namespace chat {
 
-/// Who listens in a room.
+/// A listener in a room.
 class member
 {
 public:

@@ -265,7 +265,7 @@ void session::close(unsigned code, std::string reason)
 
 void session::on_event(frame what)
 {
-    // Nobody asked for it, so a member that reads nothing is not waited for.
+    // It was not asked for, so a member that reads nothing is not waited for.
     if (answers_.size() >= 2 * limits::waiting_answers)
     {
         with_.counts.too_slow.Increment();

@@ -74,7 +74,7 @@ redis::config make_config(const redlock::node_config& where)
 redis::request make_request(const std::vector<command>& commands)
 {
     redis::request result;
-    result.get_config().cancel_if_not_connected = true;  // Whoever asks wants to know.
+    result.get_config().cancel_if_not_connected = true;  // The one that asks wants to know.
     for (const command& words : commands)
     {
         if (words.size() == 1)  // An empty range is no command.

@@ -4,7 +4,7 @@
 #include <redlock/detail/deliver.hpp>
 #include <redlock/detail/export.hpp>
 #include <redlock/detail/initiate.hpp>
-#include <redlock/detail/lender.hpp>
+#include <redlock/detail/lease_executor.hpp>
 #include <redlock/error.hpp>
 #include <redlock/fencing.hpp>
 #include <redlock/release_outcome.hpp>
@@ -142,7 +142,7 @@ public:
     template <class Rep, class Period, class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_extend(std::chrono::duration<Rep, Period> ttl, Token&& token = Token())
     {
-        const detail::lender by = lender_of(share_);
+        const detail::lease_executor by = executor_of(share_);
         return detail::initiate<void(error_code)>(
             std::forward<Token>(token),
             by.get_executor(),
@@ -159,7 +159,7 @@ public:
         requires(!detail::is_duration<std::remove_cvref_t<Token>>)
     [[nodiscard]] auto async_extend(Token&& token = Token())
     {
-        const detail::lender by = lender_of(share_);
+        const detail::lease_executor by = executor_of(share_);
         return detail::initiate<void(error_code)>(
             std::forward<Token>(token),
             by.get_executor(),
@@ -191,7 +191,7 @@ public:
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_release(Token&& token = Token())
     {
-        const detail::lender by = lender_of(share_);
+        const detail::lease_executor by = executor_of(share_);
         return detail::initiate<void(error_code, release_outcome)>(
             std::forward<Token>(token),
             by.get_executor(),
@@ -230,7 +230,7 @@ public:
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_wait_lost(Token&& token = Token())
     {
-        const detail::lender by = lender_of(share_);
+        const detail::lease_executor by = executor_of(share_);
         return detail::initiate<void(error_code)>(
             std::forward<Token>(token),
             by.get_executor(),
@@ -252,7 +252,7 @@ private:
 
     explicit lease(std::shared_ptr<detail::share> share) noexcept;
 
-    static detail::lender lender_of(const std::shared_ptr<detail::share>& share);
+    static detail::lease_executor executor_of(const std::shared_ptr<detail::share>& share);
 
     static void start_extend(
         std::shared_ptr<detail::share> share,

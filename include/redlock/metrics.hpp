@@ -17,7 +17,7 @@ struct metrics
     std::uint64_t contended = 0;          ///< Acquisitions that ended because of another owner.
     std::uint64_t failed = 0;             ///< Acquisitions that ended with another error.
     std::uint64_t extended = 0;           ///< Extensions, automatic ones included.
-    std::uint64_t extensions_failed = 0;  ///< Extensions that did not prolong the lease.
+    std::uint64_t extensions_failed = 0;  ///< Extensions that did not extend the lease.
     std::uint64_t lost = 0;               ///< Holds that ended before they were released.
     std::uint64_t released = 0;           ///< Holds that were released.
     std::uint64_t held = 0;               ///< Holds now. Leases of one owner may share one.

@@ -5,7 +5,7 @@
 #include <redlock/detail/deliver.hpp>
 #include <redlock/detail/export.hpp>
 #include <redlock/detail/initiate.hpp>
-#include <redlock/detail/lender.hpp>
+#include <redlock/detail/lease_executor.hpp>
 #include <redlock/diagnostics.hpp>
 #include <redlock/error.hpp>
 #include <redlock/lease.hpp>
@@ -182,7 +182,7 @@ REDLOCK_EXPORT void start_wait_stop(
 template <class Token>
 auto async_wait_stop(client& locks, const lease& held, milliseconds stop_before, Token&& token)
 {
-    const lender by(locks.get_executor());
+    const lease_executor by(locks.get_executor());
     return initiate<void(error_code)>(
         std::forward<Token>(token),
         by.get_executor(),

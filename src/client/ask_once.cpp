@@ -94,10 +94,10 @@ vote_round_ptr start_round(acquisition& acquiring, place taken)
     acquiring.above =
         std::max(acquiring.corrected ? acquiring.above : fencing_token(), options.fence_at_least);
     // A fresh id for every round: a delayed release of the last one must not match this one.
-    const auto about = client.rounds.new_attempt(acquiring.wanted, acquiring.above);
-    const queue_entry entry = acquiring.queue.entry(about->token);
+    const auto tried = client.rounds.new_attempt(acquiring.wanted, acquiring.above);
+    const queue_entry entry = acquiring.queue.entry(tried->token);
     auto made = client.rounds.make_vote(
-        {.what = verb::acquire, .about = about, .ttl = options.ttl, .entry = entry}
+        {.what = verb::acquire, .attempt = tried, .ttl = options.ttl, .entry = entry}
     );
     made->occupy(std::move(taken));
     if (options.report)
@@ -185,7 +185,7 @@ task<error_code> ask_once(acquisition& acquiring)
     else if (const error_code ec = co_await until_placed(acquiring, taken))
         co_return ec;
     const auto asked = start_round(acquiring, taken ? std::move(*taken) : place());
-    error_code interrupted = co_await client.life.decided(*asked);
+    error_code interrupted = co_await client.life.until_decided(*asked);
     if (!client.life.running())
         interrupted = asio::error::operation_aborted;
 
@@ -206,7 +206,7 @@ task<error_code> ask_once(acquisition& acquiring)
         if (!interrupted && wants_holders(acquiring, *asked, judged.verdict))
         {
             holders = client.rounds.ask_holders(*asked);
-            interrupted = co_await client.life.decided(*holders);
+            interrupted = co_await client.life.until_decided(*holders);
         }
         acquiring.queue.lose_round(*asked, holders.get());
     }

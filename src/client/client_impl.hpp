@@ -6,10 +6,10 @@
 
 #include "client/bodies.hpp"
 #include "client/client_loop.hpp"
+#include "client/events.hpp"
 #include "client/holds.hpp"
 #include "client/life.hpp"
 #include "client/lines.hpp"
-#include "client/monitor.hpp"
 #include "client/roster.hpp"
 #include "client/rounds.hpp"
 #include "client/window.hpp"
@@ -74,7 +74,7 @@ public:
     const client_loop loop;
     roster nodes;
     detail::life life;
-    monitor events;
+    detail::events events;
     lines waiting;
     window acquisitions;
     window extensions;

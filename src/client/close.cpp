@@ -45,7 +45,7 @@ task<error_code> release_all(client_impl& client, hold_list& held, time_point gi
     }
     for (std::size_t i = 0; i < held.size(); ++i)
     {
-        if (const error_code ec = co_await client.life.released(*asked[i]))
+        if (const error_code ec = co_await client.life.until_confirmed(*asked[i]))
             co_return ec;
         if (!asked[i]->confirmations().confirmed())
             unconfirmed.push_back(held[i]);
@@ -58,12 +58,12 @@ task<error_code> release_all(client_impl& client, hold_list& held, time_point gi
 /// @param ended What is to be released.
 task<error_code> end_all(client_impl& client, hold_list& ended)
 {
-    std::size_t left = max_releasing;
+    std::size_t budget = max_releasing;
     for (const auto& each : client.held.all())
     {
-        if (left-- == 0)
+        if (budget-- == 0)
         {
-            left = max_releasing;
+            budget = max_releasing;
             if (const error_code ec = co_await client.life.let_others_run())
                 co_return ec;
         }
@@ -108,21 +108,21 @@ task<error_code> until_released(client_impl& client, time_point limit)
 
 task<error_code> release_everything(client_impl& client)
 {
-    hold_list left;
-    if (const error_code ec = co_await end_all(client, left))
+    hold_list unreleased;
+    if (const error_code ec = co_await end_all(client, unreleased))
         co_return ec;
     milliseconds longest{0};
-    for (const auto& each : left)
+    for (const auto& each : unreleased)
         longest = std::max(longest, each->longest_ttl);
     const time_point give_up = core::shifted(client.now(), longest).steady;
     const time_point last_key_ends = std::max(give_up, client.rounds.last_key_ends());
 
-    while (!left.empty() && client.now().steady < give_up)
+    while (!unreleased.empty() && client.now().steady < give_up)
     {
-        if (const error_code ec = co_await release_all(client, left, give_up))
+        if (const error_code ec = co_await release_all(client, unreleased, give_up))
             co_return ec;
         const auto again = core::shifted(client.now(), repeat_interval).steady;
-        if (left.empty() || again >= give_up)
+        if (unreleased.empty() || again >= give_up)
             break;
         pause sleep(*client.loop.end_of_turn);
         if (const error_code ec = co_await client.life.sleep_until(sleep, again))

@@ -71,7 +71,7 @@ task<result<vote_round_ptr>> ask(
     {
         place now_taken = corrected ? place(client.extensions) : std::move(taken);
         const auto asked = client.rounds.make_vote(
-            {.what = verb::extend, .about = held->granted_by().about(), .ttl = ttl}
+            {.what = verb::extend, .attempt = held->granted_by().attempt(), .ttl = ttl}
         );
         asked->occupy(std::move(now_taken));
         if (automatic)
@@ -107,7 +107,7 @@ error_code settle(hold& held, const vote_round& asked, milliseconds ttl, core::i
     // The quorum must have been seen before the old deadline: after it the lease had expired, and
     // an expired lease is never revived.
     const auto until = core::valid_until(asked.started(), ttl, client.config.clock_drift);
-    if (!outcome && held.state()->prolong(now, until))
+    if (!outcome && held.state()->extend(now, until))
         return {};
     // Without a majority it is over, whatever the deadline says. A minority may still have the key:
     // it holds nothing for us.

@@ -13,17 +13,17 @@ namespace {
 /// Ends `left` at once, and lets `then` finish that on the strand of its client: in place if this
 /// is there, or what the program starts next would overtake it.
 template <class Then>
-void end_in_background(std::shared_ptr<share> left, Then then) noexcept
+void end_in_background(std::shared_ptr<share> leaving, Then then) noexcept
 {
-    client_impl& client = *left->held()->client();
+    client_impl& client = *leaving->held()->client();
     // In a child process this is a copy, and what it stands for belongs to the parent.
     if (!client.life.at_home())
         return;
-    const auto ended = left->end();
+    const auto ended = leaving->end();
     if (ended == core::lease_end::nothing)
         return;
-    enter(client.loop.strand, [left = std::move(left), ended, then]() {
-        hold& held = *left->held();
+    enter(client.loop.strand, [leaving = std::move(leaving), ended, then]() {
+        hold& held = *leaving->held();
         if (ended == core::lease_end::hold)
             then(held);
         else
@@ -114,14 +114,14 @@ core::lease_end share::end() noexcept
     return state->leave(part_, now);
 }
 
-void share::release_in_background(std::shared_ptr<share> left) noexcept
+void share::release_in_background(std::shared_ptr<share> leaving) noexcept
 {
-    end_in_background(std::move(left), [](hold& held) { held.client()->held.give_back(held); });
+    end_in_background(std::move(leaving), [](hold& held) { held.client()->held.give_back(held); });
 }
 
-void share::abandon(std::shared_ptr<share> left) noexcept
+void share::abandon(std::shared_ptr<share> leaving) noexcept
 {
-    end_in_background(std::move(left), [](hold& held) {
+    end_in_background(std::move(leaving), [](hold& held) {
         held.granted_by().abandon();
         held.client()->held.remove(held);
     });

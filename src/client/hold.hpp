@@ -81,9 +81,9 @@ public:
     );
 
     [[nodiscard]] const std::shared_ptr<client_impl>& client() const noexcept { return client_; }
-    [[nodiscard]] const demand& wanted() const noexcept { return *granted_by_->about()->of; }
+    [[nodiscard]] const demand& wanted() const noexcept { return *granted_by_->attempt()->of; }
     [[nodiscard]] std::string_view resource() const noexcept { return wanted().resource(); }
-    [[nodiscard]] fencing_token fence() const noexcept { return granted_by_->about()->token; }
+    [[nodiscard]] fencing_token fence() const noexcept { return granted_by_->attempt()->token; }
     [[nodiscard]] vote_round& granted_by() const noexcept { return *granted_by_; }
 
     /// The place of its acquisition in the queues of the nodes.
@@ -188,10 +188,10 @@ public:
     core::lease_end end() noexcept;
 
     /// Releases what a lease had that is going away.
-    static void release_in_background(std::shared_ptr<share> left) noexcept;
+    static void release_in_background(std::shared_ptr<share> leaving) noexcept;
 
     /// Leaves the keys of a lease to their ttl.
-    static void abandon(std::shared_ptr<share> left) noexcept;
+    static void abandon(std::shared_ptr<share> leaving) noexcept;
 
     class attention;
 

@@ -36,7 +36,7 @@ holds::holds(
     rounds& asking,
     window& extensions,
     lines& waiting,
-    monitor& events
+    events& events
 )
     : loop_(loop),
       life_(of),
@@ -165,13 +165,13 @@ void holds::clear()
     // The client may be destroyed in any thread when all is forgotten, and its timer must not find
     // this.
     deadline::forget();
-    if (!turn_task::is_linked())
+    if (!deferred::is_linked())
         on_turn_end();
 }
 
 void holds::on_turn_end()
 {
-    for (std::size_t left = max_looks; left > 0 && !holds_.empty(); --left)
+    for (std::size_t budget = max_looks; budget > 0 && !holds_.empty(); --budget)
     {
         hold& each = *holds_.begin()->kept;
         each.interrupt();
@@ -209,8 +209,8 @@ void holds::look()
     const core::instant now = loop_.now();
     const core::nanoseconds time = time_.read(now);
     // What is left is looked at as soon as other handlers of the loop have run.
-    std::size_t left = max_looks;
-    for (; left > 0 && !holds_.empty() && holds_.begin()->look_at <= time; --left)
+    std::size_t budget = max_looks;
+    for (; budget > 0 && !holds_.empty() && holds_.begin()->look_at <= time; --budget)
         look_at(*holds_.begin()->kept, now);
     arm(now);
 }
@@ -269,7 +269,7 @@ void holds::extend_soon(hold& due)
 /// Nothing is sent without a quorum of ready nodes. It is a failed extension all the same.
 void holds::tell_of_the_absent(hold& due)
 {
-    const auto asked = rounds_.ask_the_absent(due.granted_by().about());
+    const auto asked = rounds_.ask_the_absent(due.granted_by().attempt());
     const error_code ec = asked->error_for(asked->tally().by_votes());
     due.note_extension(ec);
     events_.extended(due, ec, loop_.now());
@@ -298,9 +298,9 @@ void holds::on_extended(hold& held, core::instant asked, error_code outcome)
     {
         const core::instant now = loop_.now();
         static_cast<void>(time_.read(now));
-        const auto left = core::remaining(now, held.valid_until());
+        const auto remaining = core::remaining(now, held.valid_until());
         if (outcome)
-            held.schedule.failed(time_.read(now), left, jitter_());
+            held.schedule.failed(time_.read(now), remaining, jitter_());
         else
             held.schedule.granted(time_.at(asked), held.extended_by, jitter_());
         put_again(held, now);

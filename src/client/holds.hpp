@@ -2,10 +2,10 @@
 #define REDLOCK_SRC_CLIENT_HOLDS_HPP
 
 #include "client/client_loop.hpp"
+#include "client/events.hpp"
 #include "client/hold.hpp"
 #include "client/life.hpp"
 #include "client/lines.hpp"
-#include "client/monitor.hpp"
 #include "client/rounds.hpp"
 #include "core/faster_clock.hpp"
 #include "loop/deadlines.hpp"
@@ -38,7 +38,7 @@ inline constexpr core::nanoseconds longest_sleep = std::chrono::milliseconds(500
 
     A hold is kept alive here until it is over. Used on the strand only.
 */
-class holds final : public deadline, private turn_task
+class holds final : public deadline, private deferred
 {
 public:
     holds(
@@ -47,7 +47,7 @@ public:
         rounds& asking,
         window& extensions,
         lines& waiting,
-        monitor& events
+        events& events
     );
 
     /// Takes up a hold that was just granted, by a round that started at `asked`.
@@ -121,7 +121,7 @@ private:
     rounds& rounds_;
     window& extensions_;
     lines& lines_;
-    monitor& events_;
+    events& events_;
     boost::intrusive::multiset<upkeep, boost::intrusive::compare<sooner>> holds_;
     std::unordered_map<std::string_view, hold*> by_resource_;
     suspension::list told_;  ///< Operations that waited for a loss, and are about to go on.

@@ -71,7 +71,7 @@ private:
             return finish(error::invalid_argument);
 
         const attempt_id note = random_ids().next();
-        group_.look_note.assign(note.begin(), note.end());
+        group_.seal.assign(note.begin(), note.end());
         open_ = votes_.size();
         for (std::size_t node = 0; node < votes_.size(); ++node)
         {

@@ -13,7 +13,7 @@ error_code detail::loss_of(const lease& held, error_code waited)
 {
     if (waited != boost::asio::error::operation_aborted && waited != error::not_running)
         return waited;
-    // Nobody has told, for the owner or the client ended first. The clock knows.
+    // No loss was reported, for the owner or the client ended first. The clock knows.
     const auto& share = held.share_;
     if (!share || !share->lost_at(share->held()->client()->now()))
         return {};
@@ -81,9 +81,10 @@ void lease::abandon() noexcept
         detail::share::abandon(std::move(share_));
 }
 
-detail::lender lease::lender_of(const std::shared_ptr<detail::share>& share)
+detail::lease_executor lease::executor_of(const std::shared_ptr<detail::share>& share)
 {
-    return share ? detail::lender(share->held()->client()->executor) : detail::lender();
+    return share ? detail::lease_executor(share->held()->client()->executor)
+                 : detail::lease_executor();
 }
 
 void lease::start_extend(

@@ -79,10 +79,10 @@ public:
     [[nodiscard]] task<error_code> let_others_run();
 
     /// Waits until the round is decided. Fails with operation_aborted or not_running.
-    [[nodiscard]] auto decided(round& asked) { return asked.wait(operations_.list()); }
+    [[nodiscard]] auto until_decided(round& asked) { return asked.wait(operations_.list()); }
 
     /// The same for a release, which goes on when the client closes.
-    [[nodiscard]] auto released(release_round& asked)
+    [[nodiscard]] auto until_confirmed(release_round& asked)
     {
         auto wait = asked.wait(releasing_.list());
         return release_wait<decltype(wait)>{wait, *this};

@@ -152,7 +152,7 @@ private:
     time_point next_ = time_point::max();
 };
 
-/** Who of a client waits for what: a line for each resource that somebody acquires.
+/** The lines of a client: one for each resource that is being acquired.
 
     Only the first of a line asks the nodes. So the acquisitions of one client neither take votes
     from each other nor overtake each other, and a thousand of them cost the nodes as much as one.

@@ -39,7 +39,7 @@ namespace redlock::detail {
 
 /// Releases what `left` had, which the caller has ended like that.
 [[nodiscard]] task<result<release_outcome>> release(
-    std::shared_ptr<share> left,
+    std::shared_ptr<share> leaving,
     core::lease_end ended
 );
 

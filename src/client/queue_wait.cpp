@@ -63,7 +63,7 @@ queue_entry queue_wait::entry(fencing_token token)
 void queue_wait::lose_round(const vote_round& lost, const whole_round* holders)
 {
     place_.lose_round();
-    last_ = lost.about();
+    last_ = lost.attempt();
     // The guarded script says with its denial how long the holder has left.
     free_after_ = holders ? time_to_free(lost, *holders) : time_to_free(lost, lost);
     position_.reset();
@@ -120,7 +120,7 @@ task<error_code> queue_wait::begin_watching(time_point at)
         co_return boost::asio::error::operation_aborted;
     watching_ = !in_line_.woken();
     if (watching_)
-        client_.rounds.watch_key(last_, client_.weak_from_this());
+        client_.rounds.track_key(last_, client_.weak_from_this());
     co_return error_code();
 }
 
@@ -137,7 +137,7 @@ task<error_code> queue_wait::sleep_watching(time_point until)
         const bool connected = client_.nodes.connections() != before;
         if (!connected || in_line_.is_called() || client_.now().steady >= next)
             co_return error_code();
-        client_.rounds.watch_key(last_, client_.weak_from_this());
+        client_.rounds.track_key(last_, client_.weak_from_this());
     }
 }
 

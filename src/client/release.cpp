@@ -14,9 +14,9 @@ release_outcome outcome_of(const core::release_count& count) noexcept
 
 }  // namespace
 
-task<result<release_outcome>> release(std::shared_ptr<share> left, core::lease_end ended)
+task<result<release_outcome>> release(std::shared_ptr<share> leaving, core::lease_end ended)
 {
-    hold& held = *left->held();
+    hold& held = *leaving->held();
     client_impl& client = *held.client();
     switch (ended)
     {
@@ -34,7 +34,7 @@ task<result<release_outcome>> release(std::shared_ptr<share> left, core::lease_e
     auto outcome = release_outcome::already_gone;
     if (asked)
     {
-        if (const error_code ec = co_await client.life.released(*asked))
+        if (const error_code ec = co_await client.life.until_confirmed(*asked))
             co_return ec;
         outcome = outcome_of(asked->confirmations());
     }

@@ -182,8 +182,8 @@ bool vote_round::may_be_granted() const noexcept
 
 void vote_round::leave_place() noexcept
 {
-    if (window* const left = std::exchange(place_in_, nullptr))
-        left->leave();
+    if (window* const from = std::exchange(place_in_, nullptr))
+        from->leave();
 }
 
 node_set vote_round::deniers() const noexcept
@@ -231,7 +231,7 @@ node_set vote_round::touched() const noexcept
     return result;
 }
 
-void watch_round::on_reply(std::size_t node, const reply& answer) noexcept
+void track_round::on_reply(std::size_t node, const reply& answer) noexcept
 {
     if (answer.held_for == milliseconds(0))
     {

@@ -179,10 +179,10 @@ public:
 
 /// How long a key has left, asked so that its change wakes the acquisition that waits. Tells the
 /// client of nodes on which the key has gone already.
-class watch_round final : public round
+class track_round final : public round
 {
 public:
-    watch_round(subject of, turn& end_of_turn, std::weak_ptr<client_impl> client)
+    track_round(subject of, turn& end_of_turn, std::weak_ptr<client_impl> client)
         : round(std::move(of), end_of_turn), client_(std::move(client))
     {
     }

@@ -44,7 +44,7 @@ std::shared_ptr<const attempt> rounds::new_attempt(
 template <class Round, class... More>
 boost::intrusive_ptr<Round> rounds::make(wording says, More&&... more)
 {
-    const fencing_token token = says.about->token;
+    const fencing_token token = says.attempt->token;
     says.serial = ++last_serial_;
     says.stamp = token && says.what == verb::extend ? times_.now() : token.value();
     // The time is taken before anything is sent: validity counts from here.
@@ -85,9 +85,9 @@ void rounds::put_to(const node_set& some, const boost::intrusive_ptr<round>& ask
     set_deadline(*asked);
 }
 
-vote_round_ptr rounds::ask_the_absent(std::shared_ptr<const attempt> about)
+vote_round_ptr rounds::ask_the_absent(std::shared_ptr<const attempt> tried)
 {
-    const auto asked = make_vote({.what = verb::acquire, .about = std::move(about)});
+    const auto asked = make_vote({.what = verb::acquire, .attempt = std::move(tried)});
     for (std::size_t node = 0; node < nodes_.size(); ++node)
     {
         const node_state now = nodes_[node].status().state;
@@ -105,7 +105,7 @@ release_round_ptr rounds::release(vote_round& left_behind, milliseconds ttl, cor
     queue_entry entry = left_behind.entry();
     entry.move = move;
     const auto asked = make<release_round>(
-        {.what = verb::release, .about = left_behind.about(), .ttl = ttl, .entry = entry}
+        {.what = verb::release, .attempt = left_behind.attempt(), .ttl = ttl, .entry = entry}
     );
     releases_.add(*asked);
     last_key_ends_ = std::max(last_key_ends_, core::shifted(asked->started(), ttl).steady);
@@ -118,29 +118,29 @@ release_round_ptr rounds::release(vote_round& left_behind, milliseconds ttl, cor
 
 whole_round_ptr rounds::ask_holders(const vote_round& lost)
 {
-    const auto asked = make<whole_round>({.what = verb::holder, .about = lost.about()});
+    const auto asked = make<whole_round>({.what = verb::holder, .attempt = lost.attempt()});
     put_to(lost.deniers(), asked);
     return asked;
 }
 
-void rounds::watch_key(std::shared_ptr<const attempt> about, std::weak_ptr<client_impl> client)
+void rounds::track_key(std::shared_ptr<const attempt> tried, std::weak_ptr<client_impl> client)
 {
     put_to_all(
-        make<watch_round>({.what = verb::watch, .about = std::move(about)}, std::move(client))
+        make<track_round>({.what = verb::track, .attempt = std::move(tried)}, std::move(client))
     );
 }
 
-void rounds::leave_queues(std::shared_ptr<const attempt> about)
+void rounds::leave_queues(std::shared_ptr<const attempt> tried)
 {
-    put_to_all(make<whole_round>({.what = verb::leave, .about = std::move(about)}));
+    put_to_all(make<whole_round>({.what = verb::leave, .attempt = std::move(tried)}));
 }
 
 void rounds::leave_queue(std::size_t node, std::string_view resource)
 {
     const auto nothing = std::make_shared<demand>(resource, acquire_options());
     nothing->put_in_front(config_.key_prefix);
-    auto about = new_attempt(nothing, fencing_token());
-    put(node, make<whole_round>({.what = verb::leave, .about = std::move(about)}));
+    auto tried = new_attempt(nothing, fencing_token());
+    put(node, make<whole_round>({.what = verb::leave, .attempt = std::move(tried)}));
 }
 
 void rounds::set_deadline(round& asked)

@@ -57,7 +57,7 @@ public:
     void put_to_all(const boost::intrusive_ptr<round>& asked);
 
     /// A round that is not sent: what the nodes say that are not ready.
-    [[nodiscard]] vote_round_ptr ask_the_absent(std::shared_ptr<const attempt> about);
+    [[nodiscard]] vote_round_ptr ask_the_absent(std::shared_ptr<const attempt> tried);
 
     /// Starts to release what an attempt may have left behind, on every node that was sent it.
     /// `ttl`: how long its keys may live from now.
@@ -71,10 +71,10 @@ public:
 
     /// Asks the nodes to wake the acquisition that waits when the key changes.
     /// @param client Is told of nodes on which it has gone already.
-    void watch_key(std::shared_ptr<const attempt> about, std::weak_ptr<client_impl> client);
+    void track_key(std::shared_ptr<const attempt> tried, std::weak_ptr<client_impl> client);
 
     /// Leaves the queues of the nodes: nobody here waits for the key any more.
-    void leave_queues(std::shared_ptr<const attempt> about);
+    void leave_queues(std::shared_ptr<const attempt> tried);
 
     /// The same for a node that has woken this client in vain.
     void leave_queue(std::size_t node, std::string_view resource);

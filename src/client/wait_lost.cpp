@@ -60,14 +60,14 @@ task<error_code> wait_stop(share::attention given, milliseconds stop_before)
         if (const auto ended = end_of_wait(watched))
             co_return *ended;
         const core::instant now = client.now();
-        const auto left = core::remaining(now, held.valid_until()) - stop_before;
-        if (left <= core::nanoseconds(0))
+        const auto remaining = core::remaining(now, held.valid_until()) - stop_before;
+        if (remaining <= core::nanoseconds(0))
         {
             client.held.extend_no_more(held);
             co_return to_error(held.end_at_deadline());
         }
         pause change(*client.loop.end_of_turn);
-        const auto next = core::shifted(now, std::min(left, longest_sleep)).steady;
+        const auto next = core::shifted(now, std::min(remaining, longest_sleep)).steady;
         if (const error_code ec = co_await client.life.sleep_until(change, next, held.lost_waiting))
             co_return ec;
     }

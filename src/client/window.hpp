@@ -57,7 +57,7 @@ private:
     Without a quorum of ready nodes the window is closed: there is no place. Places are given at the
     end of a turn. Used on the strand only, except where noted.
 */
-class window final : private turn_task
+class window final : private deferred
 {
 public:
     enum class order : std::uint8_t

@@ -18,7 +18,7 @@ constexpr int jitter_share = 10;
 /// 1.2 s, with 1 s left about 0.1 s.
 constexpr int tries_in_the_rest = 8;
 
-/// Nobody is asked more often than this, however close the end.
+/// Nodes are asked no more often than this, however close the end.
 constexpr nanoseconds shortest_pause = 5ms;
 
 /// Something from 0 to `limit`.

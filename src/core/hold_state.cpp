@@ -24,12 +24,12 @@ bool hold_state::join(instant now) noexcept
     return true;
 }
 
-lease_end hold_state::leave(lease_part& left, std::optional<instant> now) noexcept
+lease_end hold_state::leave(lease_part& leaving, std::optional<instant> now) noexcept
 {
-    if (std::exchange(left.ended, true))
+    if (std::exchange(leaving.ended, true))
         return lease_end::nothing;
-    left.was_lost = is_loss() || expired_ || (now && lost_at(*now));
-    attending_ -= std::exchange(left.attending, 0);
+    leaving.was_lost = is_loss() || expired_ || (now && lost_at(*now));
+    attending_ -= std::exchange(leaving.attending, 0);
     if (--leases_ > 0)
         return lease_end::lease;
     static_cast<void>(finish(hold_end::given_back));
@@ -52,7 +52,7 @@ void hold_state::end_attention(lease_part& to) noexcept
     --attending_;
 }
 
-bool hold_state::prolong(instant now, instant valid_until) noexcept
+bool hold_state::extend(instant now, instant valid_until) noexcept
 {
     if (over_at(now))
         return false;

@@ -68,7 +68,7 @@ public:
 
     /// Ends a lease, and gives the hold back with the last one.
     /// @param now Needed only if something attends to the lease: reading the clock takes time.
-    [[nodiscard]] lease_end leave(lease_part& left, std::optional<instant> now) noexcept;
+    [[nodiscard]] lease_end leave(lease_part& leaving, std::optional<instant> now) noexcept;
 
     /// Something begins or ends to attend to a lease. Does nothing once that has ended.
     void begin_attention(lease_part& to) noexcept;
@@ -76,7 +76,7 @@ public:
 
     /// Moves the deadline forward, unless the hold is over. Never moves it back.
     /// @return Whether the resource is still held.
-    [[nodiscard]] bool prolong(instant now, instant valid_until) noexcept;
+    [[nodiscard]] bool extend(instant now, instant valid_until) noexcept;
 
     /// Ends the hold. @return False if it had ended before.
     [[nodiscard]] bool finish(hold_end how) noexcept;

@@ -36,8 +36,8 @@ std::optional<milliseconds> node_life::quarantine_left(time_point now) const
 {
     if (status_.state != node_state::quarantined || !quarantined_until_)
         return std::nullopt;
-    const auto left = std::chrono::ceil<milliseconds>(*quarantined_until_ - now);
-    return std::max(left, milliseconds(0));
+    const auto remaining = std::chrono::ceil<milliseconds>(*quarantined_until_ - now);
+    return std::max(remaining, milliseconds(0));
 }
 
 node_news node_life::await_marker()
@@ -52,17 +52,17 @@ node_news node_life::await_marker()
     );
 }
 
-node_news node_life::quarantine(milliseconds left, time_point now)
+node_news node_life::quarantine(milliseconds remaining, time_point now)
 {
     // One without an end was made by hand. It is asked again after a day.
-    left = std::min(left, max_ttl);
+    remaining = std::min(remaining, max_ttl);
     // Its own count may be a millisecond behind ours. Should it be more, it says so itself.
-    left += milliseconds(1);
-    quarantined_until_ = now + left;
+    remaining += milliseconds(1);
+    quarantined_until_ = now + remaining;
     return change(
         node_state::quarantined,
         reason::quarantined,
-        "it may have forgotten locks and does not vote for " + std::to_string(left.count()) +
+        "it may have forgotten locks and does not vote for " + std::to_string(remaining.count()) +
             " ms; if it is new, run redlock_initialize or call async_initialize_nodes before the "
             "first client to skip this wait"
     );

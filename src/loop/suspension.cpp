@@ -31,7 +31,7 @@ void suspension::wake_first(error_code outcome)
 
 void suspension::drop() noexcept
 {
-    turn_task::unlink();
+    deferred::unlink();
     if (const operation_frame* dropped = stop_waiting())
         dropped->outermost.destroy();
 }

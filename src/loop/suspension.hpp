@@ -25,7 +25,7 @@ using suspension_hook = boost::intrusive::list_base_hook<
     error. It is resumed at the end of the turn, never from within `wake()`. A wake-up that comes
     before the wait is kept.
 */
-class suspension : public suspension_hook, public turn_task, public deadline
+class suspension : public suspension_hook, public deferred, public deadline
 {
 public:
     /// The points at which the operations of a client wait.

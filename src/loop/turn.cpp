@@ -12,17 +12,17 @@ turn::turn(asio::any_io_executor executor, strand_type strand)
 {
 }
 
-void turn::defer(turn_task& task)
+void turn::defer(deferred& task)
 {
     put_off(task, tasks_);
 }
 
-void turn::defer_write(turn_task& task)
+void turn::defer_write(deferred& task)
 {
     put_off(task, writes_);
 }
 
-void turn::defer_to_next(turn_task& task)
+void turn::defer_to_next(deferred& task)
 {
     if (!task.is_linked())
         next_.push_back(task);
@@ -30,19 +30,19 @@ void turn::defer_to_next(turn_task& task)
         post_end();
 }
 
-void turn::defer_last(turn_task& task)
+void turn::defer_last(deferred& task)
 {
     put_off(task, last_);
 }
 
-void turn::defer_first(turn_task& task)
+void turn::defer_first(deferred& task)
 {
     task.unlink();
     tasks_.push_front(task);
     schedule();
 }
 
-void turn::put_off(turn_task& task, task_list& to)
+void turn::put_off(deferred& task, task_list& to)
 {
     if (!task.is_linked())
         to.push_back(task);
@@ -96,21 +96,21 @@ void turn::work_off()
     working_ = true;
     if (first_)
         first_();
-    std::size_t left = max_tasks;
-    while (turn_task* const task = take_next(left))
+    std::size_t budget = max_tasks;
+    while (deferred* const task = take_next(budget))
         task->on_turn_end();
     working_ = false;
 }
 
 /// @return Null if enough is done, and written.
-turn_task* turn::take_next(std::size_t& left)
+deferred* turn::take_next(std::size_t& budget)
 {
-    const bool goes_on = left > 0 && !tasks_.empty();
+    const bool goes_on = budget > 0 && !tasks_.empty();
     task_list& from = goes_on ? tasks_ : !writes_.empty() ? writes_ : last_;
     if (from.empty())
         return nullptr;
-    left -= goes_on;
-    turn_task& task = from.front();
+    budget -= goes_on;
+    deferred& task = from.front();
     from.pop_front();
     return &task;
 }

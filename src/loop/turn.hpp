@@ -15,15 +15,15 @@
 namespace redlock::detail {
 
 /// Work put off to the end of the current turn. Destroying it takes it out of the queue.
-class turn_task : public boost::intrusive::list_base_hook<
-                      boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
+class deferred : public boost::intrusive::list_base_hook<
+                     boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
 {
 public:
     /// Does the work. Called on the strand, with the task out of the queue; may destroy the task.
     virtual void on_turn_end() = 0;
 
 protected:
-    ~turn_task() = default;
+    ~deferred() = default;
 };
 
 /** The end of the current turn of the event loop.
@@ -64,19 +64,19 @@ public:
     }
 
     /// Puts `task` off to the end of this turn. Does nothing if it is put off already.
-    void defer(turn_task& task);
+    void defer(deferred& task);
 
     /// The same, before everything else that is put off: what must be known before replies are.
-    void defer_first(turn_task& task);
+    void defer_first(deferred& task);
 
     /// The same, when no other task is left: what writes. An end that has done enough calls it too.
-    void defer_write(turn_task& task);
+    void defer_write(deferred& task);
 
     /// The same, after all others that write.
-    void defer_last(turn_task& task);
+    void defer_last(deferred& task);
 
     /// The same, to the next end and not to this one: other handlers of the loop come between.
-    void defer_to_next(turn_task& task);
+    void defer_to_next(deferred& task);
 
     /// So many tasks are done at an end. A task takes some microseconds.
     static constexpr std::size_t max_tasks = 256;
@@ -90,11 +90,10 @@ public:
     void begin_with(std::function<void()> first) { first_ = std::move(first); }
 
 private:
-    using task_list =
-        boost::intrusive::list<turn_task, boost::intrusive::constant_time_size<false>>;
+    using task_list = boost::intrusive::list<deferred, boost::intrusive::constant_time_size<false>>;
 
-    void put_off(turn_task& task, task_list& to);
-    [[nodiscard]] turn_task* take_next(std::size_t& left);
+    void put_off(deferred& task, task_list& to);
+    [[nodiscard]] deferred* take_next(std::size_t& budget);
     void schedule();
     void post_end();
     void on_posted_end();

@@ -8,13 +8,13 @@ void waiting_list::wake_all(error_code outcome)
 {
     outcome_ = outcome;
     to_wake_.splice(to_wake_.end(), waiting_);
-    if (!turn_task::is_linked())
+    if (!deferred::is_linked())
         on_turn_end();
 }
 
 void waiting_list::on_turn_end()
 {
-    for (std::size_t left = turn::max_tasks; left > 0 && !to_wake_.empty(); --left)
+    for (std::size_t budget = turn::max_tasks; budget > 0 && !to_wake_.empty(); --budget)
     {
         suspension& next = to_wake_.front();
         to_wake_.pop_front();
@@ -27,7 +27,7 @@ void waiting_list::on_turn_end()
 
 void waiting_list::drop_all() noexcept
 {
-    turn_task::unlink();
+    deferred::unlink();
     for (suspension::list* each : {&waiting_, &to_wake_, &woken_})
     {
         while (!each->empty())

@@ -11,7 +11,7 @@ namespace redlock::detail {
     They are woken all together, however many there are: some of them in each turn, so that the loop
     stays free for others. Used on the strand only.
 */
-class waiting_list final : private turn_task
+class waiting_list final : private deferred
 {
 public:
     /// @param end_of_turn Must live as long as operations wait.

@@ -47,7 +47,7 @@ bool is_worth_another(const command& put, const answer& said) noexcept
 {
     if (put.script != script_form::hash || (put.is_list() && !said.of_all))
         return false;
-    // Somebody flushed the scripts. Or there is one key in the list that the user may not touch,
+    // The scripts were flushed. Or there is one key in the list that the user may not touch,
     // for which the others must not pay.
     return said.is_error("NOSCRIPT") || (put.is_list() && said.is_error("NOPERM"));
 }

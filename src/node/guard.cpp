@@ -115,7 +115,7 @@ std::optional<guard> make_guard(const client_config& config)
     guard made;
     made.marker_key = own_key("redlock:marker", config);
     made.quarantine_key = own_key("redlock:quarantine", config);
-    made.look_key = own_key("redlock:look", config);
+    made.seal_key = own_key("redlock:look", config);
     made.fingerprint = make_fingerprint(config);
     made.quarantine = core::quarantine_for(config.ttl_max, config.clock_window);
     made.constants = make_constants(config, made);

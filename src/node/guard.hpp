@@ -16,7 +16,7 @@ struct guard
     // made of several prefixes.
     std::string marker_key;
     std::string quarantine_key;
-    std::string look_key;  ///< The note of an initialization.
+    std::string seal_key;  ///< The note of an initialization.
 
     /// The settings that all clients of a database must share, as kept in the marker. No
     /// fingerprint is the beginning of another one.

@@ -31,7 +31,7 @@ struct link_group
 
     /// Not empty: only look whether the nodes are marked, leave this note on them, and admit none.
     /// For `async_initialize_nodes`.
-    std::string look_note{};
+    std::string seal{};
 };
 
 /// Reads the files that TLS needs, so not in a handler.

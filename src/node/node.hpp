@@ -32,10 +32,10 @@ namespace redlock::detail {
 enum class verb : std::uint8_t
 {
     acquire,  ///< Set the key to our attempt id if it does not exist. Granted or denied.
-    extend,   ///< Prolong the key's ttl if it is ours and shorter. Granted or denied.
+    extend,   ///< Extend the key's ttl if it is ours and shorter. Granted or denied.
     release,  ///< Delete the key if it is ours. Granted: deleted. Denied: not there, or not ours.
     holder,   ///< Tell how long the key has left. Granted, with `reply::held_for`.
-    watch,    ///< The same as `holder`, and wake us when the key changes.
+    track,    ///< The same as `holder`, and wake us when the key changes.
     leave,    ///< Leave the queue of the key, and what is reserved there to the next. Granted.
 };
 
@@ -97,7 +97,7 @@ struct wording
 {
     std::uint64_t serial = 0;  ///< Unlike that of every other question of the client.
     verb what = verb::acquire;
-    std::shared_ptr<const attempt> about;
+    std::shared_ptr<const detail::attempt> attempt;
 
     /// How long the key may live from now: what is asked for, or what may be left of it to delete.
     milliseconds ttl{0};
@@ -129,21 +129,21 @@ public:
     [[nodiscard]] const wording& says() const noexcept { return says_; }
     [[nodiscard]] std::uint64_t serial() const noexcept { return says_.serial; }
     [[nodiscard]] verb what() const noexcept { return says_.what; }
-    [[nodiscard]] const std::shared_ptr<const attempt>& about() const noexcept
+    [[nodiscard]] const std::shared_ptr<const detail::attempt>& attempt() const noexcept
     {
-        return says_.about;
+        return says_.attempt;
     }
-    [[nodiscard]] std::string_view key() const noexcept { return about()->of->key; }
+    [[nodiscard]] std::string_view key() const noexcept { return attempt()->of->key; }
     [[nodiscard]] std::string_view id() const noexcept
     {
-        return {about()->id.data(), about()->id.size()};
+        return {attempt()->id.data(), attempt()->id.size()};
     }
     [[nodiscard]] milliseconds ttl() const noexcept { return says_.ttl; }
     [[nodiscard]] std::uint64_t stamp() const noexcept { return says_.stamp; }
     [[nodiscard]] const queue_entry& entry() const noexcept { return says_.entry; }
 
     /// Whether it is put by the guarded scripts.
-    [[nodiscard]] bool guarded() const noexcept { return static_cast<bool>(about()->token); }
+    [[nodiscard]] bool guarded() const noexcept { return static_cast<bool>(attempt()->token); }
 
     /** Takes the answer of one node.
 

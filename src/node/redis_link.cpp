@@ -4,7 +4,7 @@
 #include "core/silence.hpp"
 #include "loop/awaited_value.hpp"
 #include "node/guard.hpp"
-#include "node/outbox.hpp"
+#include "node/pipeline.hpp"
 #include "node/refused_verbs.hpp"
 #include "wire/request.hpp"
 #include "wire/resp_reader.hpp"
@@ -60,7 +60,7 @@ struct given_credentials
     The connection owns this while it is open, and the alarm while it is set.
 */
 class redis_link_impl final : public redis_link,
-                              public turn_task,
+                              public deferred,
                               private connection::owner,
                               private vetting::link,
                               public std::enable_shared_from_this<redis_link_impl>
@@ -125,7 +125,7 @@ public:
         questions_.add(std::move(asked));
         if (questions_.is_full())
             return on_turn_end();
-        // Who owes answers gets its questions last: the others are likely to decide.
+        // A node that owes answers gets its questions last: the others are likely to decide.
         if (questions_.owed())
             ground_.end_of_turn->defer_last(*this);
         else
@@ -160,10 +160,10 @@ private:
 
     std::size_t on_input(std::string_view input) override
     {
-        std::string_view left = input;
+        std::string_view rest = input;
         while (!closing_)
         {
-            const auto part = reader_.next(left);
+            const auto part = reader_.next(rest);
             if (!part)
                 break;
             take(*part);
@@ -173,7 +173,7 @@ private:
         // There may be room now, or a question to be asked again.
         if (questions_.has_more())
             ground_.end_of_turn->defer_write(*this);
-        return input.size() - left.size();
+        return input.size() - rest.size();
     }
 
     void on_closed(error_code why) override
@@ -302,7 +302,7 @@ private:
 
     time_point now() const noexcept override { return ground_.time->now().steady; }
 
-    // turn_task
+    // deferred
 
     /// Writes the questions of this turn.
     void on_turn_end() override
@@ -464,7 +464,7 @@ private:
     vetting vetting_;
     texts told_;  ///< To the step of the vetting that is under way.
     texts pushed_;
-    outbox questions_;
+    pipeline questions_;
     refused_verbs refused_;
     core::silence silence_;
     bool replied_ = false;  ///< The server has, once at least.

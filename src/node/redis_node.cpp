@@ -135,12 +135,12 @@ private:
         send_pending_releases();
     }
 
-    void on_quarantined(milliseconds left) override
+    void on_quarantined(milliseconds remaining) override
     {
         if (life_.stopping())
             return;  // An answer that was on its way. No timer must outlive the session.
         const time_point from = now();
-        tell(life_.quarantine(left, from));
+        tell(life_.quarantine(remaining, from));
         pause_->set(from + *life_.quarantine_left(from), [self = weak_from_this()]() {
             if (const auto alive = self.lock())
                 alive->tell(alive->life_.end_quarantine());
@@ -163,15 +163,16 @@ private:
     /// answers to these.
     void send_pending_releases()
     {
-        std::size_t left = max_pending_at_once;
-        while (left > 0 && !pending_releases_.empty() && link_->unanswered() < core::max_unanswered)
+        std::size_t budget = max_pending_at_once;
+        while (budget > 0 && !pending_releases_.empty() &&
+               link_->unanswered() < core::max_unanswered)
         {
             pending_release next = std::move(pending_releases_.front());
             pending_releases_.pop_front();
             if (now() < next.until)
             {
                 link_->ask(std::move(next.asked));
-                --left;
+                --budget;
             }
         }
     }

@@ -33,7 +33,7 @@ void stamp(request& to, const question& asked, const guard*)
 
 void token(request& to, const question& asked, const guard*)
 {
-    to.add(asked.about()->token.value());
+    to.add(asked.attempt()->token.value());
 }
 
 void ttl(request& to, const question& asked, const guard*)
@@ -95,7 +95,7 @@ void put_pttl(request& to, const question& asked)
 
 /// The server tells of the keys that the next command reads. Where it does not, this is an error,
 /// and the next command answers all the same.
-void put_watch(request& to, const question& asked)
+void put_track(request& to, const question& asked)
 {
     to.push("CLIENT", "CACHING", "YES");
     put_pttl(to, asked);
@@ -143,12 +143,12 @@ std::optional<milliseconds> to_time_left(std::optional<std::int64_t> pttl) noexc
 
 reply read_pttl(const answer& from, std::uint64_t) noexcept
 {
-    const auto left =
+    const auto remaining =
         from.what == answer::kind::scalar ? to_time_left(from.number()) : std::nullopt;
-    if (!left)
+    if (!remaining)
         return unexpected();
     reply result = granted();
-    result.held_for = left;
+    result.held_for = remaining;
     return result;
 }
 
@@ -237,7 +237,7 @@ reply read_extension(const answer& from, std::uint64_t stamp) noexcept
 // The table, in the order of the enumeration.
 
 constexpr phrasing by_pttl{.put = put_pttl, .read = read_pttl};
-constexpr phrasing by_watch{.put = put_watch, .read = read_pttl};
+constexpr phrasing by_tracking{.put = put_track, .read = read_pttl};
 
 constexpr std::array<verb_rules, verb_count> table{{
     {
@@ -275,7 +275,7 @@ constexpr std::array<verb_rules, verb_count> table{{
              .read = read_comparison},
     },
     {.name = "holder", .plain = by_pttl, .guarded = by_pttl},
-    {.name = "watch", .plain = by_watch, .guarded = by_watch},
+    {.name = "track", .plain = by_tracking, .guarded = by_tracking},
     {
         .name = "leave",
         .for_queues = true,
@@ -293,7 +293,7 @@ const std::array<verb, verb_count> write_order{
     verb::leave,
     verb::acquire,
     verb::holder,
-    verb::watch,
+    verb::track,
 };
 
 const verb_rules& rules_of(verb what) noexcept

@@ -141,7 +141,7 @@ void vetting::on_introduced(const texts& told)
 
     if (!group_.guarded)
         return link_.on_admitted({});
-    if (!group_.look_note.empty())
+    if (!group_.seal.empty())
         return send_initialize("look", &vetting::on_looked);
     durable_ = node_.durable;
     if (node_.durable && !node_.trust_durable)
@@ -178,7 +178,7 @@ bool vetting::recognize(const server_info& server)
         break;
     case finding::overlaps:
         overlaps_ = true;
-        if (group_.guarded && group_.look_note.empty())
+        if (group_.guarded && group_.seal.empty())
             return true;
         refuse_overlapping();
         break;
@@ -239,9 +239,9 @@ void vetting::on_asked_to_admit(const texts& told)
     if (!told.error.empty())
         return link_.refuse(reason::rejected, told.error);
     const std::string found = told.first();
-    const auto left = read_number(std::string_view(found));
+    const auto remaining = read_number(std::string_view(found));
     const bool unmarked = found == "unmarked";
-    if (!left && !unmarked)
+    if (!remaining && !unmarked)
         return link_.refuse(reason::config_mismatch, mismatch(told));
     pass();
     if (unmarked && group_.passed->are_quorum())
@@ -251,7 +251,7 @@ void vetting::on_asked_to_admit(const texts& told)
     if (unmarked)
         return wait_for_quorum();
     group_.servers->admitted(index_);
-    on_quarantine_told(*left < 0 ? forever : milliseconds(*left));
+    on_quarantine_told(*remaining < 0 ? forever : milliseconds(*remaining));
 }
 
 void vetting::pass()
@@ -361,7 +361,7 @@ vetting::probe_kind vetting::probe_by() const noexcept
 {
     if (!group_.guarded)
         return may_ask_role_ ? probe_kind::role : probe_kind::life;
-    return group_.look_note.empty() ? probe_kind::marker : probe_kind::life;
+    return group_.seal.empty() ? probe_kind::marker : probe_kind::life;
 }
 
 void vetting::on_looked_again(const texts& told)
@@ -419,11 +419,11 @@ void vetting::send_initialize(const char* what, step next)
         initialize_script.text,
         2,
         group_.guarded->marker_key,
-        group_.guarded->look_key,
+        group_.guarded->seal_key,
         group_.guarded->fingerprint,
         run_id_,
         what,
-        group_.look_note,
+        group_.seal,
         look_note_life
     );
     link_.exchange(made, next);

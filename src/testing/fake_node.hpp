@@ -41,9 +41,9 @@ public:
     }
 
     /// Tells `held_for`, whatever the store says. For `verb::holder`.
-    rule& held_for(milliseconds left)
+    rule& held_for(milliseconds remaining)
     {
-        return reply(vote::granted).with(made_up_->held_for, left);
+        return reply(vote::granted).with(made_up_->held_for, remaining);
     }
 
     /// Does not take the question: replies from within `ask`.

@@ -33,7 +33,7 @@ public:
 
     reply acquire()
     {
-        if (on_.store.left(key_, now_) > 0ms)
+        if (on_.store.remaining(key_, now_) > 0ms)
             return {vote::denied, reason::held};
         on_.store.put(key_, id_, asked_.ttl(), now_, false);
         return granted;
@@ -43,7 +43,7 @@ public:
     {
         if (!ours())
             return {vote::denied, reason::gone};
-        on_.store.prolong(key_, asked_.ttl(), now_);
+        on_.store.extend(key_, asked_.ttl(), now_);
         return granted;
     }
 
@@ -58,14 +58,14 @@ public:
     reply tell_holder()
     {
         reply told = granted;
-        told.held_for = on_.store.left(key_, now_);
+        told.held_for = on_.store.remaining(key_, now_);
         return told;
     }
 
     reply leave()
     {
         leave_queue();
-        if (give_reservation_up() && on_.store.left(key_, now_) == 0ms)
+        if (give_reservation_up() && on_.store.remaining(key_, now_) == 0ms)
             wake_next();
         return granted;
     }
@@ -76,7 +76,7 @@ public:
             return *no;
         if (ours())
             return granted;
-        const milliseconds held_for = std::max(on_.store.left(key_, now_), yields());
+        const milliseconds held_for = std::max(on_.store.remaining(key_, now_), yields());
         if (held_for > 0ms)
         {
             reply answer = refusal(vote::denied, reason::held);
@@ -85,7 +85,7 @@ public:
                 answer.position = enter_queue();
             return answer;
         }
-        const std::uint64_t token = asked_.about()->token.value();
+        const std::uint64_t token = asked_.attempt()->token.value();
         if (!in_window(token))
             return refusal(vote::refused, reason::clock);
         std::uint64_t& fence = on_.guard.fences[key_];
@@ -114,7 +114,7 @@ public:
         const reply answer = release();
         const bool deleted = answer.vote == vote::granted;
         const bool somebody_waits = deleted && on_.queues.flagged.erase(key_) == 1;
-        const std::uint64_t tombstone = asked_.about()->token.value();
+        const std::uint64_t tombstone = asked_.attempt()->token.value();
         if (microseconds_of(tombstone) - clock() <= on_.guard.window)
             on_.guard.fences[key_] = std::max(on_.guard.fences[key_], tombstone);
         if (asked_.entry().move == core::queue_move::keep)
@@ -261,19 +261,19 @@ constexpr std::array<verb_row, detail::verb_count> table{{
     {verb::extend, &command::extend, &command::extend_guarded},
     {verb::release, &command::release, &command::release_guarded},
     {verb::holder, &command::tell_holder, &command::tell_holder},
-    {verb::watch, &command::tell_holder, &command::tell_holder},
+    {verb::track, &command::tell_holder, &command::tell_holder},
     {verb::leave, &command::leave, &command::leave},
 }};
 
 }  // namespace
 
-void fake_store::prolong(const std::string& key, milliseconds ttl, nanoseconds now)
+void fake_store::extend(const std::string& key, milliseconds ttl, nanoseconds now)
 {
     nanoseconds& expires = keys_.at(key).expires;
     expires = std::max(expires, expiry(ttl, now));
 }
 
-milliseconds fake_store::left(const std::string& key, nanoseconds now) const
+milliseconds fake_store::remaining(const std::string& key, nanoseconds now) const
 {
     const entry* const found = find(key, now);
     if (!found)

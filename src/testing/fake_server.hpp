@@ -43,10 +43,10 @@ public:
     void clear() { keys_.clear(); }
 
     /// Lets a key that is there live for so long, if it lives shorter.
-    void prolong(const std::string& key, milliseconds ttl, nanoseconds now);
+    void extend(const std::string& key, milliseconds ttl, nanoseconds now);
 
     /// How long the key has left, rounded up; `forever` without a ttl, zero without a key.
-    [[nodiscard]] milliseconds left(const std::string& key, nanoseconds now) const;
+    [[nodiscard]] milliseconds remaining(const std::string& key, nanoseconds now) const;
 
     /// The value of the key, empty without one.
     [[nodiscard]] std::string value(const std::string& key, nanoseconds now) const;
@@ -91,7 +91,7 @@ struct fake_place
     auto operator<=>(const fake_place&) const = default;
 };
 
-/// Who is to go first, for a moment.
+/// The place that goes first, for a moment.
 struct fake_reservation
 {
     fake_place first;
@@ -111,12 +111,12 @@ public:
     virtual void tells_next(const std::string& key, milliseconds reserved) = 0;
 };
 
-/// Who waits for the resources of a fake server, as in queue.lua.
+/// The queues of the resources of a fake server, as in queue.lua.
 struct fake_queues
 {
     std::map<std::string, std::vector<fake_place>> waiting;  ///< By lock key, sorted.
     std::map<std::string, fake_reservation> reserved;
-    std::set<std::string> flagged;  ///< Somebody waits for these, or did.
+    std::set<std::string> flagged;  ///< A client waits for these, or did.
     milliseconds reservation{50};
 
     /// For how long to keep a lock key for a client that is far away. By key and client.

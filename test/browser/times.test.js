@@ -53,7 +53,7 @@ test('a room that was empty had no outage', async () => {
     await first.close();
     const rooms = () => stage.server('s1').count('chat_coordinated_rooms');
     await eventually('the room is closed', async () => await rooms() === 0);
-    await pause(1500);  // Nobody is there.
+    await pause(1500);  // No one is there.
 
     const second = await Member.join(browser, stage.server('s1'), {name: 'Bob', room: 'empty'});
     await second.coordinator();

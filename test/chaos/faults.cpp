@@ -97,7 +97,7 @@ heal exhaust_memory(const aim& at)
     return [at] { at.command({"CONFIG", "SET", "maxmemory", "0"}); };
 }
 
-// Nobody listens on that port, so it keeps its data, and accepts no writes.
+// No program listens on that port, so it keeps its data, and accepts no writes.
 heal replica_of_nobody(const aim& at)
 {
     at.command({"REPLICAOF", "127.0.0.1", "1"});

@@ -102,7 +102,7 @@ std::vector<words> single(const detail::question& asked)
     const std::string key(asked.key());
     if (asked.what() == verb::holder)
         return {{"PTTL", key}};
-    if (asked.what() == verb::watch)
+    if (asked.what() == verb::track)
         return {{"CLIENT", "CACHING", "YES"}, {"PTTL", key}};
     return {{"SET", key, std::string(asked.id()), "NX", "PX", std::to_string(asked.ttl().count())}};
 }
@@ -131,7 +131,7 @@ words own_arguments(const detail::question& asked, const detail::guard* guarded)
     if (guarded && what != verb::release)
         made.push_back(std::to_string(asked.stamp()));
     if (guarded && what != verb::acquire)
-        made.push_back(std::to_string(asked.about()->token.value()));
+        made.push_back(std::to_string(asked.attempt()->token.value()));
     return made;
 }
 

@@ -200,7 +200,7 @@ private:
                 ::poll(&entry, 1, 5);
                 continue;
             }
-            // Whoever closes at once makes this fail, which is as well.
+            // A peer that closes at once makes this fail, which is as well.
             std::ignore = ::send(guest.get(), says_.data(), says_.size(), MSG_NOSIGNAL);
             if (manners_ == manners::stays)
                 guests.push_back(std::move(guest));

@@ -179,7 +179,7 @@ asio::awaitable<void> take_turns(
             ++*violations;
         else
             ::close(file);
-        ::poll(nullptr, 0, 1);  // Somebody else may try to come in.
+        ::poll(nullptr, 0, 1);  // Another may try to come in.
         ::unlink(door.c_str());
         co_await held.async_release(asio::use_awaitable);
     }

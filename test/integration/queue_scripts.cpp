@@ -105,7 +105,7 @@ struct queue_stage
         return command({"ZSCORE", queue, client}) != "(nil)";
     }
 
-    /// Somebody hears what is said to a client.
+    /// A connection that hears what is said to a client.
     resp_client listen(const std::string& channel)
     {
         resp_client made = node.client();

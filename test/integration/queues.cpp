@@ -176,8 +176,8 @@ BOOST_AUTO_TEST_CASE(clients_are_granted_in_the_order_of_their_arrival)
     BOOST_TEST(on.queue_has("0"));
 }
 
-// Who finds it full polls, and gets in as soon as there is room. Those in it here have gone, so the
-// release passes them all over.
+// A client that finds it full polls, and gets in as soon as there is room. Those in it here have
+// gone, so the release passes them all over.
 BOOST_AUTO_TEST_CASE(a_queue_has_at_most_1024_clients)
 {
     const char* const fill =
@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(a_place_that_is_given_up_after_it_was_woken_goes_to_the_nex
     const auto second = on.make_client();
     lease held = run(on.context, (*first)->async_acquire(resource, patient));
     const auto waiting = on.wait_in_line(*second);
-    // Somebody who was there before, and never comes.
+    // A client that was there before, and never comes.
     for (redis_server& each : on.servers)
         each.command({"ZADD", std::string("redlock:queue:") + resource, "1", "feed"});
 

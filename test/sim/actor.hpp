@@ -12,7 +12,7 @@
 
 namespace redlock::sim {
 
-/// Somebody who uses a client, in every way that there is.
+/// A user of a client, in every way that there is.
 class actor
 {
 public:

@@ -108,7 +108,7 @@ private:
             std::string("redlock:fence:a"),
             guard_.marker_key,
             guard_.quarantine_key,
-            guard_.look_key,
+            guard_.seal_key,
             std::string("none"),
             std::string("redlock:reserved:a"),
             set_key()
@@ -316,7 +316,7 @@ private:
             detail::initialize_script.text,
             "2",
             guard_.marker_key,
-            guard_.look_key,
+            guard_.seal_key,
             guard_.fingerprint,
             "run " + id(),
             dice_.below(2) ? "look" : "mark",

@@ -4,7 +4,7 @@
 #include "core/limits.hpp"
 #include "node/commands.hpp"
 #include "node/guard.hpp"
-#include "node/outbox.hpp"
+#include "node/pipeline.hpp"
 #include "wire/resp_reader.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -116,7 +116,7 @@ private:
     server& at_;
     std::shared_ptr<session> session_ = std::make_shared<session>();
     std::shared_ptr<const detail::guard> guard_;
-    detail::outbox asked_;
+    detail::pipeline asked_;
     detail::resp::reader reader_;
     bool woken_ = false;  ///< By its own question.
 };

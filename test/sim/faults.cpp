@@ -101,7 +101,7 @@ void simulation::inflict_on_client(fault what, contender& who)
     case fault::stall: return who.in->stall(dice_.between(0ns, 3 * nanoseconds(plan_.ttl_max)));
     case fault::suspend: return who.in->suspend(dice_.between(0ns, 3 * nanoseconds(plan_.ttl_max)));
     case fault::client_crash:
-        // Somebody has to be there to be in the way of.
+        // There has to be a client to be in the way of.
         if (++crashed_clients_ < plan_.clients)
             who.in->crash();
         return;

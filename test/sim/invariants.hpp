@@ -96,7 +96,7 @@ public:
     void i8_every_call_has_completed_once(const call_book& calls);
     void i9_is_alive(bool acquired, std::string_view how);
 
-    /// Somebody has waited since the last fault, or since it asked if that was later.
+    /// A client has waited since the last fault, or since it asked if that was later.
     void i9_waits_in_bounds(nanoseconds waited, nanoseconds allowed);
 
     /// One of a burst was granted, so long after the end of a stall.

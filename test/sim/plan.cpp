@@ -169,7 +169,7 @@ void break_assumption(plan& made)
         made.mode = redlock::mode::guarded;
         made.durable = false;
         made.marked = true;
-        made.polling = made.clients;  // Who polls is there when a node has forgotten.
+        made.polling = made.clients;  // A client that polls is there when a node has forgotten.
         allow_only({fault::crash});
         break;
     case profile::plain_amnesia:

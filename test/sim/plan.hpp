@@ -23,7 +23,7 @@ enum class profile : std::uint8_t
     majority_step,    ///< A majority of the nodes' clocks jump forward together (A3).
     no_quarantine,    ///< Nodes forget, and do not sit out their quarantine (A5).
     plain_amnesia,    ///< Nodes forget in plain mode (A5).
-    deleted_keys,     ///< Somebody deletes lock keys (A3).
+    deleted_keys,     ///< An operator deletes lock keys (A3).
     fast_nodes,       ///< Clocks of nodes gain more than the drift allows for (A3).
     different_lists,  ///< Clients have different lists of as many nodes (A1).
     unfenced_reads,   ///< The resource checks the token of writes only.
@@ -71,7 +71,7 @@ enum class fault : std::uint8_t
     client_crash,
     client_destroyed,
     client_closed,
-    spoil_queue,  ///< Somebody writes rubbish into a queue, or deletes one.
+    spoil_queue,  ///< An operator writes rubbish into a queue, or deletes one.
     // Of other profiles than `respecting`.
     majority_forward,
     delete_keys,
@@ -95,7 +95,7 @@ struct load
     std::vector<std::size_t> lines{};  ///< How many of each client want one resource all the time.
     nanoseconds hold{0};               ///< The longest hold.
     nanoseconds burst_at{0};
-    nanoseconds lasts{0};  ///< Nobody asks any more after this time.
+    nanoseconds lasts{0};  ///< No client asks any more after this time.
     nanoseconds stall_at{0};
     nanoseconds stall{0};  ///< So long a quorum stands still. Zero: it does not.
 };

@@ -17,7 +17,7 @@ namespace redlock::test {
 enum class redis_server::startup
 {
     answering,
-    port_taken,  ///< Somebody else listens on the port: the process has ended.
+    port_taken,  ///< Another program listens on the port: the process has ended.
 };
 
 namespace {

@@ -95,7 +95,7 @@ private:
     std::string told_state_;
     std::string busy_;              ///< What is being done. Empty: nothing.
     std::uint64_t fence_ = 0;       ///< The highest that was told.
-    std::string coordinator_;       ///< Who has it.
+    std::string coordinator_;       ///< The one that has it.
     std::uint64_t refused_at_ = 0;  ///< When the last refusal was that was told.
     std::string store_ = "up";
     std::uint64_t votes_ = 5;

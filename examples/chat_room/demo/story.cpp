@@ -47,7 +47,7 @@ asio::awaitable<bool> until(std::function<bool()> condition)
     co_return true;
 }
 
-/// Who became the coordinator last. A status may still tell of the one before.
+/// The last to become the coordinator. A status may still tell of the one before.
 asio::awaitable<known_coordinator> find_coordinator(const scripted_member& told)
 {
     const std::function<bool()> known = [&told] { return !told.coordinators().empty(); };

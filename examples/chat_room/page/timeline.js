@@ -127,7 +127,7 @@ export class Timeline {
         this.box.insertBefore(element('div', {class: 'lane'}, name, track), after);
     }
 
-    // Nobody in charge, but for the time in which nobody was in the room.
+    // No one in charge, but for the time in which nobody was in the room.
     #gapsSince(start, now) {
         return this.terms
             .flatMap(({fence, until}, index) => {

@@ -27,7 +27,7 @@ if before[1] then
     for _, word in ipairs({'before', before[1], 'ended', ended, 'heard', heard}) do
         table.insert(entry, word)
     end
-    -- Nobody missed a coordinator while nobody was there.
+    -- A coordinator was not missed while nobody was there.
     local filled = math.min(tonumber(before[5] or 0), since)
     if filled > heard then
         local emptied = math.max(tonumber(before[4]), heard)

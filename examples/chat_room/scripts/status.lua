@@ -1,6 +1,6 @@
 -- Tells how many members of a room a server has, and replies how the room is.
 --
--- Whoever asks first notes the time, from which the room is known to have begun anew if the store
+-- The first to ask notes the time, from which the room is known to have begun anew if the store
 -- has lost it meanwhile: its numbers alone may have caught up with the old ones.
 --
 -- KEYS[1]  the room, KEYS[2]  its members on each server, KEYS[3]  its log, KEYS[4]  its inbox

@@ -1,4 +1,4 @@
--- Compare and prolong: sets the ttl of keys that are ours, unless they have longer to live.
+-- Compare and extend: sets the ttl of keys that are ours, unless they have longer to live.
 --
 -- One question or several, as in release.lua.
 --

@@ -44,7 +44,7 @@ local function vote(key, id, token)
     local fence_key = fence_prefix .. key
     local reserved_key = reserved_prefix .. key
     local found = redis.call('MGET', fence_key, reserved_key)
-    -- One that MGET does not see may be of another type, and a node without its fence grants nothing.
+    -- MGET does not see a key of another type. That has to be an error, and not a missing fence.
     local fence = found[1] or redis.call('GET', fence_key)
     local reserved = place ~= '-' and found[2]
     local held_off = reserved and holds_off(reserved, key, whole(place, token), now)

@@ -1,4 +1,4 @@
--- Who waits for a resource, and who is to go first. Not a script by itself.
+-- The queue of a resource, and the reservation for its first. Not a script by itself.
 --
 -- A place is "client:arrival": a name in hexadecimal digits, and since when the acquisition waits,
 -- in microseconds since the epoch. A third number is how long, in milliseconds, a client that is

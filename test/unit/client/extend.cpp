@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(an_extension_moves_the_deadline_and_the_ttl_of_every_key)
     BOOST_TEST(ec == error_code());
     BOOST_TEST(held.valid_until() == deadline(start, 10s));
     fixture.each_node([&](fake_node& node) {
-        BOOST_TEST(node.store().left("orders:42", fixture.time().elapsed()) == 10s);
+        BOOST_TEST(node.store().remaining("orders:42", fixture.time().elapsed()) == 10s);
     });
 }
 
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_is_connected_after_the_others_have_granted_is_e
     fixture.node(4).becomes(node_state::ready);
     fixture.run_until_idle();
 
-    BOOST_TEST(fixture.node(4).store().left("orders:42", fixture.time().elapsed()) == 10s);
+    BOOST_TEST(fixture.node(4).store().remaining("orders:42", fixture.time().elapsed()) == 10s);
 }
 
 BOOST_AUTO_TEST_CASE(the_new_deadline_counts_from_before_the_first_send)
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(a_shorter_ttl_never_shortens)
     BOOST_TEST(ec == error_code());
     BOOST_TEST(held.valid_until() == before);
     fixture.each_node([&](fake_node& node) {
-        BOOST_TEST(node.store().left("orders:42", fixture.time().elapsed()) == 10s);
+        BOOST_TEST(node.store().remaining("orders:42", fixture.time().elapsed()) == 10s);
     });
 }
 
@@ -303,7 +303,7 @@ BOOST_AUTO_TEST_CASE(the_key_of_another_owner_is_never_extended)
     const auto [ec] = fixture.complete(held.async_extend(20s));
 
     BOOST_TEST(ec == error::lease_lost);
-    BOOST_TEST(fixture.node(0).store().left("orders:42", fixture.time().elapsed()) == 5s);
+    BOOST_TEST(fixture.node(0).store().remaining("orders:42", fixture.time().elapsed()) == 5s);
 }
 
 BOOST_AUTO_TEST_CASE(an_expired_lease_is_not_revived_by_grants_that_come_late)

@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_said_no_is_not_asked_to_release)
     BOOST_TEST(fixture.sent_to(verb::release) == (node_list{2, 3, 4}));
 }
 
-// Nobody knows who sent the error, and what became of the command behind it.
+// It is unknown who sent the error, and what became of the command behind it.
 BOOST_AUTO_TEST_CASE(a_node_that_answered_with_an_error_is_asked_to_release)
 {
     guarded_client fixture(3);

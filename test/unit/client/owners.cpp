@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(an_owner_acquires_anew_after_a_suspension_that_ended_its_ho
 {
     running_client fixture;
     lease first = try_as(fixture, ada, 1s);
-    // Nobody has looked yet when the owner comes back.
+    // The expiry is still unnoticed when the owner comes back.
     fixture.time().jump(manual_time::clock::boot, 1h);
     fixture.each_node([](fake_node& node) { node.store().clear(); });
     lease second = try_as(fixture, ada, 1s);

@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(who_is_denied_has_a_place_on_every_node)
 
     BOOST_TEST(waiting->code() == error::contended);
     BOOST_TEST(report.votes.front().position.value() == 1u);
-    BOOST_TEST(to_string(report).find("left (1st in line)") != std::string::npos);
+    BOOST_TEST(to_string(report).find("left (1st in the queue)") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(who_gives_up_leaves_every_queue)
@@ -188,12 +188,12 @@ BOOST_AUTO_TEST_CASE(only_the_first_in_a_queue_asks_to_be_told_of_changes)
     fixture.each_node([](fake_node& node) { enter(node, "earlier", 1); });
     const auto waiting = fixture.wait_for_it();
     fixture.advance(40ms);
-    BOOST_TEST(fixture.sent_to(verb::watch).empty());
+    BOOST_TEST(fixture.sent_to(verb::track).empty());
 
     fixture.each_node([](fake_node& node) { node.queues().waiting["orders:42"].clear(); });
     fixture.advance(200ms);
 
-    BOOST_TEST(!fixture.sent_to(verb::watch).empty());
+    BOOST_TEST(!fixture.sent_to(verb::track).empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_key_is_watched_once_until_it_changes)
@@ -201,12 +201,12 @@ BOOST_AUTO_TEST_CASE(a_key_is_watched_once_until_it_changes)
     queue_fixture fixture;
     const auto waiting = fixture.wait_for_it();
     fixture.advance(5s);
-    BOOST_TEST(fixture.sent_to(verb::watch).size() == 5u);
+    BOOST_TEST(fixture.sent_to(verb::track).size() == 5u);
 
     fixture.each_node([](fake_node& node) { node.wakes("orders:42"); });
     fixture.advance(40ms);
 
-    BOOST_TEST(fixture.sent_to(verb::watch).size() == 10u);
+    BOOST_TEST(fixture.sent_to(verb::track).size() == 10u);
 }
 
 BOOST_AUTO_TEST_CASE(a_key_that_has_gone_when_it_is_watched_wakes_at_once)
@@ -532,7 +532,7 @@ BOOST_AUTO_TEST_CASE(an_arrival_is_clamped_where_it_is_compared_too)
     turns_fixture fixture;
     const auto waiting = fixture.wait_for_it();
     fixture.advance(2s);
-    // Who waits for longer than the window of clocks is no older than that.
+    // An arrival counts as no older than the window of clocks.
     fixture.reserve(1s);
     fixture.each_node([](fake_node& node) { node.store().erase("orders:42"); });
 
@@ -616,7 +616,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_is_connected_again_is_asked_again_to_watch)
     queue_fixture fixture;
     const auto waiting = fixture.wait_for_it();
     fixture.advance(5s);
-    BOOST_TEST(fixture.sent_to(verb::watch).size() == 5u);
+    BOOST_TEST(fixture.sent_to(verb::track).size() == 5u);
     const std::size_t rounds = fixture.rounds();
 
     fixture.node(1).becomes(node_state::down, "lost", asio::error::connection_reset);
@@ -624,7 +624,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_is_connected_again_is_asked_again_to_watch)
     fixture.node(1).becomes(node_state::ready);
     fixture.run_until_idle();
 
-    const std::vector<std::size_t> asked = fixture.sent_to(verb::watch);
+    const std::vector<std::size_t> asked = fixture.sent_to(verb::track);
     BOOST_TEST(std::ranges::count(asked, 1u) == 2);
     BOOST_TEST(fixture.rounds() == rounds);
 }

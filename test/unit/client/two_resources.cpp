@@ -44,7 +44,7 @@ struct transfer_world : running_client
         co_await with_lock(locks(), "account:1", {.ttl = 3s}, inner);
     }
 
-    /// Somebody deletes a key, which the next extension notices.
+    /// Deletes a key, which the next extension notices.
     void lose(const std::string& resource)
     {
         each_node([&resource](fake_node& node) { node.store().erase(resource); });

@@ -45,7 +45,7 @@ line start_many(client_fixture& fixture, std::size_t count)
     return all;
 }
 
-/// Who holds, or the length of the line.
+/// The holder, or the length of the line.
 std::size_t holder_of(const line& all)
 {
     for (std::size_t each = 0; each < all.size(); ++each)

@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(only_what_is_held_can_be_prolonged_or_joined)
 {
     in_each_state([](held& of, const way& how) {
         BOOST_TEST(of.state.join(before) == !how.over);
-        BOOST_TEST(of.state.prolong(before, later) == !how.over);
+        BOOST_TEST(of.state.extend(before, later) == !how.over);
         BOOST_TEST((of.state.valid_until() == later) == !how.over);
     });
 }
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(an_extension_that_was_seen_at_the_deadline_is_too_late)
 {
     held of;
 
-    BOOST_TEST(!of.state.prolong(deadline, later));
+    BOOST_TEST(!of.state.extend(deadline, later));
     BOOST_TEST(of.state.over_at(before));
 }
 
@@ -132,9 +132,9 @@ BOOST_AUTO_TEST_CASE(an_extension_moves_neither_clock_back)
 {
     held of;
 
-    BOOST_TEST(of.state.prolong(start, {later.steady, before.boot}));
+    BOOST_TEST(of.state.extend(start, {later.steady, before.boot}));
     BOOST_TEST(of.state.valid_until() == (instant{later.steady, deadline.boot}));
-    BOOST_TEST(of.state.prolong(start, {before.steady, later.boot}));
+    BOOST_TEST(of.state.extend(start, {before.steady, later.boot}));
     BOOST_TEST(of.state.valid_until() == later);
 }
 

@@ -65,7 +65,7 @@ void run_short()
     throw std::bad_alloc();
 }
 
-struct short_task final : detail::turn_task
+struct short_task final : detail::deferred
 {
     void on_turn_end() override { run_short(); }
 };

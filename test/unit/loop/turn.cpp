@@ -20,7 +20,7 @@ using namespace redlock::detail;
 
 namespace {
 
-struct task_of_test final : turn_task
+struct task_of_test final : deferred
 {
     explicit task_of_test(std::function<void()> what) : work(std::move(what)) {}
 

@@ -1,6 +1,6 @@
 // A link in use, up to its loss: the test plays the server and lets the time pass.
 
-#include "node/outbox.hpp"
+#include "node/pipeline.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/test/unit_test.hpp>
@@ -318,7 +318,7 @@ BOOST_AUTO_TEST_CASE(a_question_that_was_given_up_is_not_asked_again)
 
 BOOST_AUTO_TEST_CASE(a_node_that_owes_too_many_answers_gets_no_further_batch)
 {
-    for (std::size_t batch = 0; batch < detail::outbox::max_written; ++batch)
+    for (std::size_t batch = 0; batch < detail::pipeline::max_written; ++batch)
     {
         ask(verb::acquire, "a");
         settle();
@@ -332,7 +332,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_owes_too_many_answers_gets_no_further_batch)
 
     send("+OK\r\n");
     BOOST_TEST(wire->take() == set('b') + set('c'));
-    BOOST_TEST(link->unanswered() == detail::outbox::max_written + 1);
+    BOOST_TEST(link->unanswered() == detail::pipeline::max_written + 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_node_that_owes_answers_is_written_to_last)
@@ -347,7 +347,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_owes_answers_is_written_to_last)
     other.ask(verb::acquire, "b");
     (void)wire->take();
     std::size_t written_before = 1;
-    struct probe final : detail::turn_task
+    struct probe final : detail::deferred
     {
         void on_turn_end() override { *found = wire->written.size(); }
         scripted_wire* wire = nullptr;

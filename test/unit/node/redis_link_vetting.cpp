@@ -496,7 +496,7 @@ BOOST_AUTO_TEST_CASE(settings_are_not_asked_for_where_the_operator_vouches_for_t
 
 BOOST_AUTO_TEST_CASE(a_link_that_looks_tells_the_marker_and_can_mark)
 {
-    group.look_note = "note";
+    group.seal = "note";
     open();
     introduce();
     BOOST_TEST(wire->take().ends_with("$4\r\nlook\r\n$4\r\nnote\r\n$5\r\n10000\r\n"));

@@ -28,7 +28,7 @@ using kind = answer::kind;
 namespace {
 
 constexpr std::array
-    all_verbs{verb::acquire, verb::extend, verb::release, verb::holder, verb::watch, verb::leave};
+    all_verbs{verb::acquire, verb::extend, verb::release, verb::holder, verb::track, verb::leave};
 constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 

@@ -310,7 +310,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_is_told)
 
 BOOST_AUTO_TEST_CASE(what_was_read_is_a_turn)
 {
-    struct work final : detail::turn_task
+    struct work final : detail::deferred
     {
         void on_turn_end() override { done = true; }
         bool done = false;

@@ -1,4 +1,4 @@
-#include "client/monitor.hpp"
+#include "client/events.hpp"
 
 #include <redlock/lease.hpp>
 
@@ -22,7 +22,7 @@ constexpr std::chrono::seconds time_between_lines{10};
 
 }  // namespace
 
-void monitor::round_ended(const vote_round& asked, error_code outcome, core::instant now) noexcept
+void events::round_ended(const vote_round& asked, error_code outcome, core::instant now) noexcept
 {
     add(rounds_);
     if (asked.what() == verb::acquire)
@@ -34,7 +34,7 @@ void monitor::round_ended(const vote_round& asked, error_code outcome, core::ins
     if (!config_.observer)
         return;
     config_.observer->on_round({
-        asked.about()->of->resource(),
+        asked.attempt()->of->resource(),
         asked.what() == verb::extend,
         outcome,
         asked.tally().granted(),
@@ -43,7 +43,7 @@ void monitor::round_ended(const vote_round& asked, error_code outcome, core::ins
     });
 }
 
-void monitor::waiting(const waiter& who) noexcept
+void events::waiting(const waiter& who) noexcept
 {
     if (!config_.observer)
         return;
@@ -51,7 +51,7 @@ void monitor::waiting(const waiter& who) noexcept
     config_.observer->on_waiting({who.resource(), at.position, at.length});
 }
 
-void monitor::acquired(const lease& held, std::size_t rounds, core::nanoseconds waited) noexcept
+void events::acquired(const lease& held, std::size_t rounds, core::nanoseconds waited) noexcept
 {
     add(acquired_);
     const auto bound = std::ranges::lower_bound(metrics::wait_bounds, waited);
@@ -62,7 +62,7 @@ void monitor::acquired(const lease& held, std::size_t rounds, core::nanoseconds 
         );
 }
 
-void monitor::not_acquired(
+void events::not_acquired(
     std::string_view resource,
     error_code outcome,
     std::size_t rounds,
@@ -80,17 +80,18 @@ void monitor::not_acquired(
         config_.observer->on_failed({resource, outcome, rounds, waited});
 }
 
-void monitor::extended(const hold& held, error_code outcome, core::instant now) noexcept
+void events::extended(const hold& held, error_code outcome, core::instant now) noexcept
 {
     add(outcome ? extensions_failed_ : extended_);
     if (!config_.observer)
         return;
-    const auto left = std::max(core::remaining(now, held.valid_until()), core::nanoseconds(0));
-    config_.observer->on_extended({held.resource(), outcome, std::chrono::floor<milliseconds>(left)}
+    const auto remaining = std::max(core::remaining(now, held.valid_until()), core::nanoseconds(0));
+    config_.observer->on_extended(
+        {held.resource(), outcome, std::chrono::floor<milliseconds>(remaining)}
     );
 }
 
-void monitor::lost(const hold& held) noexcept
+void events::lost(const hold& held) noexcept
 {
     add(lost_);
     if (config_.observer)
@@ -99,19 +100,19 @@ void monitor::lost(const hold& held) noexcept
         );
 }
 
-void monitor::released(const hold& held, release_outcome outcome) noexcept
+void events::released(const hold& held, release_outcome outcome) noexcept
 {
     if (config_.observer)
         config_.observer->on_released({held.resource(), outcome});
 }
 
-void monitor::node_changed(const node_status& status) noexcept
+void events::node_changed(const node_status& status) noexcept
 {
     if (config_.observer)
         config_.observer->on_node_state(status);
 }
 
-void monitor::problem(
+void events::problem(
     log_level level,
     std::string_view operation,
     std::string_view resource,
@@ -123,7 +124,7 @@ void monitor::problem(
     tell(level, std::move(line));
 }
 
-void monitor::overload(std::string_view resource, std::string_view what)
+void events::overload(std::string_view resource, std::string_view what)
 {
     const time_point now = loop_.now().steady;
     if (now < next_overload_line_)
@@ -132,18 +133,18 @@ void monitor::overload(std::string_view resource, std::string_view what)
     problem(log_level::warning, "acquire", resource, what);
 }
 
-void monitor::tell(log_level level, std::string line) const
+void events::tell(log_level level, std::string line) const
 {
     if (config_.log)
         config_.log(level, core::on_one_line(std::move(line)));
 }
 
-std::chrono::microseconds monitor::time_since(core::instant started) const noexcept
+std::chrono::microseconds events::time_since(core::instant started) const noexcept
 {
     return microseconds_of(loop_.now().steady - started.steady);
 }
 
-metrics monitor::read() const noexcept
+metrics events::read() const noexcept
 {
     const auto value = [](const counter& from) { return from.load(std::memory_order_relaxed); };
     metrics result;

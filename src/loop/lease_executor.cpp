@@ -1,4 +1,4 @@
-#include <redlock/detail/lender.hpp>
+#include <redlock/detail/lease_executor.hpp>
 
 #include <boost/asio/io_context.hpp>
 
@@ -6,12 +6,12 @@ namespace redlock::detail {
 
 namespace asio = boost::asio;
 
-lender::lender() : own_(std::make_shared<asio::io_context>())
+lease_executor::lease_executor() : own_(std::make_shared<asio::io_context>())
 {
     executor_ = static_cast<asio::io_context&>(*own_).get_executor();
 }
 
-void lender::run(asio::execution_context& own)
+void lease_executor::run(asio::execution_context& own)
 {
     static_cast<asio::io_context&>(own).poll();
 }

@@ -1,5 +1,5 @@
-#ifndef REDLOCK_DETAIL_LENDER_HPP
-#define REDLOCK_DETAIL_LENDER_HPP
+#ifndef REDLOCK_DETAIL_LEASE_EXECUTOR_HPP
+#define REDLOCK_DETAIL_LEASE_EXECUTOR_HPP
 
 #include <redlock/detail/deliver.hpp>
 #include <redlock/detail/export.hpp>
@@ -25,14 +25,14 @@ namespace redlock::detail {
     for its timer. It gets one of a context that belongs to the operation. With a longer-lived
     context the timer could fire after the handler's context has gone.
 */
-class REDLOCK_EXPORT lender
+class REDLOCK_EXPORT lease_executor
 {
 public:
     /// Lends the executor of a client.
-    explicit lender(boost::asio::any_io_executor client) : executor_(std::move(client)) {}
+    explicit lease_executor(boost::asio::any_io_executor client) : executor_(std::move(client)) {}
 
     /// Lends an executor of its own context.
-    lender();
+    lease_executor();
 
     [[nodiscard]] boost::asio::any_io_executor get_executor() const noexcept { return executor_; }
 

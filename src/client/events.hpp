@@ -1,5 +1,5 @@
-#ifndef REDLOCK_SRC_CLIENT_MONITOR_HPP
-#define REDLOCK_SRC_CLIENT_MONITOR_HPP
+#ifndef REDLOCK_SRC_CLIENT_EVENTS_HPP
+#define REDLOCK_SRC_CLIENT_EVENTS_HPP
 
 #include <redlock/config.hpp>
 #include <redlock/metrics.hpp>
@@ -23,10 +23,10 @@ namespace redlock::detail {
 
 /// Counts what a client does, and tells the observer and the log. Told on the strand, read from any
 /// thread.
-class monitor
+class events
 {
 public:
-    monitor(const client_config& config, const client_loop& loop) noexcept
+    events(const client_config& config, const client_loop& loop) noexcept
         : config_(config), loop_(loop)
     {
     }

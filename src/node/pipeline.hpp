@@ -1,5 +1,5 @@
-#ifndef REDLOCK_SRC_NODE_OUTBOX_HPP
-#define REDLOCK_SRC_NODE_OUTBOX_HPP
+#ifndef REDLOCK_SRC_NODE_PIPELINE_HPP
+#define REDLOCK_SRC_NODE_PIPELINE_HPP
 
 #include "core/instant.hpp"
 #include "node/batch.hpp"
@@ -36,7 +36,7 @@ struct findings
     Those that come until a batch is taken are written together. A batch is written at once, in the
     order of verbs, and never again.
 */
-class outbox
+class pipeline
 {
 public:
     /// Batches that are written and not answered: a silent node must not gather more. Where many
@@ -47,7 +47,7 @@ public:
     static constexpr std::size_t max_batch = 512;
 
     /// @param index Position of the node in the configuration.
-    outbox(std::size_t index, std::shared_ptr<command_encoder> encoder);
+    pipeline(std::size_t index, std::shared_ptr<command_encoder> encoder);
 
     /// The server was vetted: this is its run id.
     void address_to(std::string run_id) noexcept { run_id_ = std::move(run_id); }

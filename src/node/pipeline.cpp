@@ -1,4 +1,4 @@
-#include "node/outbox.hpp"
+#include "node/pipeline.hpp"
 
 #include "node/verbs.hpp"
 
@@ -7,13 +7,13 @@
 
 namespace redlock::detail {
 
-outbox::outbox(std::size_t index, std::shared_ptr<command_encoder> encoder)
+pipeline::pipeline(std::size_t index, std::shared_ptr<command_encoder> encoder)
     : index_(index), encoder_(std::move(encoder))
 {
     spare_.reserve(max_spare);
 }
 
-void outbox::add(question_ptr asked)
+void pipeline::add(question_ptr asked)
 {
     question& added = *asked;
     open_batch().add(std::move(asked));
@@ -22,13 +22,13 @@ void outbox::add(question_ptr asked)
     releases_ += rules_of(added.what()).outlives_link;
 }
 
-void outbox::count_down(const question& answered) noexcept
+void pipeline::count_down(const question& answered) noexcept
 {
     --unanswered_;
     releases_ -= rules_of(answered.what()).outlives_link;
 }
 
-batch& outbox::open_batch()
+batch& pipeline::open_batch()
 {
     if (open_)
         return *open_;
@@ -42,7 +42,7 @@ batch& outbox::open_batch()
     return *open_;
 }
 
-const request* outbox::prepare()
+const request* pipeline::prepare()
 {
     ask_again();
     if (!open_)
@@ -53,14 +53,14 @@ const request* outbox::prepare()
     return open_->empty() || written_ == max_written ? nullptr : &made;
 }
 
-std::unique_ptr<batch> outbox::take(time_point now) noexcept
+std::unique_ptr<batch> pipeline::take(time_point now) noexcept
 {
     ++written_;
     open_->set_written(now);
     return std::move(open_);
 }
 
-void outbox::ask_again()
+void pipeline::ask_again()
 {
     for (; !to_ask_again_.empty(); to_ask_again_.pop_front())
     {
@@ -74,20 +74,20 @@ void outbox::ask_again()
 
 /// Answers a question that was released before it was written: its command would come after its
 /// release.
-void outbox::withdraw(question& asked)
+void pipeline::withdraw(question& asked)
 {
     count_down(asked);
     asked.on_reply(index_, {vote::refused, reason::error_reply});
 }
 
-void outbox::read(batch& of, const resp::part& part)
+void pipeline::read(batch& of, const resp::part& part)
 {
     of.read(part, [this](const question_ptr& asked, const command& put, const answer& said) {
         take_answer(asked, put, said);
     });
 }
 
-void outbox::take_answer(const question_ptr& asked, const command& put, const answer& said)
+void pipeline::take_answer(const question_ptr& asked, const command& put, const answer& said)
 {
     if (is_worth_another(put, said) && asked->wanted())
         return to_ask_again_.push_back(asked);
@@ -104,7 +104,7 @@ void outbox::take_answer(const question_ptr& asked, const command& put, const an
     asked->on_reply(index_, meant);
 }
 
-void outbox::note_error(verb what, std::string_view error)
+void pipeline::note_error(verb what, std::string_view error)
 {
     const auto is_of_verb = [what](const auto& noted) { return noted.first == what; };
     if (refusal now = judge_error(error))
@@ -113,7 +113,7 @@ void outbox::note_error(verb what, std::string_view error)
         findings_.errors.emplace_back(what, error);
 }
 
-void outbox::done(std::unique_ptr<batch> answered)
+void pipeline::done(std::unique_ptr<batch> answered)
 {
     --written_;
     answered->clear();
@@ -121,13 +121,13 @@ void outbox::done(std::unique_ptr<batch> answered)
         spare_.push_back(std::move(answered));
 }
 
-void outbox::fail(batch& written, error_code why)
+void pipeline::fail(batch& written, error_code why)
 {
     while (const auto asked = written.take_unanswered())
         fail(asked, why);
 }
 
-void outbox::fail_unwritten(error_code why)
+void pipeline::fail_unwritten(error_code why)
 {
     for (; !to_ask_again_.empty(); to_ask_again_.pop_front())
         fail(to_ask_again_.front(), why);
@@ -135,7 +135,7 @@ void outbox::fail_unwritten(error_code why)
         fail(*unwritten, why);
 }
 
-void outbox::fail(const question_ptr& asked, error_code why)
+void pipeline::fail(const question_ptr& asked, error_code why)
 {
     count_down(*asked);
     asked->on_reply(index_, {vote::unknown, reason::connection_lost, why});

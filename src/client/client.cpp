@@ -20,14 +20,9 @@ std::shared_ptr<detail::client_impl> make_impl(
     detail::validate(config);
 
     const detail::ground on = detail::make_ground(executor);
-    detail::client_parts parts{
-        on.strand,
-        on.end_of_turn,
-        on.time,
-        detail::make_redis_nodes(on, config),
-    };
+    auto nodes = detail::make_redis_nodes(on, config);
     return std::make_shared<detail::client_impl>(
-        std::move(executor), std::move(config), std::move(parts)
+        std::move(executor), std::move(config), on, std::move(nodes)
     );
 }
 

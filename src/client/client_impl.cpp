@@ -20,11 +20,16 @@ core::nanoseconds patience_of(const client_config& config) noexcept
 
 }  // namespace
 
-client_impl::client_impl(asio::any_io_executor runs_on, client_config how, client_parts made)
+client_impl::client_impl(
+    asio::any_io_executor runs_on,
+    client_config how,
+    ground on,
+    node_list asked
+)
     : executor(std::move(runs_on)),
       config(std::move(how)),
-      loop{std::move(made.strand), std::move(made.end_of_turn), std::move(made.time)},
-      nodes(std::move(made.nodes)),
+      loop(std::move(on)),
+      nodes(std::move(asked)),
       life(loop),
       events(config, loop),
       acquisitions(*loop.end_of_turn, patience_of(config)),

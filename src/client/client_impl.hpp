@@ -19,7 +19,6 @@
 #include <cstddef>
 #include <memory>
 #include <string_view>
-#include <vector>
 
 namespace redlock::detail {
 
@@ -27,15 +26,6 @@ template <class T>
 using result = boost::system::result<T>;
 
 class client_service;
-
-/// What a client works with, made by the caller so that tests can bring their own.
-struct client_parts
-{
-    strand_type strand;
-    std::shared_ptr<turn> end_of_turn;
-    std::shared_ptr<clock> time;
-    std::vector<std::shared_ptr<node>> nodes;
-};
 
 /** One client: the parts that its operations work with, and what they have to do with each other.
 
@@ -45,7 +35,8 @@ struct client_parts
 class client_impl : public node::owner, public std::enable_shared_from_this<client_impl>
 {
 public:
-    client_impl(asio::any_io_executor runs_on, client_config how, client_parts made);
+    /// What it runs on and what it asks is made by the caller, so that tests can bring their own.
+    client_impl(asio::any_io_executor runs_on, client_config how, ground on, node_list asked);
     ~client_impl();
 
     // Any thread.

@@ -5,7 +5,7 @@
 
 namespace redlock::detail {
 
-roster::roster(std::vector<std::shared_ptr<node>> nodes) : nodes_(std::move(nodes))
+roster::roster(node_list nodes) : nodes_(std::move(nodes))
 {
     for (const auto& each : nodes_)
         status_.push_back(each->status());

@@ -18,7 +18,7 @@ namespace redlock::detail {
 class roster
 {
 public:
-    explicit roster(std::vector<std::shared_ptr<node>> nodes);
+    explicit roster(node_list nodes);
 
     [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
     [[nodiscard]] std::size_t quorum() const noexcept { return core::quorum_size(size()); }
@@ -48,7 +48,7 @@ public:
     [[nodiscard]] std::vector<node_status> status() const;
 
 private:
-    const std::vector<std::shared_ptr<node>> nodes_;
+    const node_list nodes_;
     std::size_t sessions_ = 0;
     std::size_t connections_ = 0;
 

@@ -1,5 +1,6 @@
 #include "loop/randomness.hpp"
 
+#include <boost/algorithm/hex.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/system/system_error.hpp>
 
@@ -32,9 +33,11 @@ std::array<char, 40> random_ids::next()
         used_ = 0;
         home_ = home();
     }
-    const std::span<const unsigned char, id_size> bytes(block_.data() + used_, id_size);
+    const unsigned char* const bytes = block_.data() + used_;
     used_ += id_size;
-    return to_hexadecimal(bytes);
+    std::array<char, 2 * id_size> id;
+    boost::algorithm::hex_lower(bytes, bytes + id_size, id.begin());
+    return id;
 }
 
 }  // namespace redlock::detail

@@ -18,20 +18,6 @@ void fill_random(std::span<unsigned char> to);
 /// Random bits for delays. As unpredictable as ids, because it costs nothing more.
 [[nodiscard]] std::uint64_t random_bits();
 
-/// Bytes as hexadecimal digits in lower case.
-template <std::size_t size>
-[[nodiscard]] std::array<char, 2 * size> to_hexadecimal(std::span<const unsigned char, size> bytes)
-{
-    static constexpr char digits[] = "0123456789abcdef";
-    std::array<char, 2 * size> result;
-    for (std::size_t i = 0; i < size; ++i)
-    {
-        result[2 * i] = digits[bytes[i] >> 4];
-        result[2 * i + 1] = digits[bytes[i] & 15];
-    }
-    return result;
-}
-
 /** Unique values: 20 random bytes each, as the algorithm asks for attempts, in hexadecimal digits.
 
     The bytes are drawn in blocks, because a draw costs as much as sending a command. After a fork

@@ -1,7 +1,6 @@
 #ifndef REDLOCK_SRC_LOOP_TASK_HPP
 #define REDLOCK_SRC_LOOP_TASK_HPP
 
-
 #include <coroutine>
 #include <exception>
 #include <optional>

@@ -4,12 +4,13 @@
 #include "core/quarantine.hpp"
 #include "loop/randomness.hpp"
 
+#include <boost/algorithm/hex.hpp>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstddef>
+#include <iterator>
 #include <set>
-#include <span>
 
 namespace redlock::detail {
 
@@ -91,19 +92,14 @@ std::string make_constants(const client_config& config, const guard& made)
            "\n";
 }
 
-template <std::size_t size>
-std::string in_hexadecimal(const std::array<unsigned char, size>& bytes)
-{
-    const auto digits = to_hexadecimal(std::span(bytes));
-    return {digits.begin(), digits.end()};
-}
-
 /// Of this client alone. Another one of the same name would be woken in vain, and nothing worse.
 std::string make_waiter()
 {
     std::array<unsigned char, 8> random{};
     fill_random(random);
-    return in_hexadecimal(random);
+    std::string name;
+    boost::algorithm::hex_lower(random, std::back_inserter(name));
+    return name;
 }
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace redlock::detail {
 
@@ -264,6 +265,9 @@ public:
     /// How long the node takes to answer, smoothed. Zero before its first answer. Any thread.
     [[nodiscard]] virtual std::chrono::microseconds round_trip() const noexcept = 0;
 };
+
+/// The nodes of a client, in the order of the configuration.
+using node_list = std::vector<std::shared_ptr<node>>;
 
 }  // namespace redlock::detail
 

@@ -298,10 +298,10 @@ std::shared_ptr<node> make_redis_node(
     return std::make_shared<redis_node>(on, std::move(make_link), index, config);
 }
 
-std::vector<std::shared_ptr<node>> make_redis_nodes(const ground& on, const client_config& config)
+node_list make_redis_nodes(const ground& on, const client_config& config)
 {
     const link_group group = make_link_group(config);
-    std::vector<std::shared_ptr<node>> nodes;
+    node_list nodes;
     for (const node_config& each : config.nodes)
     {
         const std::size_t index = nodes.size();

@@ -27,10 +27,7 @@ using link_maker = std::function<std::shared_ptr<redis_link>()>;
 );
 
 /// Nodes that are real Redis or Valkey servers, in the order of the configuration.
-[[nodiscard]] std::vector<std::shared_ptr<node>> make_redis_nodes(
-    const ground& on,
-    const client_config& config
-);
+[[nodiscard]] node_list make_redis_nodes(const ground& on, const client_config& config);
 
 }  // namespace redlock::detail
 

@@ -71,14 +71,12 @@ client fake_nodes::make_client(client_config config)
     parts_->prefix = config.key_prefix;
 
     const boost::asio::any_io_executor executor = parts_->context.get_executor();
-    detail::client_parts made{
-        parts_->strand,
-        std::make_shared<detail::turn>(executor, parts_->strand),
-        parts_->time,
-        {},
+    detail::ground on{
+        parts_->strand, std::make_shared<detail::turn>(executor, parts_->strand), parts_->time
     };
     const auto log = std::make_shared<journal>();
     auto& nodes = parts_->nodes.emplace_back();
+    detail::node_list asked;
     for (std::size_t index = 0; index < parts_->servers.size(); ++index)
     {
         const auto& server = parts_->servers[index];
@@ -87,9 +85,11 @@ client fake_nodes::make_client(client_config config)
         if (index < parts_->down)
             node->starts(node_state::down, "taken down");
         nodes.push_back(node);
-        made.nodes.push_back(std::move(node));
+        asked.push_back(std::move(node));
     }
-    auto impl = std::make_shared<detail::client_impl>(executor, std::move(config), std::move(made));
+    auto impl = std::make_shared<detail::client_impl>(
+        executor, std::move(config), std::move(on), std::move(asked)
+    );
     return detail::make_client(std::move(impl));
 }
 

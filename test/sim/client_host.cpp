@@ -31,17 +31,17 @@ redlock::client make_client(
     detail::link_group group = detail::make_link_group(config);
     if (scripts)
         group.encoder = std::make_shared<detail::command_encoder>(group.guarded, false, *scripts);
-    detail::client_parts parts{on.strand, on.end_of_turn, on.time, {}};
+    detail::node_list asked;
     for (std::size_t i = 0; i < nodes.size(); ++i)
     {
         auto make_link = [=, &over, &in, to = nodes[i], how = config.nodes[i]]() {
             auto wire = over.connect(in, index, to, on.strand, on.end_of_turn);
             return detail::make_redis_link(on, group, i, how, std::move(wire));
         };
-        parts.nodes.push_back(detail::make_redis_node(on, std::move(make_link), i, config));
+        asked.push_back(detail::make_redis_node(on, std::move(make_link), i, config));
     }
     return detail::make_client(
-        std::make_shared<detail::client_impl>(executor, std::move(config), std::move(parts))
+        std::make_shared<detail::client_impl>(executor, std::move(config), on, std::move(asked))
     );
 }
 

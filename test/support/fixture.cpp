@@ -37,15 +37,14 @@ client_fixture::client_fixture(const setup& how)
     const asio::any_io_executor executor = context_->get_executor();
     strand_.emplace(context_->get_executor());
     time_ = std::make_shared<manual_time>(*strand_);
-    detail::client_parts parts{
-        *strand_, std::make_shared<detail::turn>(executor, *strand_), time_, {}
-    };
+    const detail::ground on{*strand_, std::make_shared<detail::turn>(executor, *strand_), time_};
     for (std::size_t index = 0; index < how.nodes; ++index)
     {
         nodes_.push_back(std::make_shared<fake_node>(index, time_, log_));
-        parts.nodes.push_back(nodes_.back());
     }
-    auto impl = std::make_shared<detail::client_impl>(executor, make_config(how), std::move(parts));
+    auto impl = std::make_shared<detail::client_impl>(
+        executor, make_config(how), on, detail::node_list(nodes_.begin(), nodes_.end())
+    );
     impl_ = impl;
     locks_ = detail::make_client(std::move(impl));
 }

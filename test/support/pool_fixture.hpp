@@ -44,11 +44,10 @@ public:
         : pool_(thread_count), strand_(boost::asio::any_io_executor(pool_.get_executor()))
     {
         const boost::asio::any_io_executor executor = pool_.get_executor();
-        detail::client_parts parts{
+        const detail::ground on{
             strand_,
             std::make_shared<detail::turn>(executor, strand_),
             detail::make_system_clock(strand_),
-            {}
         };
         // Clients in real time look at the clock of the machine. So does a node of theirs.
         const auto since_the_beginning_of_time =
@@ -64,11 +63,10 @@ public:
         {
             nodes_.push_back(std::make_shared<fake_node>(index, time_, log_));
             nodes_.back()->guard().clock_offset = since_the_beginning_of_time;
-            parts.nodes.push_back(nodes_.back());
         }
-        locks_ = detail::make_client(
-            std::make_shared<detail::client_impl>(executor, std::move(config), std::move(parts))
-        );
+        locks_ = detail::make_client(std::make_shared<detail::client_impl>(
+            executor, std::move(config), on, detail::node_list(nodes_.begin(), nodes_.end())
+        ));
     }
 
     pool_fixture(const pool_fixture&) = delete;

@@ -480,7 +480,7 @@ private:
     {
         if (acquires)
             append_argument(command_, "10000");
-        append_argument(command_, acquires && bursts_ ? guarded_->waiter : "-");
+        append_argument(command_, acquires && bursts_ ? guarded_->queue_name : "-");
     }
 
     void flush_all()

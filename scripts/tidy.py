@@ -238,7 +238,7 @@ def check_words(files):
         return
     cells = [row.strip("| ").split("|")[2:] for row in table[1].split("\n")[1:]]
     words = [word.strip() for cell in cells if cell for word in cell[0].split(",") if word.strip()]
-    unused = re.compile(rf"\b({'|'.join(map(re.escape, words))})\b", re.I)
+    unused = re.compile(rf"\b((?:{'|'.join(map(re.escape, words))})(?:s|ed|ing)?)\b", re.I)
     for path, text in files.items():
         if path.parts[0] in {"src", "include"}:
             for found in unused.finditer(text):

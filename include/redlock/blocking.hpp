@@ -92,7 +92,7 @@ public:
     /// Error of the last answered extension. Empty: it succeeded, or there was none.
     [[nodiscard]] error_code last_extension() const noexcept;
 
-    /** Prolongs the lease by `ttl`, counted from now. Blocks for at most `node_timeout`, and longer
+    /** Extends the lease by `ttl`, counted from now. Blocks for at most `node_timeout`, and longer
         if the client has too many extensions under way: see `redlock::lease::async_extend`.
 
         @throws boost::system::system_error as `redlock::lease::async_extend` fails.
@@ -103,7 +103,7 @@ public:
         extend_to(saturate(ttl));
     }
 
-    /// Prolongs the lease by the ttl it was acquired with.
+    /// Extends the lease by the ttl it was acquired with.
     void extend();
 
     /** Releases the resource. Blocks until a quorum has answered, for at most `node_timeout`.

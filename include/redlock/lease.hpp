@@ -113,7 +113,7 @@ public:
     /// lease was lost: its nodes may have been silent, or may have lost its key.
     [[nodiscard]] error_code last_extension() const noexcept;
 
-    /** Prolongs the lease: sets the ttl of its key on all nodes, unless it is longer already.
+    /** Extends the lease: sets the ttl of its key on all nodes, unless it is longer already.
 
         Never shortens and never re-creates a key. On failure nothing is deleted and `valid_until()`
         stays as it was. Waits while the client has as many extensions under way as its nodes answer
@@ -154,7 +154,7 @@ public:
         );
     }
 
-    /// Prolongs the lease by the ttl it was acquired with. See the other overload.
+    /// Extends the lease by the ttl it was acquired with. See the other overload.
     template <class Token = boost::asio::deferred_t>
         requires(!detail::is_duration<std::remove_cvref_t<Token>>)
     [[nodiscard]] auto async_extend(Token&& token = Token())

@@ -64,7 +64,7 @@ struct failed_event
 struct extended_event
 {
     std::string_view resource;  ///< As given to the client.
-    error_code code;            ///< Empty if the lease was prolonged.
+    error_code code;            ///< Empty if the lease was extended.
     milliseconds remaining;     ///< Time left to the lease.
 };
 

@@ -109,7 +109,7 @@ task<result<lease>> acquire(std::shared_ptr<client_impl> self, std::shared_ptr<c
     }
     if (!ec)
     {
-        client.waiting.enter(acquiring.in_line);
+        client.lines.enter(acquiring.in_line);
         if (!acquiring.wanted->once())
             acquiring.queue.enter();
         ec = co_await try_once(acquiring);

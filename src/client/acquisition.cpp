@@ -27,7 +27,7 @@ void acquisition::explain(std::string problem, log_level level) const
 
 bool acquisition::is_held_here() const
 {
-    const auto held = client->held.find(wanted->resource());
+    const auto held = client->holds.find(wanted->resource());
     return held && !held->over_at(client->now());
 }
 

@@ -1,4 +1,3 @@
-
 #include "client/acquisition.hpp"
 #include "core/quorum.hpp"
 #include "core/validity.hpp"
@@ -59,14 +58,14 @@ void tell_of_overload(const acquisition& acquiring)
 task<error_code> until_placed(acquisition& acquiring, std::optional<place>& taken)
 {
     client_impl& client = *acquiring.client;
-    window& rounds = client.acquisitions;
-    if (acquiring.wanted->once() && rounds.closed())
+    window& places = client.acquisitions;
+    if (acquiring.wanted->once() && places.closed())
         co_return error_code();
     acquiring.tell_waiting();
     const time_point end = acquiring.end_of_places();
     const bool woken = acquiring.in_line.woken();
     place_wait waits(*client.loop.end_of_turn);
-    rounds.wait(
+    places.wait(
         waits,
         acquiring.started.steady.time_since_epoch(),
         woken ? window::order::first : window::order::by_rank
@@ -77,7 +76,7 @@ task<error_code> until_placed(acquisition& acquiring, std::optional<place>& take
         co_return asio::error::operation_aborted;
     if (taken.emplace(waits.take()))
         co_return error_code();
-    if (rounds.closed())
+    if (places.closed())
         co_return tell_of_the_absent(acquiring);
     tell_of_overload(acquiring);
     co_return error::overloaded;
@@ -141,7 +140,7 @@ void take_lease(acquisition& acquiring, const vote_round& asked, const judgement
     // is over, and not none.
     acquiring.granted =
         share::make_lease(share::join(held, acquiring.options().ttl, asked.started()));
-    acquiring.client->held.add(std::move(held), asked.started(), judged.now);
+    acquiring.client->holds.add(std::move(held), asked.started(), judged.now);
     acquiring.granted_at = judged.now;
     acquiring.in_line.leave_to_hold();
 }

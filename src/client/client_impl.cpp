@@ -35,7 +35,7 @@ client_impl::client_impl(
       acquisitions(*loop.end_of_turn, patience_of(config)),
       extensions(*loop.end_of_turn, patience_of(config)),
       rounds(config, loop, nodes, acquisitions),
-      held(loop, life, rounds, extensions, waiting, events),
+      holds(loop, life, rounds, extensions, lines, events),
       service_(client_service::of(executor))
 {
     service_.add(*this);
@@ -51,7 +51,7 @@ client_impl::~client_impl()
 metrics client_impl::read_metrics() const noexcept
 {
     metrics result = events.read();
-    result.waiting = waiting.size();
+    result.waiting = lines.size();
     result.rounds_under_way = acquisitions.under_way() + extensions.under_way();
     result.waiting_for_place = acquisitions.waiting() + extensions.waiting();
     result.window = acquisitions.places();
@@ -68,7 +68,7 @@ void client_impl::cancel() noexcept
 void client_impl::stop()
 {
     life.begin_stop();
-    held.clear();
+    holds.clear();
 }
 
 void client_impl::on_node_change()
@@ -103,16 +103,16 @@ std::string_view client_impl::resource_of(std::string_view key) const noexcept
 void client_impl::on_wake(std::size_t node, std::string_view key)
 {
     const std::string_view resource = resource_of(key);
-    if (waiter* const head = waiting.head_of(resource))
+    if (waiter* const head = lines.head_of(resource))
         head->on_wake(node, nodes.quorum());
-    else if (!resource.empty())
+    else if (!resource.empty() && rounds.queues())
         // The next client should not wait for the reservation to end.
         rounds.leave_queue(node, resource);
 }
 
 void client_impl::on_next(std::size_t node, std::string_view key, milliseconds reserved)
 {
-    waiter* const head = waiting.head_of(resource_of(key));
+    waiter* const head = lines.head_of(resource_of(key));
     if (!head)
         return;
     // A node's own count may be a millisecond behind ours.
@@ -129,8 +129,8 @@ void client_impl::on_next(std::size_t node, std::string_view key, milliseconds r
 
 void client_impl::shut_down() noexcept
 {
-    waiting.clear();
-    held.shut_down();
+    lines.clear();
+    holds.shut_down();
     life.shut_down();
     rounds.releases().shut_down();
 }

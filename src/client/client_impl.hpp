@@ -66,11 +66,11 @@ public:
     roster nodes;
     detail::life life;
     detail::events events;
-    lines waiting;
+    detail::lines lines;
     window acquisitions;
     window extensions;
     detail::rounds rounds;
-    holds held;
+    detail::holds holds;
     bodies under_lock;
 
 private:

@@ -36,7 +36,7 @@ task<error_code> release_all(client_impl& client, hold_list& held, time_point gi
     std::vector<release_round_ptr> asked;
     for (const auto& each : held)
     {
-        asked.push_back(client.held.release(*each));
+        asked.push_back(client.holds.release(*each));
         client.rounds.set_deadline(*asked.back(), give_up);
         if (asked.size() % max_releasing != 0)
             continue;
@@ -59,7 +59,7 @@ task<error_code> release_all(client_impl& client, hold_list& held, time_point gi
 task<error_code> end_all(client_impl& client, hold_list& ended)
 {
     std::size_t budget = max_releasing;
-    for (const auto& each : client.held.all())
+    for (const auto& each : client.holds.all())
     {
         if (budget-- == 0)
         {
@@ -70,7 +70,7 @@ task<error_code> end_all(client_impl& client, hold_list& ended)
         if (each->state()->give_back_unattended() && each->begin_release())
         {
             client.events.given_back();
-            client.held.remove(*each);
+            client.holds.remove(*each);
             ended.push_back(each);
         }
         each->interrupt();
@@ -81,7 +81,9 @@ task<error_code> end_all(client_impl& client, hold_list& ended)
 /// Waits until nothing is held, and no operation waits for a release.
 task<error_code> until_settled(client_impl& client)
 {
-    const auto settled = [&client]() { return client.held.size() == 0 && !client.life.releases(); };
+    const auto settled = [&client]() {
+        return client.holds.size() == 0 && !client.life.releases();
+    };
     // A client that is stopped in between wakes nothing any more.
     while (!settled() && client.life.closing())
     {

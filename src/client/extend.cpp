@@ -33,16 +33,17 @@ error_code error_from(const vote_round& asked) noexcept
 task<result<place>> until_placed(std::shared_ptr<hold> held, time_point limit)
 {
     client_impl& client = *held->client();
-    window& rounds = client.extensions;
-    if (rounds.has_room())
-        co_return place(rounds);
-    if (rounds.closed())
+    window& places = client.extensions;
+    if (places.has_room())
+        co_return place(places);
+    if (places.closed())
         co_return place();
     place_wait wait(*client.loop.end_of_turn);
     const core::instant end = held->valid_until();
-    rounds.wait(wait, end.boot);
+    places.wait(wait, end.boot);
     const time_point until = std::min(end.steady, limit);
-    if (const error_code ec = co_await client.life.sleep_until(wait.sleep, until, held->prolonging))
+    if (const error_code ec =
+            co_await client.life.sleep_until(wait.sleep, until, held->extending_waits))
         co_return ec;
     place taken = wait.take();
     if (!taken && client.now().steady >= limit)
@@ -77,7 +78,7 @@ task<result<vote_round_ptr>> ask(
         if (automatic)
             asked->be_patient(*client.loop.timer, patience_of(*held));
         client.rounds.put_to_all(asked);
-        if (const error_code ec = co_await asked->wait(held->prolonging))
+        if (const error_code ec = co_await asked->wait(held->extending_waits))
         {
             asked->abandon();
             co_return ec;
@@ -114,7 +115,7 @@ error_code settle(hold& held, const vote_round& asked, milliseconds ttl, core::i
     if (outcome && outcome != error::lease_lost && !held.over_at(now))
         return outcome;
     held.note_extension(outcome);
-    client.held.lose(held, core::hold_end::lost);
+    client.holds.lose(held, core::hold_end::lost);
     return error::lease_lost;
 }
 

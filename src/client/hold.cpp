@@ -10,8 +10,8 @@ namespace redlock::detail {
 
 namespace {
 
-/// Ends `left` at once, and lets `then` finish that on the strand of its client: in place if this
-/// is there, or what the program starts next would overtake it.
+/// Ends `leaving` at once, and lets `then` finish that on the strand of its client: in place if
+/// this is there, or what the program starts next would overtake it.
 template <class Then>
 void end_in_background(std::shared_ptr<share> leaving, Then then) noexcept
 {
@@ -64,12 +64,12 @@ hold::hold(
 
 void hold::on_admitted(place taken)
 {
-    client_->held.start_extension(kept, std::move(taken));
+    client_->holds.start_extension(kept, std::move(taken));
 }
 
 void hold::interrupt()
 {
-    for (suspension::list* waiting : {&lost_waiting, &prolonging})
+    for (suspension::list* waiting : {&lost_waiting, &extending_waits})
     {
         for (suspension& each : *waiting)
             each.wake(asio::error::operation_aborted);
@@ -116,14 +116,14 @@ core::lease_end share::end() noexcept
 
 void share::release_in_background(std::shared_ptr<share> leaving) noexcept
 {
-    end_in_background(std::move(leaving), [](hold& held) { held.client()->held.give_back(held); });
+    end_in_background(std::move(leaving), [](hold& held) { held.client()->holds.give_back(held); });
 }
 
 void share::abandon(std::shared_ptr<share> leaving) noexcept
 {
     end_in_background(std::move(leaving), [](hold& held) {
         held.granted_by().abandon();
-        held.client()->held.remove(held);
+        held.client()->holds.remove(held);
     });
 }
 

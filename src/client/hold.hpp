@@ -50,7 +50,7 @@ struct upkeep : boost::intrusive::set_base_hook<>
     core::nanoseconds look_at{0};  ///< When to look at it next, by the time of `holds`.
     core::extension_schedule schedule;
     milliseconds extended_by{0};   ///< The ttl of an automatic extension. Zero: there is none.
-    milliseconds longest_ttl{0};   ///< That was asked for: the keys may outlive an extension so.
+    milliseconds longest_ttl{0};   ///< The longest asked for: the keys may live that long.
     bool extension_tried = false;  ///< So keys may outlive the deadline.
     bool extending = false;        ///< An automatic extension is under way, or waits for room.
     bool at_limit = false;         ///< `hold_max` lets no further extension be.
@@ -61,8 +61,8 @@ struct upkeep : boost::intrusive::set_base_hook<>
         return at_limit ? core::hold_end::at_limit : core::hold_end::lost;
     }
 
-    suspension::list lost_waiting;  ///< Operations that wait for its loss.
-    suspension::list prolonging;    ///< Operations that extend it. Its end ends them.
+    suspension::list lost_waiting;     ///< Operations that wait for its loss.
+    suspension::list extending_waits;  ///< Operations that extend it. Its end ends them.
 };
 
 /** A resource that a quorum granted to one owner, until a deadline.

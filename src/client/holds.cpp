@@ -67,11 +67,11 @@ std::shared_ptr<hold> holds::remove(hold& over)
 {
     for (suspension& waiting : over.lost_waiting)
         waiting.wake_first({});
-    for (suspension& waiting : over.prolonging)
+    for (suspension& waiting : over.extending_waits)
         waiting.wake({});
     // The hold may be found here no longer, and the end of the context must find these.
     told_.splice(told_.end(), over.lost_waiting);
-    told_.splice(told_.end(), over.prolonging);
+    told_.splice(told_.end(), over.extending_waits);
     if (!over.kept)
         return nullptr;
     const auto found = by_resource_.find(over.resource());
@@ -188,7 +188,7 @@ void holds::shut_down() noexcept
         // The operations own leases, and so the hold.
         const auto kept = std::move(holds_.begin()->kept);
         holds_.erase(holds_.begin());
-        for (suspension::list* waiting : {&kept->lost_waiting, &kept->prolonging})
+        for (suspension::list* waiting : {&kept->lost_waiting, &kept->extending_waits})
         {
             while (!waiting->empty())
                 waiting->front().drop();

@@ -44,7 +44,7 @@ task<error_code> join(acquisition& acquiring, std::shared_ptr<hold> held)
             co_return ec;
     }
     if (options.auto_extend)
-        client.held.extend_by(*held, options.ttl);
+        client.holds.extend_by(*held, options.ttl);
     acquiring.granted = std::move(mine);
     acquiring.granted_at = client.now();
     co_return error_code();

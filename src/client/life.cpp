@@ -70,7 +70,7 @@ void life::end()
 task<error_code> life::until_running(time_point limit)
 {
     pause start(*loop_.end_of_turn);
-    if (state_ == state::idle && loop_.now().steady < limit)
+    if (idle() && loop_.now().steady < limit)
     {
         loop_.timer->add(start, limit);
         if (const error_code ec = co_await start.wait(operations_.list()))

@@ -25,7 +25,7 @@ namespace redlock::detail {
     std::shared_ptr<const demand> wanted
 );
 
-/// Prolongs `held` to `ttl` from now.
+/// Extends `held` to `ttl` from now.
 /// @param taken The place of its round. Empty: it waits for one, until `limit` or the hold ends.
 [[nodiscard]] task<error_code> extend(
     std::shared_ptr<hold> held,
@@ -37,7 +37,7 @@ namespace redlock::detail {
 /// The same for one lease. Fails if that is ended meanwhile.
 [[nodiscard]] task<error_code> extend(std::shared_ptr<share> asked_by, milliseconds ttl);
 
-/// Releases what `left` had, which the caller has ended like that.
+/// Releases what `leaving` had. The caller has ended it: `ended` says how.
 [[nodiscard]] task<result<release_outcome>> release(
     std::shared_ptr<share> leaving,
     core::lease_end ended

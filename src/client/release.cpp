@@ -28,7 +28,7 @@ task<result<release_outcome>> release(std::shared_ptr<share> leaving, core::leas
     case core::lease_end::hold: break;
     }
 
-    const auto asked = client.held.give_back(held);
+    const auto asked = client.holds.give_back(held);
     if (!client.life.connected())
         co_return error::not_running;
     auto outcome = release_outcome::already_gone;

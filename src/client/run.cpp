@@ -52,14 +52,14 @@ task<error_code> run(std::shared_ptr<client_impl> self)
         co_return ec;
     client.loop.end_of_turn->begin_with([weak = client.weak_from_this()]() {
         if (const auto alive = weak.lock())
-            alive->held.catch_up();
+            alive->holds.catch_up();
     });
     client.nodes.start(client.weak_from_this());
 
     pause stop(*client.loop.end_of_turn);
     const error_code outcome = co_await stop.wait(client.life.for_run().list());
     client.stop();
-    while (client.held.size() > 0)  // Some of it is forgotten in each turn.
+    while (client.holds.size() > 0)  // Some of it is forgotten in each turn.
         co_await stop.wait_for_next_turn(client.life.for_run().list());
     co_await let_releases_out(client);
     co_await stop_nodes(client);

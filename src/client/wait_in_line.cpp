@@ -15,7 +15,7 @@ std::shared_ptr<hold> own_hold(const acquisition& acquiring)
     const owner who = acquiring.options().owner;
     if (who == owner::none)
         return nullptr;
-    auto held = acquiring.client->held.find(acquiring.wanted->resource());
+    auto held = acquiring.client->holds.find(acquiring.wanted->resource());
     return held && held->wanted().options.owner == who ? held : nullptr;
 }
 

@@ -17,7 +17,7 @@ std::optional<error_code> end_of_wait(const share& watched)
     const bool over = held.over_at(client.now());
     // `holds` may not have looked yet: never report an expired lease as alive.
     if (over && !watched.ended())
-        client.held.lose(held, why);
+        client.holds.lose(held, why);
     // Asked last, for the owner may end the lease meanwhile in another thread, and with it the
     // hold.
     const bool ended = watched.ended();
@@ -63,7 +63,7 @@ task<error_code> wait_stop(share::attention given, milliseconds stop_before)
         const auto remaining = core::remaining(now, held.valid_until()) - stop_before;
         if (remaining <= core::nanoseconds(0))
         {
-            client.held.extend_no_more(held);
+            client.holds.extend_no_more(held);
             co_return to_error(held.end_at_deadline());
         }
         pause change(*client.loop.end_of_turn);

@@ -93,7 +93,7 @@ std::string make_constants(const client_config& config, const guard& made)
 }
 
 /// Of this client alone. Another one of the same name would be woken in vain, and nothing worse.
-std::string make_waiter()
+std::string make_queue_name()
 {
     std::array<unsigned char, 8> random{};
     fill_random(random);
@@ -116,13 +116,13 @@ std::optional<guard> make_guard(const client_config& config)
     made.quarantine = core::quarantine_for(config.ttl_max, config.clock_window);
     made.constants = make_constants(config, made);
     if (config.waiting.queue)
-        made.waiter = make_waiter();
+        made.queue_name = make_queue_name();
     return made;
 }
 
 std::string guard::channel() const
 {
-    return std::string(channel_prefix) + waiter;
+    return std::string(channel_prefix) + queue_name;
 }
 
 std::string guard::next_channel() const

@@ -26,7 +26,7 @@ struct guard
     std::string constants;  ///< Lua, in front of each guarded script.
 
     /// The name of this client in the queues of the nodes. Empty: it polls.
-    std::string waiter;
+    std::string queue_name;
 
     /// By which the nodes wake it.
     [[nodiscard]] std::string channel() const;

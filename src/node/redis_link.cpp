@@ -480,24 +480,14 @@ std::shared_ptr<redis_link> make_redis_link(
     const link_group& group,
     std::size_t index,
     const node_config& config,
-    std::shared_ptr<name_lookup> names
+    link_route by
 )
 {
     auto link = std::make_shared<redis_link_impl>(on, group, index, config);
-    link->use_socket(group.tls[index].get(), std::move(names));
-    return link;
-}
-
-std::shared_ptr<redis_link> make_redis_link(
-    const ground& on,
-    const link_group& group,
-    std::size_t index,
-    const node_config& config,
-    std::unique_ptr<connection> wire
-)
-{
-    auto link = std::make_shared<redis_link_impl>(on, group, index, config);
-    link->use(std::move(wire));
+    if (auto* const names = std::get_if<std::shared_ptr<name_lookup>>(&by))
+        link->use_socket(group.tls[index].get(), std::move(*names));
+    else
+        link->use(std::get<std::unique_ptr<connection>>(std::move(by)));
     return link;
 }
 

@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 
 namespace redlock::detail {
 
@@ -42,7 +43,7 @@ public:
         /// Connected and vetted. At most once.
         virtual void on_ready(admission what) = 0;
 
-        /// It is over. Exactly once, also if it was never ready.
+        /// It is over. Exactly once, also if it was never ready. Lost releases follow.
         virtual void on_end(link_end why) = 0;
 
         // To one that marks.
@@ -93,23 +94,17 @@ public:
     virtual void close() noexcept = 0;
 };
 
-/// @param index Position of the node in the configuration, handed to `question::on_reply`.
-/// @param names Of the node, the same for all its links.
-[[nodiscard]] std::shared_ptr<redis_link> make_redis_link(
-    const ground& on,
-    const link_group& group,
-    std::size_t index,
-    const node_config& config,
-    std::shared_ptr<name_lookup> names
-);
+/// How a link reaches its server: by the addresses of its node, which all its links share, or by a
+/// connection of the caller's.
+using link_route = std::variant<std::shared_ptr<name_lookup>, std::unique_ptr<connection>>;
 
-/// The same over a connection of the caller's.
+/// @param index Position of the node in the configuration, handed to `question::on_reply`.
 [[nodiscard]] std::shared_ptr<redis_link> make_redis_link(
     const ground& on,
     const link_group& group,
     std::size_t index,
     const node_config& config,
-    std::unique_ptr<connection> wire
+    link_route by
 );
 
 }  // namespace redlock::detail

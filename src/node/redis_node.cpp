@@ -30,7 +30,7 @@ struct pending_release
     time_point until;  ///< From then on the key has expired by itself.
 };
 
-/// The session with one server: the links and timers of a node's life.
+/// The session with one server: the links and timers of a node's life. Used on the strand only.
 class redis_node final : public node,
                          private redis_link::owner,
                          public std::enable_shared_from_this<redis_node>
@@ -48,7 +48,7 @@ public:
           log_(config.log),
           pause_(on.time->make_alarm()),
           jitter_(static_cast<std::uint32_t>(random_bits())),
-          life_(config.nodes[index].name(), config.nodes.size())
+          state_(config.nodes[index].name(), config.nodes.size())
     {
     }
 
@@ -60,7 +60,7 @@ public:
 
     void stop() noexcept override
     {
-        life_.stop();
+        state_.stop();
         pause_->hurry();
         if (link_)
             link_->close();
@@ -68,21 +68,21 @@ public:
 
     std::optional<reply> ask(question_ptr asked) override
     {
-        if (life_.status().state == node_state::connecting)
+        if (state_.status().state == node_state::connecting)
             return wait_for_connection(std::move(asked));
         const verb_rules& rules = rules_of(asked->what());
-        if (life_.takes(rules.votes))
+        if (state_.takes(rules.votes))
             return write(std::move(asked));
         if (rules.outlives_link)
             keep(std::move(asked));
         return absent();
     }
 
-    node_status status() const override { return life_.status(); }
+    node_status status() const override { return state_.status(); }
 
     std::size_t owed_releases() const noexcept override
     {
-        if (!life_.connected_soon())
+        if (!state_.connected_soon())
             return 0;
         return pending_releases_.size() + (link_ ? link_->unanswered_releases() : 0);
     }
@@ -118,13 +118,13 @@ private:
 
     void on_ready(admission what) override
     {
-        life_.connect(std::move(what.polls));
+        state_.connect(std::move(what.polls));
         if (what.unmarked)
-            tell(life_.await_marker());
+            tell(state_.await_marker());
         else if (what.quarantine > milliseconds(0))
             on_quarantined(what.quarantine);
         else
-            tell(life_.admit());
+            tell(state_.admit());
         for (const auto& asked : std::exchange(waiting_, {}))
         {
             if (!asked->wanted())
@@ -137,17 +137,17 @@ private:
 
     void on_quarantined(milliseconds remaining) override
     {
-        if (life_.stopping())
+        if (state_.stopping())
             return;  // An answer that was on its way. No timer must outlive the session.
         const time_point from = now();
-        tell(life_.quarantine(remaining, from));
-        pause_->set(from + *life_.quarantine_left(from), [self = weak_from_this()]() {
+        tell(state_.quarantine(remaining, from));
+        pause_->set(from + *state_.quarantine_left(from), [self = weak_from_this()]() {
             if (const auto alive = self.lock())
-                alive->tell(alive->life_.end_quarantine());
+                alive->tell(alive->state_.end_quarantine());
         });
     }
 
-    void on_refused(std::string words) override { tell(life_.refuse(std::move(words))); }
+    void on_refused(std::string words) override { tell(state_.refuse(std::move(words))); }
 
     void on_answered(core::nanoseconds round_trip) override
     {
@@ -181,30 +181,24 @@ private:
     {
         link_ = nullptr;
         tell(
-            why.refused ? life_.reject(why.refused, ground_.time->wall())
-                        : life_.lose(why.code, why.guess)
+            why.refused ? state_.reject(why.refused, ground_.time->wall())
+                        : state_.lose(why.code, why.guess)
         );
         const reply answer = absent();
         for (const auto& asked : std::exchange(waiting_, {}))
             asked->on_reply(index_, answer);
-        if (life_.stopping())
+        if (state_.stopping())
             return stop_behind_completions();
 
-        pause_->set(now() + life_.pause(jitter_()), [self = shared_from_this()]() {
-            if (self->life_.stopping())
+        pause_->set(now() + state_.pause(jitter_()), [self = shared_from_this()]() {
+            if (self->state_.stopping())
                 self->stopped();
             else
                 self->connect();
         });
     }
 
-    void on_lost_release(question_ptr lost) override
-    {
-        if (life_.connected())
-            link_->ask(std::move(lost));
-        else
-            keep(std::move(lost));
-    }
+    void on_lost_release(question_ptr lost) override { keep(std::move(lost)); }
 
     /// The completions of what the link was asked are posted, and some use the client's clock: so
     /// the client must not end before them.
@@ -253,12 +247,12 @@ private:
     /// The answer of a node that is not there.
     reply absent() const
     {
-        const node_status& is = life_.status();
-        const vote counts_as = life_.absent_vote();
+        const node_status& is = state_.status();
+        const vote counts_as = state_.absent_vote();
         const reason why = counts_as == vote::refused ? is.reason : reason::down;
         reply answer{counts_as, why, is.code, is.because};
         if (why == reason::quarantined)
-            answer.ready_in = life_.quarantine_left(now());
+            answer.ready_in = state_.quarantine_left(now());
         return answer;
     }
 
@@ -278,7 +272,7 @@ private:
     std::minstd_rand jitter_;
 
     std::weak_ptr<node::owner> owner_;  ///< Empty: it was told the end.
-    core::node_life life_;
+    core::node_life state_;
     core::smoothed smoothed_;
     std::atomic<std::chrono::microseconds> round_trip_{};  ///< The same, for any thread.
     redis_link* link_ = nullptr;                           ///< Null: none. It keeps this.

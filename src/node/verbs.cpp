@@ -41,22 +41,22 @@ void ttl(request& to, const question& asked, const guard*)
     to.add(asked.ttl());
 }
 
-void waiter(request& to, const question&, const guard* guarded)
+void queue_name(request& to, const question&, const guard* guarded)
 {
-    to.add(guarded->waiter);
+    to.add(guarded->queue_name);
 }
 
 /// See queue.lua.
 void place_to_keep(request& to, const question& asked, const guard* guarded)
 {
     const queue_entry& entry = asked.entry();
-    if (guarded->waiter.empty())
+    if (guarded->queue_name.empty())
         return to.add("-");
     if (entry.move == core::queue_move::none)
         return to.add("");
     if (entry.move == core::queue_move::leave)
-        return to.add(guarded->waiter);
-    std::string place = guarded->waiter + ':' + std::to_string(entry.arrival);
+        return to.add(guarded->queue_name);
+    std::string place = guarded->queue_name + ':' + std::to_string(entry.arrival);
     if (entry.reservation > milliseconds(0))
         place += ':' + std::to_string(entry.reservation.count());
     to.add(place);
@@ -68,7 +68,7 @@ void place_to_take(request& to, const question& asked, const guard* guarded)
     const queue_entry& entry = asked.entry();
     const bool is_new = entry.move == core::queue_move::keep && entry.arrival == asked.stamp();
     if (is_new && entry.reservation == milliseconds(0))
-        return to.add(guarded->waiter);
+        return to.add(guarded->queue_name);
     place_to_keep(to, asked, guarded);
 }
 
@@ -281,7 +281,7 @@ constexpr std::array<verb_rules, verb_count> table{{
         .for_queues = true,
         .plain = {},
         .guarded =
-            {.script = guarded_leave_script.text, .shared = {waiter}, .read = read_comparison},
+            {.script = guarded_leave_script.text, .shared = {queue_name}, .read = read_comparison},
     },
 }};
 
@@ -328,7 +328,7 @@ script_set make_scripts(const guard* guarded)
     {
         const verb_rules& rules = table[what];
         const char* const text = phrasing_of(rules, guarded).script;
-        const bool queues = guarded && !guarded->waiter.empty();
+        const bool queues = guarded && !guarded->queue_name.empty();
         if (text && (queues || !rules.for_queues))
             made[what] = make_script((guarded ? guarded->constants : std::string()) + text);
     }

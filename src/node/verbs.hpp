@@ -37,7 +37,9 @@ private:
     std::size_t size_;
 };
 
-/// How a verb is put in one mode, and how its answers are read.
+/// How a verb is put in one mode, and how its answers are read. A script says how many arguments it
+/// has by `local common, own, more`: `common` is the run id of a verb that votes, `own` counts
+/// `arguments` and `more` counts `shared`.
 struct phrasing
 {
     const char* script = nullptr;  ///< Null: it is a command by itself.
@@ -56,8 +58,9 @@ struct phrasing
 
 /** All that is peculiar to one verb.
 
-    Nothing else in src/node knows a verb by its name. A new one is a row of this table, its script,
-    and a row of src/testing/fake_server.cpp with its function.
+    Nothing else in src/node knows a verb by its name. A new one is an enumerator, which counts in
+    `verb_count`; a row of this table and a place in `write_order`; its script, with a line in
+    CMakeLists.txt; and a row of src/testing/fake_server.cpp. `rounds` puts it for the client.
 */
 struct verb_rules
 {

@@ -294,7 +294,7 @@ void vetting::on_quarantine_told(milliseconds quarantine)
 
 void vetting::admit(admission what)
 {
-    if (group_.guarded->waiter.empty())
+    if (group_.guarded->queue_name.empty())
         return link_.on_admitted(std::move(what));
     admission_ = std::move(what);
     subscribe();

@@ -140,12 +140,12 @@ words shared_arguments(const detail::question& asked, const detail::guard* guard
 {
     const verb what = asked.what();
     if (what == verb::leave)
-        return {guarded->waiter};
+        return {guarded->queue_name};
     words made;
     if (what != verb::release)
         made.push_back(std::to_string(asked.ttl().count()));
     if (guarded && what != verb::extend)
-        made.push_back(place_of(asked, guarded->waiter));
+        made.push_back(place_of(asked, guarded->queue_name));
     return made;
 }
 
@@ -265,7 +265,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         config.nodes.resize(3);
         config.key_prefix = from.take_text();
         auto made = *detail::make_guard(config);
-        made.waiter = from.take_bool() ? "0123456789abcdef" : "";
+        made.queue_name = from.take_bool() ? "0123456789abcdef" : "";
         guarded = std::make_shared<const detail::guard>(std::move(made));
     }
     check_login(from, guarded.get());

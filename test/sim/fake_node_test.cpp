@@ -60,7 +60,7 @@ std::vector<std::shared_ptr<const detail::guard>> make_guards(const client_confi
         return made;
     for (auto& each : made)
         each = std::make_shared<const detail::guard>(*detail::make_guard(config));
-    std::ranges::sort(made, {}, [](const auto& each) { return each->waiter; });
+    std::ranges::sort(made, {}, [](const auto& each) { return each->queue_name; });
     return made;
 }
 

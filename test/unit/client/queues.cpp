@@ -282,6 +282,16 @@ BOOST_AUTO_TEST_CASE(who_is_woken_without_waiting_lets_the_next_one_go)
     BOOST_TEST(fixture.sent_to(verb::leave) == (std::vector<std::size_t>{0}));
 }
 
+// No script of theirs leaves a queue, so a node that wakes them without being asked is ignored.
+BOOST_AUTO_TEST_CASE(a_client_that_polls_leaves_no_queue_when_a_node_wakes_it)
+{
+    running_client fixture({.mode = mode::plain});
+    fixture.node(0).wakes("orders:42");
+    fixture.run_until_idle();
+
+    BOOST_TEST(fixture.sent_to(verb::leave).empty());
+}
+
 BOOST_AUTO_TEST_CASE(a_key_that_no_resource_of_this_client_has_asks_no_question)
 {
     queue_fixture fixture;

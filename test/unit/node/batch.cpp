@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(releases_that_leave_a_queue_say_the_name_of_the_client_once
     const std::string ids_of[] = {std::string(40, 'a'), std::string(40, 'b')};
     BOOST_TEST(
         put(by, {make(verb::release, "a", leaving), make(verb::release, "b", leaving)}) ==
-        words({"2", "a", "b", by->waiter, ids_of[0], "0", ids_of[1], "0"})
+        words({"2", "a", "b", by->queue_name, ids_of[0], "0", ids_of[1], "0"})
     );
 }
 
@@ -247,7 +247,7 @@ BOOST_AUTO_TEST_CASE(releases_bring_a_place_each_if_theirs_differ)
     const std::string ids_of[] = {std::string(40, 'a'), std::string(40, 'b')};
     BOOST_TEST(
         put(by, {make(verb::release, "a", since(77)), make(verb::release, "b")}) ==
-        words({"2", "a", "b", ids_of[0], "0", by->waiter + ":77", ids_of[1], "0", ""})
+        words({"2", "a", "b", ids_of[0], "0", by->queue_name + ":77", ids_of[1], "0", ""})
     );
 }
 
@@ -257,9 +257,9 @@ BOOST_AUTO_TEST_CASE(a_release_that_leaves_a_queue_says_nothing_of_a_far_client)
     detail::queue_entry entry = since(77, milliseconds(120));
     const auto placed = [&] { return put(by, {make(verb::release, "a", entry)}); };
     const std::string id(40, 'a');
-    BOOST_TEST(placed() == words({"1", "a", by->waiter + ":77:120", id, "0"}));
+    BOOST_TEST(placed() == words({"1", "a", by->queue_name + ":77:120", id, "0"}));
     entry.move = queue_move::leave;
-    BOOST_TEST(placed() == words({"1", "a", by->waiter, id, "0"}));
+    BOOST_TEST(placed() == words({"1", "a", by->queue_name, id, "0"}));
 }
 
 BOOST_AUTO_TEST_CASE(an_acquisition_says_when_it_arrived_unless_that_was_just_now)
@@ -271,9 +271,9 @@ BOOST_AUTO_TEST_CASE(an_acquisition_says_when_it_arrived_unless_that_was_just_no
     const auto with = [&](const std::string& place) {
         return words({"1", "a", "1500", place, std::string(40, 'a'), "0"});
     };
-    BOOST_TEST(asked(since(0)) == with(by->waiter));  // Its stamp is 0.
-    BOOST_TEST(asked(since(77)) == with(by->waiter + ":77"));
-    BOOST_TEST(asked(since(0, milliseconds(120))) == with(by->waiter + ":0:120"));
+    BOOST_TEST(asked(since(0)) == with(by->queue_name));  // Its stamp is 0.
+    BOOST_TEST(asked(since(77)) == with(by->queue_name + ":77"));
+    BOOST_TEST(asked(since(0, milliseconds(120))) == with(by->queue_name + ":0:120"));
     BOOST_TEST(asked({}) == with(""));
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <utility>
 
 namespace redlock::testing {
@@ -16,6 +17,9 @@ using namespace std::chrono_literals;
 
 /// The two clocks start apart, so that mixing them up shows.
 constexpr core::instant beginning{time_point(1h), 5h};
+
+/// Locked to change the clocks of any client, and to read them: a lease may be asked on any thread.
+std::mutex clocks;
 
 }  // namespace
 
@@ -60,9 +64,13 @@ manual_time::manual_time(detail::strand_type strand) : strand_(std::move(strand)
 
 core::instant manual_time::now() const noexcept
 {
-    elapsed_ += per_look_;
-    now_.steady += per_look_;
-    now_.boot += per_look_;
+    const std::lock_guard lock(clocks);
+    if (per_look_ > nanoseconds(0))
+    {
+        elapsed_ += per_look_;
+        now_.steady += per_look_;
+        now_.boot += per_look_;
+    }
     return now_;
 }
 
@@ -86,10 +94,13 @@ void manual_time::at(nanoseconds when, std::function<void()> what)
 void manual_time::advance(nanoseconds by)
 {
     elapsed_ += by;
-    if (steady_runs_)
-        now_.steady += by;
-    if (boot_runs_)
-        now_.boot += by;
+    {
+        const std::lock_guard lock(clocks);
+        if (steady_runs_)
+            now_.steady += by;
+        if (boot_runs_)
+            now_.boot += by;
+    }
     post_due();
 }
 
@@ -112,10 +123,13 @@ std::optional<nanoseconds> manual_time::next() const
 
 void manual_time::jump(clock which, nanoseconds by)
 {
-    if (which == clock::steady)
-        now_.steady += by;
-    else
-        now_.boot += by;
+    {
+        const std::lock_guard lock(clocks);
+        if (which == clock::steady)
+            now_.steady += by;
+        else
+            now_.boot += by;
+    }
     post_due();
 }
 

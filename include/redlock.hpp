@@ -11,6 +11,7 @@
 #include <redlock/fence_check.hpp>
 #include <redlock/fencing.hpp>
 #include <redlock/initialize.hpp>
+#include <redlock/lead.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/metrics.hpp>
 #include <redlock/node_status.hpp>

@@ -44,7 +44,7 @@ ARROWS = {
 }
 
 # What the client offers. The floors below it know the values of the interface only.
-OPERATIONS = {"blocking", "client", "initialize", "lease", "testing", "with_lock"}
+OPERATIONS = {"blocking", "client", "initialize", "lead", "lease", "testing", "with_lock"}
 BELOW_THE_CLIENT = {"src/core", "src/loop", "src/wire", "src/node"}
 
 NOT_CODE = re.compile(

@@ -224,6 +224,52 @@ asio::awaitable<void> bodies(redlock::client& locks)
     require(runs == 6, "each body runs once");
 }
 
+/// Leads until the body has run so often.
+asio::awaitable<void> leaders(redlock::client& locks)
+{
+    const std::string name = "a resource whose name is too long for a small string, for a leader";
+    redlock::lead_metrics counts;
+    int terms = 0;
+    const auto named = [name, &terms](redlock::term& now) -> asio::awaitable<void> {
+        require(now.held().resource().ends_with(name), "captures live");
+        if (++terms % 3 == 0)
+            throw std::out_of_range("enough");
+        co_return;
+    };
+    const auto enough = [](const std::exception_ptr& failure) {
+        require(failure != nullptr, "lead ends with what the body throws");
+    };
+    const auto executor = co_await asio::this_coro::executor;
+    const redlock::lead_options options{.ttl = 1s, .pause = 1ms, .metrics = &counts};
+    auto of_name = redlock::lead(locks, std::string("of ") + name, options, named);
+    enough(std::get<0>(
+        co_await asio::co_spawn(executor, std::move(of_name), asio::as_tuple(asio::deferred))
+    ));
+    enough(std::get<0>(co_await asio::co_spawn(
+        executor,
+        redlock::lead(locks, name, {.ttl = 1s, .pause = 1ms}, std::ref(named)),
+        asio::as_tuple(asio::deferred)
+    )));
+    try
+    {
+        co_await redlock::lead(
+            locks,
+            std::string("in place ") + name,
+            {.ttl = 1s, .pause = 1ms, .metrics = &counts},
+            [&](redlock::term&) -> asio::awaitable<void> {
+                ++terms;
+                throw std::out_of_range("enough");
+                co_return;
+            }
+        );
+    }
+    catch (const std::out_of_range&)
+    {
+        require(terms == 7, "each body runs once in a term");
+        require(counts.terms == 4, "terms are counted");
+    }
+}
+
 asio::awaitable<void> all(std::string url)
 {
     co_await clients(url);
@@ -237,6 +283,7 @@ asio::awaitable<void> all(std::string url)
     co_await locks.async_wait_ready(asio::cancel_after(10s));
     co_await leases(locks);
     co_await bodies(locks);
+    co_await leaders(locks);
     co_await locks.async_close(asio::cancel_after(10s));
 }
 

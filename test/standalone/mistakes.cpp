@@ -28,6 +28,14 @@ boost::asio::awaitable<void> make_mistake(redlock::client& locks)
     });
 #elif defined(BODY_THAT_IS_NO_COROUTINE)
     co_await redlock::with_lock(locks, "orders:42", 10s, [](redlock::lease&) {});
+#elif defined(BODY_WITHOUT_TERM)
+    co_await redlock::lead(locks, "jobs", {}, [](redlock::lease&) -> boost::asio::awaitable<void> {
+        co_return;
+    });
+#elif defined(LEADER_THAT_IS_NO_COROUTINE)
+    co_await redlock::lead(locks, "jobs", {}, [](redlock::term&) {});
+#elif defined(ON_OVERRUN_THAT_MAY_THROW)
+    const redlock::lead_options options{.on_overrun = [](const redlock::overrun&) {}};
 #elif defined(DROPPED_LEASE)
     co_await locks.async_acquire("orders:42");
 #elif defined(DROPPED_BLOCKING_LEASE)
@@ -45,6 +53,10 @@ boost::asio::awaitable<void> make_mistake(redlock::client& locks)
     // No mistake.
     co_await redlock::with_lock(
         locks, "orders:42", 10s, [](redlock::lease&) -> boost::asio::awaitable<void> { co_return; }
+    );
+    const redlock::lead_options options{.on_overrun = [](const redlock::overrun&) noexcept {}};
+    co_await redlock::lead(
+        locks, "jobs", options, [](redlock::term&) -> boost::asio::awaitable<void> { co_return; }
     );
 #endif
     co_return;

@@ -1,0 +1,255 @@
+#include <redlock/client.hpp>
+#include <redlock/error.hpp>
+#include <redlock/lead.hpp>
+#include <redlock/lease.hpp>
+#include <redlock/options.hpp>
+#include <redlock/time.hpp>
+#include <redlock/with_lock.hpp>
+
+#include "client/watchdog.hpp"
+#include "loop/randomness.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <poll.h>
+#include <unistd.h>
+
+namespace redlock {
+
+/** Leading, as a loop of `with_lock`.
+
+    A lease that was lost, a node that is away and another leader are all the same to it: it stands
+    again. It ends only with an error that waiting does not mend. An acquisition without a limit
+    would never report such an error. So each one has a limit, and another one follows.
+*/
+namespace detail {
+
+namespace asio = boost::asio;
+
+namespace {
+
+[[nodiscard]] bool is_cancelled(const asio::cancellation_state& state) noexcept
+{
+    return state.cancelled() != asio::cancellation_type::none;
+}
+
+}  // namespace
+
+/// The body of `with_lock`: runs the body of `lead` in one term, and keeps what came of it.
+class incumbent
+{
+public:
+    incumbent(const lead_options& how, lead_body& body) noexcept : how_(how), body_(body) {}
+
+    asio::awaitable<void> operator()(lease& held)
+    {
+        const auto executor = co_await asio::this_coro::executor;
+        const auto resigned =
+            std::make_shared<asio::steady_timer>(executor, asio::steady_timer::time_point::max());
+        term now(held, resigned);
+        const count counted(*how_.metrics);
+        watched_term watched(held, how_);
+        std::optional<watchdog::entry> entry;
+        if (how_.watchdog)
+            entry.emplace(watched);
+
+        auto race = asio::experimental::make_parallel_group(
+            asio::co_spawn(
+                executor,
+                [this, &now]() { return body_(now); },
+                asio::bind_executor(executor, asio::deferred)
+            ),
+            resigned->async_wait(asio::bind_executor(executor, asio::deferred))
+        );
+        // Completes when both have ended: a body that is cancelled still runs to its end.
+        const auto outcome =
+            co_await race.async_wait(asio::experimental::wait_for_one(), asio::deferred);
+        const std::exception_ptr& thrown = std::get<1>(outcome);
+        if (thrown && !is_cancellation(thrown))
+            failure_ = thrown;
+        // The end of the lease, of the client and of `lead` all cancel this coroutine.
+        resigned_ = !is_cancelled(co_await asio::this_coro::cancellation_state);
+    }
+
+    /// What the body has thrown, unless it was cancelled. `with_lock` need not know of it.
+    [[nodiscard]] const std::exception_ptr& failure() const noexcept { return failure_; }
+
+    /// Whether the body has ended of its own will, or because it was told to resign.
+    [[nodiscard]] bool has_resigned() const noexcept { return resigned_; }
+
+private:
+    /// Counts a term from the beginning of its body to the end.
+    class count
+    {
+    public:
+        explicit count(lead_metrics& in) noexcept : in_(in)
+        {
+            ++in_.terms;
+            in_.leading_since = time_point::clock::now();
+        }
+
+        count(const count&) = delete;
+        count& operator=(const count&) = delete;
+        ~count() { in_.leading_since = time_point(); }
+
+    private:
+        lead_metrics& in_;
+    };
+
+    const lead_options& how_;
+    lead_body& body_;
+    std::exception_ptr failure_;
+    bool resigned_ = false;
+};
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long it waits for the resource before it looks at the error. See above.
+constexpr milliseconds candidacy = 10s;
+
+constexpr milliseconds longest_pause = 24h;
+
+void check(const lead_options& options)
+{
+    const auto reject = [](const char* problem) {
+        throw boost::system::system_error(error::invalid_argument, problem);
+    };
+    if (options.pause < 0ms || options.pause > longest_pause)
+        reject("pause is not between 0 and 24 h");
+    if (!options.on_overrun)
+        reject("on_overrun is null");
+}
+
+[[nodiscard]] acquire_options wanted_by(const lead_options& options) noexcept
+{
+    acquire_options wanted;
+    wanted.ttl = options.ttl;
+    wanted.wait = candidacy;
+    wanted.hold_max = options.hold_max;
+    wanted.stop_before = options.stop_before;
+    return wanted;
+}
+
+[[nodiscard]] bool is_end_of_term(error_code ec) noexcept
+{
+    return ec == error::lease_lost || ec == error::hold_limit_reached;
+}
+
+/// Whether it may lead later.
+[[nodiscard]] bool is_passing(error_code ec) noexcept
+{
+    return is_end_of_term(ec) || ec == asio::error::operation_aborted ||
+           (ec == condition::not_acquired && ec != error::config_mismatch);
+}
+
+/// Waits for a random time between half of `pause` and all of it, so that candidates spread out.
+asio::awaitable<void> rest(milliseconds pause)
+{
+    const auto half = static_cast<std::uint64_t>(pause.count() / 2);
+    const milliseconds time = pause - milliseconds(random_bits() % (half + 1));
+    asio::steady_timer timer(co_await asio::this_coro::executor, time);
+    co_await timer.async_wait(asio::deferred);
+}
+
+}  // namespace
+
+asio::awaitable<void> lead(
+    client& locks,
+    std::string resource,
+    lead_options options,
+    lead_body body
+)
+{
+    check(options);
+    lead_metrics unread;
+    if (!options.metrics)
+        options.metrics = &unread;
+    if (options.stop_before == 0ms)
+        options.stop_before = options.ttl / 3;
+    for (bool first = true;; first = false)
+    {
+        incumbent serves(options, body);
+        error_code ended;
+        std::exception_ptr why;
+        try
+        {
+            co_await with_lock(locks, resource, wanted_by(options), std::ref(serves));
+        }
+        catch (const boost::system::system_error& failure)
+        {
+            ended = failure.code();
+            why = std::current_exception();
+        }
+        if (serves.failure())
+            std::rethrow_exception(serves.failure());
+        if (ended == error::not_running && !first)
+            co_return;
+        if (ended && !is_passing(ended))
+            std::rethrow_exception(why);
+        if (ended == error::lease_lost)
+            ++options.metrics->losses;
+        if (is_cancelled(co_await asio::this_coro::cancellation_state))
+            throw boost::system::system_error(asio::error::operation_aborted);
+        // After anything else, such as the end of the client, it need not let others lead first.
+        if (serves.has_resigned() || is_end_of_term(ended))
+            co_await rest(options.pause);
+    }
+}
+
+}  // namespace detail
+
+void term::resign() const
+{
+    // Not cancelled, because the body may call this before anything waits for the timer.
+    boost::asio::dispatch(resigned_->get_executor(), [resigned = resigned_]() {
+        resigned->expires_at(boost::asio::steady_timer::time_point::min());
+    });
+}
+
+void abort_on_overrun(const overrun& event) noexcept
+{
+    // No stream and no heap: the body that runs may have locked them.
+    char line[700];
+    const std::string_view resource = event.resource.substr(0, 512);
+    int size = std::snprintf(
+        line,
+        sizeof line,
+        "redlock: lead of '%.*s', term %llu: the body runs at its deadline. The process ends.\n",
+        static_cast<int>(resource.size()),
+        resource.data(),
+        static_cast<unsigned long long>(event.number.value())
+    );
+    ::pollfd output{STDERR_FILENO, POLLOUT, 0};
+    if (size > 0 && ::poll(&output, 1, 0) == 1)
+        size = static_cast<int>(::write(STDERR_FILENO, line, static_cast<std::size_t>(size)));
+    std::abort();
+}
+
+}  // namespace redlock

@@ -39,7 +39,8 @@ public:
     explicit pool_fixture(
         std::size_t node_count = 5,
         std::size_t thread_count = 4,
-        mode how = mode::plain
+        mode how = mode::plain,
+        milliseconds node_timeout = milliseconds(1000)  // Sanitizers and busy machines are slow.
     )
         : pool_(thread_count), strand_(boost::asio::any_io_executor(pool_.get_executor()))
     {
@@ -58,7 +59,7 @@ public:
         client_config config;
         config.nodes.resize(node_count);
         config.mode = how;
-        config.node_timeout = milliseconds(1000);  // Sanitizers and busy machines are slow.
+        config.node_timeout = node_timeout;
         for (std::size_t index = 0; index < node_count; ++index)
         {
             nodes_.push_back(std::make_shared<fake_node>(index, time_, log_));

@@ -7,11 +7,35 @@
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <string>
 
 #include "support/needs.hpp"
 
 using namespace redlock::test;
 using namespace std::chrono_literals;
+
+namespace {
+
+/// Candidates that lead one after the other, and share a store.
+struct jobs : example_nodes
+{
+    program start() { return {"redlock_fenced_leader", {list_of(nodes), folder.path() / "jobs"}}; }
+
+    temp_folder folder;
+};
+
+constexpr const char* leads = "leading, term ";
+
+/// How many jobs were done when a candidate began to lead.
+std::uint64_t done_before(const program& leader)
+{
+    const std::string output = leader.output();
+    return number_after(", ", output.substr(output.find("term ")));
+}
+
+}  // namespace
 
 BOOST_AUTO_TEST_SUITE(test_programs, *boost::unit_test::precondition(needs("redis-server")))
 
@@ -117,6 +141,46 @@ BOOST_FIXTURE_TEST_CASE(futures_stops_when_the_lease_is_lost, example_nodes)
 
     BOOST_TEST((futures.exit_status() == 1));
     BOOST_TEST(futures.has_said("not shipped: " + message_of(redlock::error::lease_lost)));
+}
+
+BOOST_FIXTURE_TEST_CASE(fenced_leader_goes_on_where_a_killed_one_has_stopped, jobs)
+{
+    program first = start();
+    BOOST_TEST_REQUIRE(first.says("job 3"));
+    program second = start();
+    first.kill();
+
+    BOOST_TEST_REQUIRE(second.says(leads));
+    BOOST_TEST(number_after(leads, second.output()) > number_after(leads, first.output()));
+    BOOST_TEST(first.has_said("job " + std::to_string(done_before(second))));
+    BOOST_TEST(!first.has_said("job " + std::to_string(done_before(second) + 1)));
+    BOOST_TEST(second.says("job " + std::to_string(done_before(second) + 1)));
+
+    second.signal(SIGTERM);
+    BOOST_TEST((second.exit_status() == 0));
+    BOOST_TEST(is_free("shop:jobs"));
+}
+
+BOOST_FIXTURE_TEST_CASE(fenced_leader_does_no_job_twice_when_it_was_frozen, jobs)
+{
+    program first = start();
+    BOOST_TEST_REQUIRE(first.says("job 3"));
+    program second = start();
+    first.signal(SIGSTOP);
+    BOOST_TEST_REQUIRE(second.says(leads));
+    const std::string next = "job " + std::to_string(done_before(second) + 1);
+    BOOST_TEST(second.says(next));
+    first.signal(SIGCONT);
+
+    second.signal(SIGTERM);
+    BOOST_TEST((second.exit_status() == 0));
+    // It has survived, stood again, and leads another term.
+    BOOST_TEST(eventually(
+        [&] { return first.output().rfind(leads) != first.output().find(leads); }, patience
+    ));
+    BOOST_TEST(!first.has_said(next + "\n"));
+    first.signal(SIGTERM);
+    BOOST_TEST((first.exit_status() == 0));
 }
 
 BOOST_AUTO_TEST_CASE(unit_test_needs_no_node)

@@ -151,6 +151,36 @@ void metrics(const redlock::client& locks)
     // end snippet
 }
 
+// snippet: on_overrun
+std::atomic<bool> stop_now = false;  // The function looks at it between two steps.
+
+void tell_the_function(const redlock::overrun&) noexcept
+{
+    stop_now = true;
+}
+// end snippet
+
+asio::awaitable<void> work(redlock::term& now);
+
+asio::awaitable<void> lead_with_metrics(redlock::client& locks, redlock::lead_metrics& counts)
+{
+    // snippet: lead_options
+    const redlock::lead_options options{
+        .ttl = 3s, .on_overrun = tell_the_function, .metrics = &counts
+    };
+    co_await redlock::lead(locks, "shop:leader", options, work);
+    // end snippet
+}
+
+void lead_metrics(const redlock::lead_metrics& counts)
+{
+    // snippet: lead_metrics
+    if (counts.leading())
+        std::cout << "leads for " << counts.led_for().count() << " ms, in term " << counts.terms
+                  << " of this process; " << counts.losses << " lost\n";
+    // end snippet
+}
+
 asio::awaitable<void> cancel_after(redlock::client& locks)
 {
     // snippet: cancel_after

@@ -12,11 +12,11 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-/// What only the leader does. It ends with the leadership, by cancellation.
-asio::awaitable<void> lead(redlock::lease& held)
+/// What only the leader does. It ends with the term, by cancellation.
+asio::awaitable<void> work(redlock::term& now)
 {
-    // Each leader has a higher token than the one before: see step 5.
-    std::cout << "leading, token " << held.fence() << std::endl;
+    // Each term has a higher number than the one before. It is a token: see step 5.
+    std::cout << "leading, term " << now.number() << std::endl;
     asio::steady_timer next(co_await asio::this_coro::executor);
     for (;;)
     {
@@ -24,32 +24,6 @@ asio::awaitable<void> lead(redlock::lease& held)
         co_await next.async_wait(asio::deferred);
     }
 }
-
-// snippet: stand_for_election
-asio::awaitable<void> stand_for_election(redlock::client& locks)
-{
-    // Leads for as long as it lives, so neither the wait nor the hold has a limit.
-    const redlock::acquire_options options{
-        .ttl = 3s, .wait = redlock::forever, .hold_max = redlock::forever
-    };
-    for (;;)
-    {
-        try
-        {
-            co_await redlock::with_lock(locks, "shop:leader", options, lead);
-        }
-        catch (const boost::system::system_error& failure)
-        {
-            if (failure.code() == asio::error::operation_aborted ||
-                failure.code() == redlock::error::not_running)
-                co_return;  // The client closes, or has closed.
-            if (failure.code() != redlock::error::lease_lost)
-                throw;
-            std::cout << "no longer leading" << std::endl;
-        }
-    }
-}
-// end snippet
 
 /// Shows what the client waits for, such as a node that is down.
 void print_trouble(redlock::log_level level, std::string_view line)
@@ -63,10 +37,13 @@ void run(std::string_view nodes)
     asio::io_context context{1};
     redlock::client locks(context, {.nodes = redlock::parse_nodes(nodes), .log = print_trouble});
     locks.async_run(asio::detached);
-    asio::co_spawn(context, stand_for_election(locks), [](std::exception_ptr failure) {
+    // snippet: lead
+    auto leads = redlock::lead(locks, "shop:leader", {.ttl = 3s}, work);
+    asio::co_spawn(context, std::move(leads), [](std::exception_ptr failure) {
         if (failure)
             std::rethrow_exception(failure);
     });
+    // end snippet
 
     asio::signal_set signals(context, SIGINT, SIGTERM);
     signals.async_wait([&](redlock::error_code, int) {

@@ -256,7 +256,7 @@ BOOST_FIXTURE_TEST_CASE(fencing_refuses_the_holder_that_is_late, example_nodes)
 
 BOOST_FIXTURE_TEST_CASE(a_leader_that_dies_is_replaced, example_nodes)
 {
-    const std::string leads = "leading, token ";
+    const std::string leads = "leading, term ";
     program first = step("6_leader", nodes);
     BOOST_TEST_REQUIRE(first.says(leads));
     program second = step("6_leader", nodes);

@@ -1,7 +1,6 @@
 #include "chat_room/coordinator.hpp"
 
-#include <redlock/client.hpp>
-#include <redlock/with_lock.hpp>
+#include <redlock/lead.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_state.hpp>
@@ -39,82 +38,67 @@ coordinator::coordinator(
     std::string room,
     std::function<void()> on_change
 )
-    : with_(with),
-      room_(std::move(room)),
-      on_change_(std::move(on_change)),
-      inbox_(executor),
-      stop_(executor)
+    : with_(with), room_(std::move(room)), on_change_(std::move(on_change)), inbox_(executor)
 {
 }
 
 asio::awaitable<void> coordinator::run()
 {
-    while (!stopped_)
+    if (stopped_)
+        co_return;
+    const auto executor = co_await asio::this_coro::executor;
+    // The room refuses a coordinator that is late. So no server has to end for that.
+    const redlock::lead_options how{
+        .ttl = with_.how.ttl, .pause = pause_between_terms, .watchdog = false
+    };
+    const auto body = [this](redlock::term& now) { return be_in_charge(now.held()); };
+    try
     {
-        // A coordinator that cannot reach the store would do nothing.
-        if (with_.data.is_up())
-            co_await hold_office();
-        if (!stopped_)
-            co_await stop_.wait(pause_between_terms);
+        co_await asio::co_spawn(
+            executor,
+            redlock::lead(with_.locks, "room:" + room_, how, body),
+            asio::bind_cancellation_slot(stop_.slot(), asio::use_awaitable)
+        );
+    }
+    catch (const std::exception& failure)
+    {
+        complain(failure);
     }
 }
 
 void coordinator::stop()
 {
     stopped_ = true;
-    stop_.set();
-    cancel_.emit(asio::cancellation_type::terminal);
+    stop_.emit(asio::cancellation_type::terminal);
 }
 
-asio::awaitable<void> coordinator::hold_office()
+asio::awaitable<void> coordinator::be_in_charge(const redlock::lease& held)
 {
-    const auto executor = co_await asio::this_coro::executor;
-    const redlock::acquire_options how{
-        .ttl = with_.how.ttl,
-        .wait = redlock::forever,
-        .hold_max = redlock::forever,
-    };
-    const auto body = [this](redlock::lease& held) { return be_in_charge(held); };
+    // A server that cannot reach the store would be a coordinator that does nothing.
+    if (!with_.data.is_up())
+        co_return;
     try
     {
-        co_await asio::co_spawn(
-            executor,
-            redlock::with_lock(with_.locks, "room:" + room_, how, body),
-            asio::bind_cancellation_slot(cancel_.slot(), asio::use_awaitable)
-        );
+        // The first access shows the token: from now on the room refuses our predecessors.
+        extensions_ = 0;
+        number_ = co_await with_.data.enter(tenure_of(held));
+        accessed_ = std::chrono::steady_clock::now();
+        with_.counts.terms.Increment();
+        set_in_charge(true);
+        co_await work(held);
     }
     catch (const std::exception& failure)
     {
-        if (!stopped_)
-            std::cerr << "room " << room_ << ": " << failure.what() << std::endl;
+        complain(failure);
     }
-}
-
-asio::awaitable<void> coordinator::be_in_charge(redlock::lease& held)
-{
-    // The first access shows the token: from now on the room refuses our predecessors.
-    extensions_ = 0;
-    number_ = co_await with_.data.enter(tenure_of(held));
-    accessed_ = std::chrono::steady_clock::now();
-    with_.counts.terms.Increment();
-    set_in_charge(true);
-
-    std::exception_ptr failure;
-    try
-    {
-        co_await work(held);
-    }
-    catch (...)
-    {
-        failure = std::current_exception();
-    }
+    if (!in_charge_)
+        co_return;
     set_in_charge(false);
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     co_await hand_over(held);
-    std::rethrow_exception(failure);  // Work does not end but by a failure or by `stop()`.
 }
 
-asio::awaitable<void> coordinator::work(redlock::lease& held)
+asio::awaitable<void> coordinator::work(const redlock::lease& held)
 {
     co_await empty_inbox(held);  // What came while the room had no coordinator.
     redlock::time_point told = held.valid_until();
@@ -133,7 +117,7 @@ asio::awaitable<void> coordinator::work(redlock::lease& held)
 }
 
 // snippet: empty_inbox
-asio::awaitable<void> coordinator::empty_inbox(redlock::lease& held)
+asio::awaitable<void> coordinator::empty_inbox(const redlock::lease& held)
 {
     append_result moved;
     do
@@ -164,21 +148,26 @@ asio::awaitable<void> coordinator::empty_inbox(redlock::lease& held)
 
 /// Says that nobody is in charge any more, so that it shows at once. Only a courtesy: the release
 /// of the lease follows anyway.
-asio::awaitable<void> coordinator::hand_over(redlock::lease& held)
+asio::awaitable<void> coordinator::hand_over(const redlock::lease& held)
 {
-    if (held.expired())
-    {
+    if (held.expired() || held.last_extension())
         with_.counts.lost.Increment();
+    if (held.expired())
         co_return;
-    }
     try
     {
         co_await with_.data.leave(tenure_of(held));
     }
     catch (const std::exception& failure)
     {
-        std::cerr << "room " << room_ << ": " << failure.what() << std::endl;
+        complain(failure);
     }
+}
+
+void coordinator::complain(const std::exception& failure) const
+{
+    if (!stopped_)
+        std::cerr << "room " << room_ << ": " << failure.what() << std::endl;
 }
 
 store::tenure coordinator::tenure_of(const redlock::lease& held) const

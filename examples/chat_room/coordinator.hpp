@@ -19,7 +19,7 @@
 
 namespace chat {
 
-/** Contends for the lease of one room, and is its coordinator while it has it.
+/** Stands for the coordinator of one room, and is that while it leads.
 
     The coordinator takes what members have put into the room's inbox and appends it to the log. It
     shows its fencing token with each access. So it does not matter how late it acts: the room
@@ -38,7 +38,7 @@ public:
     coordinator(const coordinator&) = delete;
     coordinator& operator=(const coordinator&) = delete;
 
-    /// Contends, until `stop()`. Then hands over if it is in charge, and returns.
+    /// Stands, until `stop()`. Then hands over if it is in charge, and returns.
     asio::awaitable<void> run();
     void stop();
 
@@ -48,11 +48,11 @@ public:
     void on_inbox() { inbox_.set(); }
 
 private:
-    asio::awaitable<void> hold_office();
-    asio::awaitable<void> be_in_charge(redlock::lease& held);
-    asio::awaitable<void> work(redlock::lease& held);
-    asio::awaitable<void> empty_inbox(redlock::lease& held);
-    asio::awaitable<void> hand_over(redlock::lease& held);
+    asio::awaitable<void> be_in_charge(const redlock::lease& held);
+    asio::awaitable<void> work(const redlock::lease& held);
+    asio::awaitable<void> empty_inbox(const redlock::lease& held);
+    asio::awaitable<void> hand_over(const redlock::lease& held);
+    void complain(const std::exception& failure) const;
     [[nodiscard]] store::tenure tenure_of(const redlock::lease& held) const;
     void stall_if_told() const;
     void set_in_charge(bool now);
@@ -61,8 +61,7 @@ private:
     std::string room_;
     std::function<void()> on_change_;
     event inbox_;
-    event stop_;
-    asio::cancellation_signal cancel_;  ///< Of the lock and the work under it.
+    asio::cancellation_signal stop_;
     std::uint64_t extensions_ = 0;
     std::uint64_t number_ = 0;  ///< In the room.
     std::chrono::steady_clock::time_point accessed_;

@@ -66,8 +66,9 @@ void place_to_keep(request& to, const question& asked, const guard* guarded)
 void place_to_take(request& to, const question& asked, const guard* guarded)
 {
     const queue_entry& entry = asked.entry();
-    const bool is_new = entry.move == core::queue_move::keep && entry.arrival == asked.stamp();
-    if (is_new && entry.reservation == milliseconds(0))
+    const bool is_new = entry.move == core::queue_move::keep && entry.arrival == asked.stamp() &&
+                        entry.reservation == milliseconds(0);
+    if (is_new && !guarded->queue_name.empty())
         return to.add(guarded->queue_name);
     place_to_keep(to, asked, guarded);
 }

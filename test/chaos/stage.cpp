@@ -88,9 +88,11 @@ void stage::bring_back(std::size_t index)
 
 bool stage::is_admitted(std::size_t index)
 {
+    redis_server& node = nodes_.at(index);
+    if (node.has_ended() || node.is_paused())  // By another fault, which only we end.
+        return false;
     const std::string marker = command(index, {"GET", marker_key});
-    const std::string run_id =
-        insist("INFO", [&] { return info_field(nodes_.at(index), "run_id"); });
+    const std::string run_id = insist("INFO", [&] { return info_field(node, "run_id"); });
     return marker.find(run_id) != std::string::npos &&
            command(index, {"EXISTS", quarantine_key}) == "(integer) 0";
 }

@@ -97,6 +97,9 @@ public:
     /// connections for it.
     void pause() { process_.pause(); }
 
+    /// Whether the process stands still.
+    [[nodiscard]] bool is_paused() const { return process_.is_paused(); }
+
     /// Undoes `pause()`.
     void resume() { process_.resume(); }
 

@@ -24,7 +24,7 @@ class fake_store
 {
 public:
     /// @param ttl `forever`: without one.
-    /// @param foreign It is somebody else's, and no client of the test has set it.
+    /// @param foreign It belongs to another, and no client of the test has set it.
     void put(
         const std::string& key,
         const std::string& id,

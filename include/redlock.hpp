@@ -15,6 +15,7 @@
 #include <redlock/lease.hpp>
 #include <redlock/metrics.hpp>
 #include <redlock/node_status.hpp>
+#include <redlock/note.hpp>
 #include <redlock/observer.hpp>
 #include <redlock/options.hpp>
 #include <redlock/release_outcome.hpp>

@@ -229,6 +229,11 @@ struct client_config
     /// other if prefix and resource form the same key.
     std::string key_prefix{};
 
+    /// What operators see of this client: the note of those of its holds that have none, and its
+    /// name in CLIENT LIST of each node, with `_` for bytes outside `!` to `~`. At most 120 bytes.
+    /// Empty: the name of the host, a colon and the id of the process.
+    std::string name{};
+
     /// Receives a line when a node changes its state, when a call is invalid, when a wait for ready
     /// nodes is cut off, and when an acquisition fails with `error::overloaded`. Called on the
     /// client's strand; must not block or throw. Contention is never logged. By default warnings

@@ -3,6 +3,7 @@
 
 #include <redlock/detail/export.hpp>
 #include <redlock/fencing.hpp>
+#include <redlock/note.hpp>
 #include <redlock/time.hpp>
 
 #include <concepts>
@@ -66,6 +67,10 @@ struct acquire_options
     /// stopped when the next holder starts. At most 2/3 `ttl`, less the clock drift and two
     /// `node_timeout`s. Zero: the body is cancelled when the lease is lost.
     milliseconds stop_before{0};
+
+    /// What the hold says of its holder, to those who inspect it. Empty: `client_config::name`.
+    /// Only in guarded mode. Leases that share a hold have the note of the first one.
+    redlock::note note{};
 
     /// The caller that asks. An owner that already holds the resource gets another lease on the
     /// same hold, and the last lease releases the keys. If the hold has less than `ttl` left, it is

@@ -5,11 +5,24 @@
 #include "client/validate.hpp"
 #include "node/redis_node.hpp"
 
+#include <boost/asio/ip/host_name.hpp>
+
+#include <string>
 #include <utility>
+
+#include <unistd.h>
 
 namespace redlock {
 
 namespace {
+
+/// The name of a client that was given none: its host and process.
+std::string default_name()
+{
+    boost::system::error_code ignored;
+    std::string name = boost::asio::ip::host_name(ignored) + ':' + std::to_string(::getpid());
+    return name.substr(0, note::max_size);
+}
 
 /// A client of this machine's clocks and of real nodes.
 std::shared_ptr<detail::client_impl> make_impl(
@@ -18,6 +31,8 @@ std::shared_ptr<detail::client_impl> make_impl(
 )
 {
     detail::validate(config);
+    if (config.name.empty())
+        config.name = default_name();
 
     const detail::ground on = detail::make_ground(executor);
     auto nodes = detail::make_redis_nodes(on, config);
@@ -110,6 +125,8 @@ void client::start_acquire(
     const detail::client_impl& client = *impl;  // Kept by the initiation.
     wanted.by_its_holder = impl->under_lock.is_caller(wanted.resource());
     wanted.put_in_front(client.config.key_prefix);
+    if (client.config.mode == mode::guarded && wanted.options.note.empty())
+        wanted.options.note = client.config.name;
     auto kept = std::make_shared<detail::demand>(std::move(wanted));
     auto body = detail::acquire(std::move(impl), std::move(kept));
     detail::spawn_op(client, std::move(body), std::move(handler));

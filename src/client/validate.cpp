@@ -167,6 +167,13 @@ void validate(const client_config& config)
         std::snprintf(value, sizeof value, "%.17g", config.clock_drift);
         reject("clock_drift is " + std::string(value) + ", must be 0 to 0.5");
     }
+    if (config.name.size() > note::max_size)
+    {
+        reject(
+            "name has " + std::to_string(config.name.size()) + " bytes, must have at most " +
+            std::to_string(note::max_size)
+        );
+    }
     if (config.key_prefix.size() > core::max_prefix_size)
     {
         reject(
@@ -212,6 +219,8 @@ std::string problem_of_acquisition(const client_config& config, const demand& wa
     const acquire_options& options = wanted.options;
     if (options.wait < 0ms)
         return out_of_range("wait", options.wait, 0ms, forever);
+    if (config.mode == mode::plain && !options.note.empty())
+        return "note needs guarded mode, and the client is in plain mode";
     if (options.hold_max < 1ms)
         return out_of_range("hold_max", options.hold_max, 1ms, forever);
     if (std::string problem = problem_of_ttl(config, options.ttl); !problem.empty())

@@ -19,6 +19,7 @@ constexpr std::chrono::minutes plain_doubt{1};
 link_group make_link_group(const client_config& config)
 {
     link_group group;
+    group.name = config.name;
     if (auto guarded = make_guard(config))
         group.guarded = std::make_shared<guard>(std::move(*guarded));
     const core::nanoseconds doubt =

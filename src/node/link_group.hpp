@@ -19,6 +19,7 @@ class command_encoder;
 /// What the links of a client have in common.
 struct link_group
 {
+    std::string name;                      ///< `client_config::name`.
     std::shared_ptr<const guard> guarded;  ///< Null in plain mode.
     std::shared_ptr<core::incarnations> servers;
     std::shared_ptr<passed_entries> passed;

@@ -73,6 +73,16 @@ void place_to_take(request& to, const question& asked, const guard* guarded)
     place_to_keep(to, asked, guarded);
 }
 
+void client_name(request& to, const question&, const guard* guarded)
+{
+    to.add(guarded->queue_name.empty() ? std::string_view("-") : guarded->queue_name);
+}
+
+void note(request& to, const question& asked, const guard*)
+{
+    to.add(asked.attempt()->of->options.note.text());
+}
+
 // Commands.
 
 namespace word {
@@ -248,7 +258,7 @@ constexpr std::array<verb_rules, verb_count> table{{
         .guarded =
             {.script = guarded_acquire_script.text,
              .arguments = {id, stamp},
-             .shared = {ttl, place_to_take},
+             .shared = {ttl, place_to_take, client_name, note},
              .read = read_acquisition},
     },
     {

@@ -48,16 +48,20 @@ bool quote(std::string_view words, std::string_view password)
 
 }  // namespace
 
-request make_vetting_request(const node_config& config, const script_set& scripts)
+request make_vetting_request(const node_config& config, const script_set& scripts, std::string name)
 {
     request made;
+    if (name.empty())
+        name = "redlock";
+    // Redis refuses other bytes in a name.
+    std::ranges::replace_if(name, [](char each) { return each < '!' || each > '~'; }, '_');
     std::string_view user = "default";
     if (!config.username.empty())
         user = config.username;
     if (config.username.empty() && config.password.empty())
-        made.push("HELLO", "3", "SETNAME", "redlock");
+        made.push("HELLO", "3", "SETNAME", name);
     else
-        made.push("HELLO", "3", "AUTH", user, config.password, "SETNAME", "redlock");
+        made.push("HELLO", "3", "AUTH", user, config.password, "SETNAME", name);
     if (config.database != 0)
         made.push("SELECT", config.database);
     for (const lua_script& each : scripts)
@@ -121,7 +125,9 @@ std::string vetting::shown(const std::string& error) const
 
 void vetting::begin()
 {
-    link_.exchange(make_vetting_request(node_, group_.encoder->scripts()), &vetting::on_introduced);
+    link_.exchange(
+        make_vetting_request(node_, group_.encoder->scripts(), group_.name), &vetting::on_introduced
+    );
 }
 
 void vetting::on_introduced(const texts& told)

@@ -19,7 +19,12 @@
 namespace redlock::detail {
 
 /// The first commands: log in, choose the database, load the scripts, ask who the server is.
-[[nodiscard]] request make_vetting_request(const node_config& config, const script_set& scripts);
+/// @param name Of the client, as operators see it.
+[[nodiscard]] request make_vetting_request(
+    const node_config& config,
+    const script_set& scripts,
+    std::string name
+);
 
 /// A server's error to the first commands, as it may be shown: it may quote the login.
 [[nodiscard]] std::string without_login(const std::string& error, const node_config& config);

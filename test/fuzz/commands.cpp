@@ -236,7 +236,8 @@ void check_login(byte_source& from, const detail::guard* guarded)
     config.username = from.take_text();
     config.password = from.take_text();
     config.database = from.take<std::uint8_t>();
-    const auto request = detail::make_vetting_request(config, detail::make_scripts(guarded));
+    const auto request =
+        detail::make_vetting_request(config, detail::make_scripts(guarded), from.take_text());
     const std::vector<words> commands = read_commands(request.payload());
 
     require(commands.front().front() == "HELLO", "the login comes first");

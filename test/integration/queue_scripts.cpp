@@ -67,6 +67,8 @@ struct queue_stage
              "life 1",
              "60000",
              place,
+             "a",
+             "",
              id,
              token}
         );
@@ -180,10 +182,14 @@ BOOST_AUTO_TEST_CASE(questions_of_one_script_have_places_of_their_own)
          token,
          "60000",
          place("a", arrived),
+         "a",
+         "",
          "two",
          token,
          "60000",
-         place("a", arrived + 500)}
+         place("a", arrived + 500),
+         "a",
+         ""}
     );
     BOOST_TEST(arrival("a") == arrived);
     BOOST_TEST(number({"ZSCORE", "redlock:queue:orders:43", "a"}) == arrived + 500);
@@ -194,7 +200,21 @@ BOOST_AUTO_TEST_CASE(questions_of_one_script_may_have_one_place_and_one_ttl_for_
     hold();
     const std::string token = std::to_string(now());
     const std::string& script = script_of(scripts, verb::acquire).text;
-    command({"EVAL", script, "2", lock, "free", "life 1", "60000", "a", "one", token, "two", token}
+    command(
+        {"EVAL",
+         script,
+         "2",
+         lock,
+         "free",
+         "life 1",
+         "60000",
+         "a",
+         "a",
+         "",
+         "one",
+         token,
+         "two",
+         token}
     );
     BOOST_TEST(arrival("a") == std::stoll(token));
     BOOST_TEST(number({"PTTL", "free"}) > 50'000);

@@ -378,6 +378,8 @@ private:
                 made.push_back(ttl());
             if (which != 3)
                 made.push_back(place(now));
+            if (which < 3)
+                made.insert(made.end(), {client(), dice_.below(2) ? "" : "a note"});
         };
         const bool alike = keys.size() == 1 || dice_.below(2);
         if (alike)

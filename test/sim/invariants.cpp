@@ -3,6 +3,7 @@
 #include <boost/asio/error.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace redlock::sim {
 
@@ -20,6 +21,13 @@ std::string in_ms(nanoseconds duration)
 std::string describe(const claim& of)
 {
     return of.in->name() + " holds " + of.resource + " with token " + to_string(of.token);
+}
+
+/// The id in a value, which is all that a value has in plain mode. Nothing: it is no text.
+std::optional<std::string> holder_of(const entry& key)
+{
+    const std::string* const value = key.text();
+    return value ? std::optional(value->substr(0, value->find(' '))) : std::nullopt;
 }
 
 }  // namespace
@@ -223,10 +231,10 @@ void invariants::i5_only_its_own_key(const key_change& change)
 {
     if (!change.before)
         return;
-    const std::string* const value = change.before->text();
+    const auto holder = holder_of(*change.before);
     const bool names_it =
-        value && std::ranges::find(change.command, *value) != change.command.end();
-    const bool rewrites = change.after && change.after->value != change.before->value;
+        holder && std::ranges::find(change.command, *holder) != change.command.end();
+    const bool rewrites = change.after && holder_of(*change.after) != holder;
     const bool shortens = change.after && change.after->expires < change.before->expires &&
                           change.after->expires != entry::never;
     if (!names_it || rewrites)

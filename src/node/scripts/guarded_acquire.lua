@@ -1,4 +1,5 @@
--- Sets lock keys to attempt ids, if the node may vote, the resource is free and the token new.
+-- Sets lock keys to values with attempt ids, if the node may vote, the resource is free and the
+-- token new.
 --
 -- One question or several, as in release.lua. Constants of the client are in front, made by
 -- src/node/guard.cpp: marker_key, quarantine_key, quarantine_length, fingerprint, window,
@@ -6,7 +7,8 @@
 --
 -- KEYS     the lock keys; the other keys are made of them
 -- ARGV     the run id, see guarded_head.lua; for each key: the attempt id, the token; shared: the
---          ttl in milliseconds, the place. See vote_each.lua
+--          ttl in milliseconds, the place, the name of the client in queues or '-', the note. See
+--          vote_each.lua and ours.lua
 -- place    of the acquisition, see queue.lua; '' if it does not wait; without an arrival it has
 --          arrived just now, as the token says; '-' from clients that poll
 -- returns  for each key: the token, if the key is ours now, or was already, because a command
@@ -27,11 +29,15 @@
 --include queue.lua
 --include free.lua
 --include ours.lua
-local common, own, more, shared = 1, 2, 2, {}
+local common, own, more, shared = 1, 2, 4, {}
 
 -- A place with its arrival.
 local function whole(place, token)
     return string.find(place, ':', 1, true) and place or place .. ':' .. token
+end
+
+local function value(id, token)
+    return table.concat({id, token, shared[3], '0', token, shared[4]}, ' ')
 end
 
 local function vote(key, id, token)
@@ -51,7 +57,7 @@ local function vote(key, id, token)
 
     -- The usual case. NX is what looks for a holder, of whatever type its key is.
     if timely and not held_off and (not fence or stamp > fence + 0)
-            and redis.call('SET', key, id, 'NX', 'PX', ttl) then
+            and redis.call('SET', key, value(id, token), 'NX', 'PX', ttl) then
         redis.call('SET', fence_key, token, 'PX', fence_ttl)
         if reserved then
             redis.call('DEL', reserved_key)

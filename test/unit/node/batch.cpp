@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(an_acquisition_says_when_it_arrived_unless_that_was_just_no
         return put(by, {make(verb::acquire, "a", entry)});
     };
     const auto with = [&](const std::string& place) {
-        return words({"1", "a", "1500", place, std::string(40, 'a'), "0"});
+        return words({"1", "a", "1500", place, by->queue_name, "", std::string(40, 'a'), "0"});
     };
     BOOST_TEST(asked(since(0)) == with(by->queue_name));  // Its stamp is 0.
     BOOST_TEST(asked(since(77)) == with(by->queue_name + ":77"));

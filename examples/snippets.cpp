@@ -172,6 +172,37 @@ asio::awaitable<void> lead_with_metrics(redlock::client& locks, redlock::lead_me
     // end snippet
 }
 
+asio::awaitable<void> announce(redlock::term& now)
+{
+    // snippet: announce
+    co_await now.async_announce("shard 7, 40 % done");
+    // end snippet
+}
+
+asio::awaitable<void> inspect(redlock::client& locks)
+{
+    // snippet: inspect
+    const redlock::holding seen = co_await locks.async_inspect("orders:42");
+    std::cout << seen.state << ' ' << seen.note << ", token " << seen.token << ", "
+              << seen.remaining.count() << " ms left, " << seen.waiting << " wait\n";
+    // end snippet
+}
+
+// snippet: watch
+asio::awaitable<void> tell_who_leads(redlock::client& locks)
+{
+    redlock::watcher leaders = locks.watch("shop:leader");
+    for (;;)
+    {
+        const redlock::holding now = co_await leaders.async_next();
+        if (now.state == redlock::holding_state::held)
+            std::cout << now.note << " leads, term " << now.token << std::endl;
+        else
+            std::cout << "nobody is known to lead" << std::endl;
+    }
+}
+// end snippet
+
 void lead_metrics(const redlock::lead_metrics& counts)
 {
     // snippet: lead_metrics

@@ -10,6 +10,7 @@
 #include <redlock/error.hpp>
 #include <redlock/fence_check.hpp>
 #include <redlock/fencing.hpp>
+#include <redlock/holding.hpp>
 #include <redlock/initialize.hpp>
 #include <redlock/lead.hpp>
 #include <redlock/lease.hpp>
@@ -21,6 +22,7 @@
 #include <redlock/release_outcome.hpp>
 #include <redlock/time.hpp>
 #include <redlock/vote.hpp>
+#include <redlock/watcher.hpp>
 #include <redlock/with_lock.hpp>
 
 #endif

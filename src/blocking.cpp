@@ -177,6 +177,37 @@ private:
     std::future<std::tuple<error_code>> lost_;
 };
 
+class detail::held_watcher : public bound_to_process
+{
+public:
+    held_watcher(std::shared_ptr<engine> by, std::string_view resource)
+        : by_(std::move(by)), watched_(by_->locks().watch(resource))
+    {
+    }
+
+    std::optional<holding> next(milliseconds at_most)
+    {
+        by_->check_may_wait();
+        asio::cancellation_signal late;
+        auto seen = watched_.async_next(
+            asio::bind_cancellation_slot(late.slot(), asio::as_tuple(asio::use_future))
+        );
+        const bool in_time = engine::ends_within(at_most, seen);
+        if (!in_time)
+            by_->stop(late);
+        const auto [ec, told] = seen.get();
+        if (!ec)
+            return told;
+        if (in_time || ec != asio::error::operation_aborted)
+            throw boost::system::system_error(ec);
+        return std::nullopt;
+    }
+
+private:
+    std::shared_ptr<engine> by_;
+    redlock::watcher watched_;
+};
+
 lease::lease() noexcept = default;
 lease::lease(lease&& other) noexcept = default;
 lease& lease::operator=(lease&& other) noexcept = default;
@@ -190,6 +221,25 @@ lease::lease(std::shared_ptr<detail::engine> by, redlock::lease held)
 void detail::end_held_lease::operator()(held_lease* held) const noexcept
 {
     bound_to_process::end(held);
+}
+
+void detail::end_held_watcher::operator()(held_watcher* held) const noexcept
+{
+    bound_to_process::end(held);
+}
+
+watcher::watcher(watcher&& other) noexcept = default;
+watcher& watcher::operator=(watcher&& other) noexcept = default;
+watcher::~watcher() = default;
+
+watcher::watcher(std::shared_ptr<detail::engine> by, std::string_view resource)
+    : held_(new detail::held_watcher(std::move(by), resource))
+{
+}
+
+std::optional<holding> watcher::next(milliseconds at_most)
+{
+    return held_->next(at_most);
 }
 
 std::string_view lease::resource() const noexcept
@@ -242,6 +292,11 @@ void lease::extend()
 void lease::extend_to(milliseconds ttl)
 {
     held().wait(held()->async_extend(ttl));
+}
+
+void lease::announce(const note& text)
+{
+    held().wait(held()->async_announce(text));
 }
 
 release_outcome lease::release()
@@ -298,6 +353,17 @@ lease client::acquire_with(std::string_view resource, const acquire_options& opt
 lease client::try_acquire_with(std::string_view resource, const acquire_options& options)
 {
     return {engine_, engine_->wait(engine_->locks().async_try_acquire(resource, options))};
+}
+
+holding client::inspect(std::string_view resource)
+{
+    return engine_->wait(engine_->locks().async_inspect(resource));
+}
+
+watcher client::watch(std::string_view resource)
+{
+    engine_->check_may_wait();
+    return {engine_, resource};
 }
 
 void client::cancel() noexcept

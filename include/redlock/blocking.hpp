@@ -5,8 +5,10 @@
 #include <redlock/detail/export.hpp>
 #include <redlock/error.hpp>
 #include <redlock/fencing.hpp>
+#include <redlock/holding.hpp>
 #include <redlock/metrics.hpp>
 #include <redlock/node_status.hpp>
+#include <redlock/note.hpp>
 #include <redlock/options.hpp>
 #include <redlock/release_outcome.hpp>
 #include <redlock/time.hpp>
@@ -15,6 +17,7 @@
 #include <concepts>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -40,6 +43,14 @@ struct end_held_lease
 };
 
 using held_ptr = std::unique_ptr<held_lease, end_held_lease>;
+
+class held_watcher;
+
+/// The same for a watcher.
+struct end_held_watcher
+{
+    void operator()(held_watcher* held) const noexcept;
+};
 
 }  // namespace detail
 
@@ -106,6 +117,10 @@ public:
     /// Extends the lease by the ttl it was acquired with.
     void extend();
 
+    /// Replaces the note of the hold and extends the lease.
+    /// @throws boost::system::system_error as `redlock::lease::async_announce` fails.
+    void announce(const note& text);
+
     /** Releases the resource. Blocks until a quorum has answered, for at most `node_timeout`.
 
         @return What the release found. The lease is over in any case.
@@ -131,6 +146,37 @@ private:
     void extend_to(milliseconds ttl);
 
     detail::held_ptr held_;
+};
+
+/** Tells who holds a resource, and then each change, with blocking functions.
+
+    Made by `client::watch`. See `redlock::watcher` for what it tells. `next` may be called from any
+    thread, one at a time.
+*/
+class REDLOCK_EXPORT watcher
+{
+public:
+    /// Takes over the watcher. `other` may then only be assigned or destroyed.
+    watcher(watcher&& other) noexcept;
+    watcher& operator=(watcher&& other) noexcept;
+    ~watcher();
+
+    /** Waits for the next view, for at most `at_most`.
+
+        Each call asks the nodes anew. One that is shorter than their answers take, one
+        `node_timeout` at most, may never return a view.
+
+        @return Nothing if there is no news by then.
+        @throws boost::system::system_error as `redlock::watcher::async_next` fails.
+    */
+    [[nodiscard]] std::optional<holding> next(milliseconds at_most = forever);
+
+private:
+    friend class client;
+
+    watcher(std::shared_ptr<detail::engine> by, std::string_view resource);
+
+    std::unique_ptr<detail::held_watcher, detail::end_held_watcher> held_;
 };
 
 /** Acquires leases with blocking functions, in its own thread.
@@ -253,6 +299,13 @@ public:
     {
         return with_lock(resource, acquire_options(), std::forward<Body>(body));
     }
+
+    /// Asks all nodes who holds a resource.
+    /// @throws boost::system::system_error as `redlock::client::async_inspect` fails.
+    holding inspect(std::string_view resource);
+
+    /// Watches who holds a resource.
+    [[nodiscard]] watcher watch(std::string_view resource);
 
     /// Aborts the calls of all threads, and ends the client. Does not release leases.
     void cancel() noexcept;

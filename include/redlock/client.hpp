@@ -7,11 +7,13 @@
 #include <redlock/detail/export.hpp>
 #include <redlock/detail/initiate.hpp>
 #include <redlock/error.hpp>
+#include <redlock/holding.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/metrics.hpp>
 #include <redlock/node_status.hpp>
 #include <redlock/options.hpp>
 #include <redlock/time.hpp>
+#include <redlock/watcher.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
@@ -271,6 +273,44 @@ public:
         return async_try_acquire(resource, acquire_options(), std::forward<Token>(token));
     }
 
+    /** Asks all nodes who holds a resource. Changes nothing.
+
+        If nodes are still connecting for the first time, waits up to 1 s for a quorum of them. Then
+        waits for every node to answer, for at most one `node_timeout`.
+
+        @par Completion signature
+        `void(boost::system::error_code, redlock::holding)`
+
+        @param resource As for `async_acquire`. Copied.
+        @param token Completion token.
+
+        @par Errors
+        @li `error::invalid_argument`: the resource is out of range. The log says why.
+        @li `error::not_running`: the client did not run within 1 s, or has stopped.
+        @li `operation_aborted`, also when the client is cancelled or closes.
+
+        Nodes that do not answer are not an error: see `holding::answered`.
+
+        @par Cancellation
+        Terminal and partial.
+    */
+    template <class Token = boost::asio::deferred_t>
+    [[nodiscard]] auto async_inspect(std::string_view resource, Token&& token = Token())
+    {
+        return detail::initiate<void(error_code, holding)>(
+            std::forward<Token>(token),
+            get_executor(),
+            [impl = impl_](auto handler, detail::demand about) {
+                auto erased = deliver<void(error_code, holding)>(std::move(handler), impl);
+                start_inspect(impl, std::move(about), std::move(erased));
+            },
+            detail::demand(resource, acquire_options())
+        );
+    }
+
+    /// Watches who holds a resource. @param resource As for `async_acquire`. Copied. See `watcher`.
+    [[nodiscard]] watcher watch(std::string_view resource);
+
     /** Ends the client: aborts its operations and lets `async_run` complete.
 
         Releases under way get one `node_timeout` to reach their nodes. Leases are not released:
@@ -355,6 +395,11 @@ private:
     static void start_close(
         std::shared_ptr<detail::client_impl> impl,
         boost::asio::any_completion_handler<void(error_code)> handler
+    );
+    static void start_inspect(
+        std::shared_ptr<detail::client_impl> impl,
+        detail::demand about,
+        boost::asio::any_completion_handler<void(error_code, holding)> handler
     );
     static void start_acquire(
         std::shared_ptr<detail::client_impl> impl,

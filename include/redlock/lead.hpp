@@ -5,10 +5,12 @@
 #include <redlock/detail/export.hpp>
 #include <redlock/fencing.hpp>
 #include <redlock/lease.hpp>
+#include <redlock/note.hpp>
 #include <redlock/time.hpp>
 #include <redlock/with_lock.hpp>
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/deferred.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include <atomic>
@@ -67,6 +69,10 @@ struct lead_options
     /// As `acquire_options::ttl`. A leader that dies is replaced after this time.
     milliseconds ttl{10'000};
 
+    /// What others see of this leader until it announces something else. As
+    /// `acquire_options::note`.
+    redlock::note note{};
+
     /// As `acquire_options::stop_before`, with the same limits. Zero: a third of `ttl`.
     milliseconds stop_before{0};
 
@@ -118,6 +124,13 @@ public:
     /// The fencing token of the lease: greater than that of every earlier term. Empty in plain
     /// mode.
     [[nodiscard]] fencing_token number() const noexcept { return held_.fence(); }
+
+    /// Tells those who inspect or watch the resource something new. As `lease::async_announce`.
+    template <class Token = boost::asio::deferred_t>
+    [[nodiscard]] auto async_announce(const note& text, Token&& token = Token()) const
+    {
+        return held_.async_announce(text, std::forward<Token>(token));
+    }
 
     /// Asks the body to end, as the loss of the lease does: its next wait throws
     /// `operation_aborted`. The lease is released when the body has ended. A body that returns has

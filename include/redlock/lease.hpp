@@ -7,6 +7,7 @@
 #include <redlock/detail/lease_executor.hpp>
 #include <redlock/error.hpp>
 #include <redlock/fencing.hpp>
+#include <redlock/note.hpp>
 #include <redlock/release_outcome.hpp>
 #include <redlock/time.hpp>
 
@@ -170,6 +171,35 @@ public:
         );
     }
 
+    /** Replaces the note of the hold, for those who inspect the resource, and extends the lease.
+
+        As `async_extend` without a ttl, with the same errors and cancellation. If it fails, some
+        nodes may have the note, and the next extension, if there is one, brings it to the others.
+
+        @par Completion signature
+        `void(boost::system::error_code)`
+
+        @param text Replaces the earlier note, also if empty. Of two notes the later one stays.
+        @param token Completion token.
+
+        @par Errors
+        Those of `async_extend`. `error::invalid_argument` also in plain mode, which has no notes.
+    */
+    template <class Token = boost::asio::deferred_t>
+    [[nodiscard]] auto async_announce(const note& text, Token&& token = Token()) const
+    {
+        const detail::lease_executor by = executor_of(share_);
+        return detail::initiate<void(error_code)>(
+            std::forward<Token>(token),
+            by.get_executor(),
+            [share = share_, by](auto handler, const note& said) {
+                auto erased = by.template deliver<void(error_code)>(std::move(handler));
+                start_announce(share, said, std::move(erased));
+            },
+            text
+        );
+    }
+
     /** Releases the resource: deletes the key on all nodes, if it is still that of the lease.
 
         The lease is over from the moment of the call. Completes when a quorum has answered or has
@@ -257,6 +287,11 @@ private:
     static void start_extend(
         std::shared_ptr<detail::share> share,
         std::optional<milliseconds> ttl,
+        boost::asio::any_completion_handler<void(error_code)> handler
+    );
+    static void start_announce(
+        std::shared_ptr<detail::share> share,
+        const note& text,
         boost::asio::any_completion_handler<void(error_code)> handler
     );
     static void start_release(

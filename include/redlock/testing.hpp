@@ -3,6 +3,7 @@
 
 #include <redlock/client.hpp>
 #include <redlock/config.hpp>
+#include <redlock/note.hpp>
 #include <redlock/time.hpp>
 
 #include <boost/asio/io_context.hpp>
@@ -67,8 +68,9 @@ public:
 
         @param resource As given to `client::async_acquire`.
         @param ttl Life of the key, unless `lose` deletes it. `forever`: a key without a ttl.
+        @param says What an inspection tells of the program, in guarded mode.
     */
-    void hold_elsewhere(std::string_view resource, milliseconds ttl);
+    void hold_elsewhere(std::string_view resource, milliseconds ttl, const note& says = {});
 
     /// Deletes the key of the resource from all nodes. Its holder notices it by the next extension,
     /// which fails with `error::lease_lost`, or by its deadline.

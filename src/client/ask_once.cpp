@@ -201,6 +201,7 @@ task<error_code> ask_once(acquisition& acquiring)
         // A lost round can leave our key on a minority of nodes and on every node that timed out.
         // Undo it before waiting, or others queue behind a resource that nobody holds.
         client.rounds.release(*asked, ttl, acquiring.queue.place().in_round());
+        client.watchers.on_change(acquiring.wanted->resource());
         correct(acquiring, *asked);
         if (!interrupted && wants_holders(acquiring, *asked, judged.verdict))
         {

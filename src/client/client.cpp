@@ -1,5 +1,6 @@
 #include <redlock/client.hpp>
 
+#include "client/observation.hpp"
 #include "client/operations.hpp"
 #include "client/spawn_op.hpp"
 #include "client/validate.hpp"
@@ -114,6 +115,26 @@ void client::start_close(
 )
 {
     detail::spawn_op(*impl, detail::close(impl), std::move(handler));
+}
+
+void client::start_inspect(
+    std::shared_ptr<detail::client_impl> impl,
+    detail::demand about,
+    boost::asio::any_completion_handler<void(error_code, holding)> handler
+)
+{
+    const detail::client_impl& client = *impl;  // Kept by the initiation.
+    about.put_in_front(client.config.key_prefix);
+    auto kept = std::make_shared<detail::demand>(std::move(about));
+    auto body = detail::inspect(std::move(impl), std::move(kept));
+    detail::spawn_op(client, std::move(body), std::move(handler));
+}
+
+watcher client::watch(std::string_view resource)
+{
+    auto about = std::make_shared<detail::demand>(resource, acquire_options());
+    about->put_in_front(impl_->config.key_prefix);
+    return watcher(std::make_shared<detail::observation>(impl_, std::move(about)));
 }
 
 void client::start_acquire(

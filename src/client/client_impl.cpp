@@ -35,7 +35,7 @@ client_impl::client_impl(
       acquisitions(*loop.end_of_turn, patience_of(config)),
       extensions(*loop.end_of_turn, patience_of(config)),
       rounds(config, loop, nodes, acquisitions),
-      holds(loop, life, rounds, extensions, lines, events),
+      holds(loop, life, rounds, extensions, lines, watchers, events),
       service_(client_service::of(executor))
 {
     service_.add(*this);
@@ -108,6 +108,14 @@ void client_impl::on_wake(std::size_t node, std::string_view key)
     else if (!resource.empty() && rounds.queues())
         // The next client should not wait for the reservation to end.
         rounds.leave_queue(node, resource);
+}
+
+void client_impl::on_change(std::size_t node, std::string_view key)
+{
+    const std::string_view resource = resource_of(key);
+    if (waiter* const head = lines.head_of(resource))
+        head->on_wake(node, nodes.quorum());
+    watchers.on_change(resource);
 }
 
 void client_impl::on_next(std::size_t node, std::string_view key, milliseconds reserved)

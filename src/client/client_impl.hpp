@@ -12,6 +12,7 @@
 #include "client/lines.hpp"
 #include "client/roster.hpp"
 #include "client/rounds.hpp"
+#include "client/watchers.hpp"
 #include "client/window.hpp"
 
 #include <boost/system/result.hpp>
@@ -51,6 +52,7 @@ public:
     void on_node_change() override;
     void on_node_stopped() override;
     void on_wake(std::size_t node, std::string_view key) override;
+    void on_change(std::size_t node, std::string_view key) override;
     void on_next(std::size_t node, std::string_view key, milliseconds reserved) override;
 
     /// The execution context is going away: destroys what waits in this client.
@@ -67,6 +69,7 @@ public:
     detail::life life;
     detail::events events;
     detail::lines lines;
+    detail::watchers watchers;
     window acquisitions;
     window extensions;
     detail::rounds rounds;

@@ -72,7 +72,10 @@ task<result<vote_round_ptr>> ask(
     {
         place now_taken = corrected ? place(client.extensions) : std::move(taken);
         const auto asked = client.rounds.make_vote(
-            {.what = verb::extend, .attempt = held->granted_by().attempt(), .ttl = ttl}
+            {.what = verb::extend,
+             .attempt = held->granted_by().attempt(),
+             .ttl = ttl,
+             .announced = held->announced}
         );
         asked->occupy(std::move(now_taken));
         if (automatic)
@@ -172,7 +175,26 @@ task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl, place take
     if (outcome != error::lease_lost)  // Then it is noted why.
         held->note_extension(outcome);
     client.events.extended(*held, outcome, now);
+    client.watchers.on_change(held->resource());
     co_return outcome;
+}
+
+task<error_code> announce(std::shared_ptr<share> asked_by, note text)
+{
+    client_impl& client = *asked_by->held()->client();
+    if (client.config.mode == mode::plain)
+    {
+        client.events.problem(
+            log_level::error,
+            "announce",
+            asked_by->held()->resource(),
+            "note needs guarded mode, and the client is in plain mode"
+        );
+        co_return error::invalid_argument;
+    }
+    asked_by->held()->announce(text, client.rounds.times().now());
+    const milliseconds ttl = asked_by->ttl();
+    co_return co_await extend(std::move(asked_by), ttl);
 }
 
 task<error_code> extend(std::shared_ptr<share> asked_by, milliseconds ttl)

@@ -87,6 +87,12 @@ bool hold::beyond_limit(core::instant until) const noexcept
     return until.steady > limit_.steady || until.boot > limit_.boot;
 }
 
+void hold::announce(const note& text, std::uint64_t now)
+{
+    const std::uint64_t last = announced ? announced->stamp : fence().value();
+    announced = std::make_shared<announcement>(announcement{text, std::max(now, last + 1)});
+}
+
 void hold::begin_extension(milliseconds ttl) noexcept
 {
     longest_ttl = std::max(longest_ttl, ttl);

@@ -55,6 +55,10 @@ struct upkeep : boost::intrusive::set_base_hook<>
     bool extending = false;        ///< An automatic extension is under way, or waits for room.
     bool at_limit = false;         ///< `hold_max` lets no further extension be.
 
+    /// The latest note. Each extension brings it to nodes that have missed it. Null: that of the
+    /// acquisition.
+    std::shared_ptr<const announcement> announced;
+
     /// How it ends if the deadline passes.
     [[nodiscard]] core::hold_end end_at_deadline() const noexcept
     {
@@ -109,6 +113,11 @@ public:
 
     // Strand only.
     void begin_extension(milliseconds ttl) noexcept;
+
+    /// The next extension has another note.
+    /// @param now By the time of the nodes.
+    void announce(const note& text, std::uint64_t now);
+
     void note_extension(error_code outcome) noexcept { *locked(mutex_, last_extension_) = outcome; }
 
     /// Waits for a place among the extensions under way, and is extended then.

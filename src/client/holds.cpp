@@ -36,6 +36,7 @@ holds::holds(
     rounds& asking,
     window& extensions,
     lines& waiting,
+    watchers& watching,
     events& events
 )
     : loop_(loop),
@@ -43,6 +44,7 @@ holds::holds(
       rounds_(asking),
       extensions_(extensions),
       lines_(waiting),
+      watchers_(watching),
       events_(events),
       jitter_(random_bits())
 {
@@ -56,6 +58,7 @@ void holds::add(std::shared_ptr<hold> granted, core::instant asked, core::instan
     // that it has: that is gone with it.
     by_resource_.erase(granted->resource());
     by_resource_.emplace(granted->resource(), granted.get());
+    watchers_.on_change(granted->resource());
     hold& held = *granted;
     held.kept = std::move(granted);
     put_in(held, now);
@@ -82,6 +85,7 @@ std::shared_ptr<hold> holds::remove(hold& over)
     events_.set_held(holds_.size());
     if (lines_.size() > 0)
         lines_.on_hold_end(over.resource(), rounds_.times().now());
+    watchers_.on_change(over.resource());
     life_.note_end();
     return std::move(over.kept);
 }

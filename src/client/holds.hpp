@@ -7,6 +7,7 @@
 #include "client/life.hpp"
 #include "client/lines.hpp"
 #include "client/rounds.hpp"
+#include "client/watchers.hpp"
 #include "core/faster_clock.hpp"
 #include "loop/deadlines.hpp"
 #include "loop/turn.hpp"
@@ -47,6 +48,7 @@ public:
         rounds& asking,
         window& extensions,
         lines& waiting,
+        watchers& watching,
         events& events
     );
 
@@ -121,6 +123,7 @@ private:
     rounds& rounds_;
     window& extensions_;
     lines& lines_;
+    watchers& watchers_;
     events& events_;
     boost::intrusive::multiset<upkeep, boost::intrusive::compare<sooner>> holds_;
     std::unordered_map<std::string_view, hold*> by_resource_;

@@ -154,6 +154,7 @@ void check(const lead_options& options)
     wanted.wait = candidacy;
     wanted.hold_max = options.hold_max;
     wanted.stop_before = options.stop_before;
+    wanted.note = options.note;
     return wanted;
 }
 

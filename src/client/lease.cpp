@@ -103,6 +103,21 @@ void lease::start_extend(
     detail::spawn_op(client, detail::extend(std::move(share), wanted), std::move(handler));
 }
 
+void lease::start_announce(
+    std::shared_ptr<detail::share> share,
+    const note& text,
+    boost::asio::any_completion_handler<void(error_code)> handler
+)
+{
+    if (!share)
+        return std::move(handler)(error::invalid_argument);
+
+    if (share->ended())
+        return std::move(handler)(error::lease_lost);
+    const detail::client_impl& client = *share->held()->client();  // Kept by the initiation.
+    detail::spawn_op(client, detail::announce(std::move(share), text), std::move(handler));
+}
+
 void lease::start_release(
     std::shared_ptr<detail::share> share,
     boost::asio::any_completion_handler<void(error_code, release_outcome)> handler

@@ -2,7 +2,9 @@
 #define REDLOCK_SRC_CLIENT_OPERATIONS_HPP
 
 #include <redlock/detail/demand.hpp>
+#include <redlock/holding.hpp>
 #include <redlock/lease.hpp>
+#include <redlock/note.hpp>
 
 #include "client/client_impl.hpp"
 #include "client/hold.hpp"
@@ -12,6 +14,8 @@
 
 /// The operations of a client and of its leases, each one a coroutine that runs on the strand.
 namespace redlock::detail {
+
+class observation;
 
 /// Runs the client until it is cancelled.
 [[nodiscard]] task<error_code> run(std::shared_ptr<client_impl> self);
@@ -37,6 +41,9 @@ namespace redlock::detail {
 /// The same for one lease. Fails if that is ended meanwhile.
 [[nodiscard]] task<error_code> extend(std::shared_ptr<share> asked_by, milliseconds ttl);
 
+/// Extends a lease and puts a note into its hold.
+[[nodiscard]] task<error_code> announce(std::shared_ptr<share> asked_by, note text);
+
 /// Releases what `leaving` had. The caller has ended it: `ended` says how.
 [[nodiscard]] task<result<release_outcome>> release(
     std::shared_ptr<share> leaving,
@@ -48,6 +55,16 @@ namespace redlock::detail {
 
 /// The same, or until it has so little left. From then on it is not extended automatically.
 [[nodiscard]] task<error_code> wait_stop(share::attention given, milliseconds stop_before);
+
+/// Asks the nodes who holds a resource.
+/// @param about An acquisition of it that is never made.
+[[nodiscard]] task<result<holding>> inspect(
+    std::shared_ptr<client_impl> self,
+    std::shared_ptr<const demand> about
+);
+
+/// Waits until that has changed.
+[[nodiscard]] task<result<holding>> watch(std::shared_ptr<observation> self);
 
 /// Releases what the client holds, and ends it.
 [[nodiscard]] task<error_code> close(std::shared_ptr<client_impl> self);

@@ -130,6 +130,16 @@ void rounds::track_key(std::shared_ptr<const attempt> tried, std::weak_ptr<clien
     );
 }
 
+whole_round_ptr rounds::ask_views(std::shared_ptr<const demand> about, bool tracked)
+{
+    const auto by = new_attempt(std::move(about), fencing_token());
+    if (tracked)
+        put_to_all(make<whole_round>({.what = verb::track, .attempt = by}));
+    const auto asked = make<whole_round>({.what = verb::inspect, .attempt = by});
+    put_to_all(asked);
+    return asked;
+}
+
 void rounds::leave_queues(std::shared_ptr<const attempt> tried)
 {
     put_to_all(make<whole_round>({.what = verb::leave, .attempt = std::move(tried)}));

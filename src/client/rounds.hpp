@@ -73,6 +73,11 @@ public:
     /// @param client Is told of nodes on which it has gone already.
     void track_key(std::shared_ptr<const attempt> tried, std::weak_ptr<client_impl> client);
 
+    /// Asks all nodes who holds a resource.
+    /// @param about An acquisition of it that is never made.
+    /// @param tracked Whether the nodes are to tell when the key changes after that.
+    [[nodiscard]] whole_round_ptr ask_views(std::shared_ptr<const demand> about, bool tracked);
+
     /// Leaves the queues of the nodes: nobody here waits for the key any more.
     void leave_queues(std::shared_ptr<const attempt> tried);
 

@@ -201,10 +201,8 @@ std::string problem_of_ttl(const client_config& config, milliseconds ttl)
     return {};
 }
 
-std::string problem_of_acquisition(const client_config& config, const demand& wanted)
+std::string problem_of_resource(const client_config& config, const demand& wanted)
 {
-    using namespace std::chrono_literals;
-
     const std::size_t size = wanted.resource().size();
     if (size == 0 || size > core::max_resource_size)
     {
@@ -216,6 +214,15 @@ std::string problem_of_acquisition(const client_config& config, const demand& wa
         return "key_prefix and resource make a key that begins with '" +
                std::string(core::reserved_prefix) + "', which is kept for guarded mode itself";
     }
+    return {};
+}
+
+std::string problem_of_acquisition(const client_config& config, const demand& wanted)
+{
+    using namespace std::chrono_literals;
+
+    if (std::string problem = problem_of_resource(config, wanted); !problem.empty())
+        return problem;
     const acquire_options& options = wanted.options;
     if (options.wait < 0ms)
         return out_of_range("wait", options.wait, 0ms, forever);

@@ -15,6 +15,7 @@ void validate(const client_config& config);
 // What is wrong with an argument: its name, its value and the limit. Empty: nothing.
 
 [[nodiscard]] std::string problem_of_ttl(const client_config& config, milliseconds ttl);
+[[nodiscard]] std::string problem_of_resource(const client_config& config, const demand& wanted);
 [[nodiscard]] std::string problem_of_acquisition(const client_config& config, const demand& wanted);
 
 }  // namespace redlock::detail

@@ -35,7 +35,7 @@ struct answer
     using element = std::variant<std::int64_t, std::string>;
 
     /// Longest list that any of our commands gets.
-    static constexpr std::size_t max_elements = 5;
+    static constexpr std::size_t max_elements = 6;
 
     /// Longest text that any of our commands gets.
     static constexpr std::size_t max_text = 1024;

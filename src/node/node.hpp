@@ -6,6 +6,7 @@
 #include <redlock/error.hpp>
 #include <redlock/fencing.hpp>
 #include <redlock/node_status.hpp>
+#include <redlock/note.hpp>
 #include <redlock/time.hpp>
 #include <redlock/vote.hpp>
 
@@ -38,9 +39,10 @@ enum class verb : std::uint8_t
     holder,   ///< Tell how long the key has left. Granted, with `reply::held_for`.
     track,    ///< The same as `holder`, and wake us when the key changes.
     leave,    ///< Leave the queue of the key, and what is reserved there to the next. Granted.
+    inspect,  ///< Tell the value of the key, what it has left and who waits. Granted.
 };
 
-inline constexpr std::size_t verb_count = 6;
+inline constexpr std::size_t verb_count = 7;
 
 /// The unique value of one round: 20 random bytes in hexadecimal.
 using attempt_id = std::array<char, 40>;
@@ -60,11 +62,12 @@ struct reply
     redlock::vote vote = redlock::vote::unknown;
     redlock::reason why = redlock::reason::none;
     error_code code{};                       ///< The network's error behind a failure.
-    std::string text{};                      ///< The server's words.
+    std::string text{};                      ///< The server's words, or the value of the key.
     std::optional<milliseconds> held_for{};  ///< `forever` for a key without a ttl.
     std::optional<milliseconds> ready_in{};  ///< How long the quarantine lasts.
     fencing_token fence{};                   ///< Recorded by the node, and not lower than ours.
     std::optional<std::size_t> position{};   ///< In the queue of the node, from 1.
+    std::size_t waiting = 0;                 ///< Clients in that queue, for an inspection.
 
     /// The node's clock, since the epoch. With every answer of a guarded script but a grant.
     std::optional<std::chrono::microseconds> node_time{};
@@ -93,6 +96,13 @@ struct queue_entry
     milliseconds reservation{0};
 };
 
+/// A note that a holder has changed. Has a linkage, as part of a question.
+struct announcement
+{
+    redlock::note text;
+    std::uint64_t stamp;  ///< When, by the time of the nodes. A later one stays.
+};
+
 /// What a question says, the same to each node.
 struct wording
 {
@@ -108,6 +118,9 @@ struct wording
     std::uint64_t stamp = 0;
 
     queue_entry entry{};
+
+    /// What an extension announces. Null: nothing.
+    std::shared_ptr<const announcement> announced{};
 };
 
 /** One question, put to several nodes with the same bytes, and the place where the answers go.
@@ -232,6 +245,9 @@ public:
 
         /// A key may be free, and be reserved for this client.
         virtual void on_wake(std::size_t node, std::string_view key) = 0;
+
+        /// A key has changed that the node was asked to track, and is tracked no more.
+        virtual void on_change(std::size_t node, std::string_view key) = 0;
 
         /// A key is kept for another client for so long, and this one is next.
         virtual void on_next(std::size_t node, std::string_view key, milliseconds reserved) = 0;

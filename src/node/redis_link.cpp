@@ -363,7 +363,7 @@ private:
         if (kind != "invalidate")
             return;
         for (std::size_t i = 1; i < told.all.size(); ++i)
-            owner_->on_wake(told.all[i]);
+            owner_->on_change(told.all[i]);
     }
 
     void take_message(std::string_view channel, std::string_view text)

@@ -63,6 +63,9 @@ public:
         /// A key may be free, and be reserved for this client.
         virtual void on_wake(std::string_view) {}
 
+        /// A tracked key has changed.
+        virtual void on_change(std::string_view) {}
+
         /// A key is kept for another client for so long, and this one is next.
         virtual void on_next(std::string_view, milliseconds) {}
 

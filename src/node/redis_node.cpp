@@ -110,6 +110,12 @@ private:
             told->on_wake(index_, key);
     }
 
+    void on_change(std::string_view key) override
+    {
+        if (const auto told = owner_.lock())
+            told->on_change(index_, key);
+    }
+
     void on_next(std::string_view key, milliseconds reserved) override
     {
         if (const auto told = owner_.lock())

@@ -83,6 +83,19 @@ void note(request& to, const question& asked, const guard*)
     to.add(asked.attempt()->of->options.note.text());
 }
 
+/// Zero: it announces nothing.
+void announced_stamp(request& to, const question& asked, const guard*)
+{
+    const auto& announced = asked.says().announced;
+    to.add(announced ? announced->stamp : 0);
+}
+
+void announced_note(request& to, const question& asked, const guard*)
+{
+    const auto& announced = asked.says().announced;
+    to.add(announced ? announced->text.text() : std::string_view());
+}
+
 // Commands.
 
 namespace word {
@@ -245,6 +258,40 @@ reply read_extension(const answer& from, std::uint64_t stamp) noexcept
     });
 }
 
+/// What a node knows of a key.
+reply view(
+    std::optional<std::int64_t> pttl,
+    std::int64_t waiting,
+    std::optional<std::string_view> value
+) noexcept
+{
+    reply result = granted();
+    result.held_for = to_time_left(pttl);
+    if (!result.held_for || !value || waiting < 0)
+        return unexpected();
+    result.text = *value;
+    result.waiting = static_cast<std::size_t>(waiting);
+    return result;
+}
+
+/// No key has -2 left.
+reply read_view(const answer& from, std::uint64_t) noexcept
+{
+    const bool complete = from.what == answer::kind::list && from.count == 2;
+    return complete ? view(from.number(0), 0, from.text(1)) : unexpected();
+}
+
+reply read_guarded_view(const answer& from, std::uint64_t stamp) noexcept
+{
+    reply result = read_vote(from, stamp, [](const answer& other) noexcept {
+        if (other.number(0) != 1)
+            return read_refusal(other);
+        return view(other.number(2), other.number(4).value_or(-1), other.text(5));
+    });
+    const bool tells = result.vote != vote::granted || result.held_for;
+    return tells ? result : unexpected();
+}
+
 // The table, in the order of the enumeration.
 
 constexpr phrasing by_pttl{.put = put_pttl, .read = read_pttl};
@@ -272,7 +319,7 @@ constexpr std::array<verb_rules, verb_count> table{{
         .guarded =
             {.script = guarded_extend_script.text,
              .arguments = {id, stamp, token},
-             .shared = {ttl},
+             .shared = {ttl, announced_stamp, announced_note},
              .read = read_extension},
     },
     {
@@ -294,6 +341,14 @@ constexpr std::array<verb_rules, verb_count> table{{
         .guarded =
             {.script = guarded_leave_script.text, .shared = {queue_name}, .read = read_comparison},
     },
+    {
+        .name = "inspect",
+        .votes = true,
+        .plain = {.script = inspect_script.text, .read = read_view},
+        .guarded =
+            {.script = guarded_inspect_script.text, .arguments = {stamp}, .read = read_guarded_view
+            },
+    },
 }};
 
 }  // namespace
@@ -305,6 +360,7 @@ const std::array<verb, verb_count> write_order{
     verb::acquire,
     verb::holder,
     verb::track,
+    verb::inspect,  // What changes after a view has been tracked before it.
 };
 
 const verb_rules& rules_of(verb what) noexcept

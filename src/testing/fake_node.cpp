@@ -291,6 +291,15 @@ bool fake_node::wakes(const std::string& key)
     return true;
 }
 
+void fake_node::changes(const std::string& key)
+{
+    later(nanoseconds(0), [key](fake_node& self) {
+        const bool ready = !self.stopping_ && self.status_.state == node_state::ready;
+        if (const auto told = ready ? self.owner_.lock() : nullptr)
+            told->on_change(self.index_, key);
+    });
+}
+
 void fake_node::tells_next(const std::string& key, milliseconds reserved)
 {
     later(nanoseconds(0), [key, reserved](fake_node& self) {

@@ -165,6 +165,7 @@ public:
 
     // fake_listener
     bool wakes(const std::string& key) override;
+    void changes(const std::string& key) override;
     void tells_next(const std::string& key, milliseconds reserved) override;
 
     void fail_with(std::shared_ptr<fail_nth> fuse) { fuse_ = std::move(fuse); }

@@ -1,7 +1,10 @@
 #include "testing/fake_server.hpp"
 
+#include "core/hold_value.hpp"
+
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "testing/manual_time.hpp"
 
@@ -22,6 +25,18 @@ std::chrono::microseconds microseconds_of(std::uint64_t stamp)
 
 const reply granted{vote::granted};
 
+/// What a value has behind the id, see ours.lua.
+std::string said_by_holder(
+    std::uint64_t token,
+    const std::string& client,
+    std::uint64_t stamp,
+    const note& says
+)
+{
+    return ' ' + std::to_string(token) + ' ' + client + " 0 " + std::to_string(stamp) + ' ' +
+           std::string(says.text());
+}
+
 /// A question while it runs.
 class command
 {
@@ -36,6 +51,7 @@ public:
         if (on_.store.remaining(key_, now_) > 0ms)
             return {vote::denied, reason::held};
         on_.store.put(key_, id_, asked_.ttl(), now_, false);
+        on_.tell_change(key_, client_);
         return granted;
     }
 
@@ -44,6 +60,7 @@ public:
         if (!ours())
             return {vote::denied, reason::gone};
         on_.store.extend(key_, asked_.ttl(), now_);
+        on_.tell_change(key_, client_);
         return granted;
     }
 
@@ -52,7 +69,31 @@ public:
         if (!ours())
             return {vote::denied, reason::gone};
         on_.store.erase(key_);
+        on_.tell_change(key_, client_);
         return granted;
+    }
+
+    reply inspect()
+    {
+        reply told = tell_holder();
+        told.text = on_.store.whole_value(key_, now_);
+        return told;
+    }
+
+    reply inspect_guarded()
+    {
+        if (const auto no = not_allowed())
+            return *no;
+        reply told = inspect();
+        told.waiting = on_.queues.waiting[key_].size();
+        told.node_time = clock();
+        return told;
+    }
+
+    reply track()
+    {
+        on_.tracked[key_].insert(client_);
+        return tell_holder();
     }
 
     reply tell_holder()
@@ -97,7 +138,10 @@ public:
         }
         fence = token;
         on_.queues.reserved.erase(key_);
-        return acquire();
+        const reply answer = acquire();
+        const note& says = asked_.attempt()->of->options.note;
+        on_.store.say(key_, said_by_holder(token, client_, token, says));
+        return answer;
     }
 
     reply extend_guarded()
@@ -106,7 +150,11 @@ public:
             return *no;
         if (!ours())
             return refusal(vote::denied, reason::gone);
-        return in_window(asked_.stamp()) ? extend() : refusal(vote::refused, reason::clock);
+        if (!in_window(asked_.stamp()))
+            return refusal(vote::refused, reason::clock);
+        if (const auto& news = asked_.says().announced)
+            announce(*news);
+        return extend();
     }
 
     reply release_guarded()
@@ -127,6 +175,15 @@ public:
     }
 
 private:
+    /// The later note stays.
+    void announce(const detail::announcement& news)
+    {
+        const std::string value = on_.store.whole_value(key_, now_);
+        const core::hold_value said = core::read_hold_value(value);
+        if (said.token && news.stamp > said.stamp)
+            on_.store.say(key_, said_by_holder(said.token.value(), client_, news.stamp, news.text));
+    }
+
     [[nodiscard]] bool ours() const { return on_.store.value(key_, now_) == id_; }
 
     /// The node's clock.
@@ -261,8 +318,9 @@ constexpr std::array<verb_row, detail::verb_count> table{{
     {verb::extend, &command::extend, &command::extend_guarded},
     {verb::release, &command::release, &command::release_guarded},
     {verb::holder, &command::tell_holder, &command::tell_holder},
-    {verb::track, &command::tell_holder, &command::tell_holder},
+    {verb::track, &command::track, &command::track},
     {verb::leave, &command::leave, &command::leave},
+    {verb::inspect, &command::inspect, &command::inspect_guarded},
 }};
 
 }  // namespace
@@ -289,6 +347,12 @@ std::string fake_store::value(const std::string& key, nanoseconds now) const
     return found ? found->id : std::string();
 }
 
+std::string fake_store::whole_value(const std::string& key, nanoseconds now) const
+{
+    const entry* const found = find(key, now);
+    return found ? found->id + found->more : std::string();
+}
+
 std::size_t fake_store::count_set(nanoseconds now) const
 {
     return static_cast<std::size_t>(std::ranges::count_if(keys_, [now](const auto& each) {
@@ -307,6 +371,35 @@ reply fake_server::answer(const question& asked, const std::string& client, nano
     const verb_row& row = *std::ranges::find(table, asked.what(), &verb_row::what);
     command runs(*this, asked, client, now);
     return (runs.*(asked.guarded() ? row.guarded : row.plain))();
+}
+
+void fake_server::take_elsewhere(
+    const std::string& key,
+    milliseconds ttl,
+    const note& says,
+    nanoseconds now
+)
+{
+    const auto elapsed = std::chrono::duration_cast<std::chrono::microseconds>(now);
+    const auto time = beginning_of_time + elapsed + guard.clock_offset;
+    const std::uint64_t token =
+        std::max(static_cast<std::uint64_t>(time.count()), guard.fences[key] + 1);
+    const std::string id = "another" + std::to_string(token);
+    store.put(key, id, ttl, now, true, said_by_holder(token, "-", token, says));
+    tell_change(key);
+}
+
+void fake_server::tell_change(const std::string& key, const std::string& by)
+{
+    const auto found = tracked.find(key);
+    if (found == tracked.end())
+        return;
+    for (const std::string& client : std::exchange(found->second, {}))
+    {
+        const auto told = client != by ? queues.channels[client].lock() : nullptr;
+        if (told)
+            told->changes(key);
+    }
 }
 
 }  // namespace redlock::testing

@@ -1,6 +1,8 @@
 #ifndef REDLOCK_SRC_TESTING_FAKE_SERVER_HPP
 #define REDLOCK_SRC_TESTING_FAKE_SERVER_HPP
 
+#include <redlock/note.hpp>
+
 #include "node/node.hpp"
 
 #include <algorithm>
@@ -25,15 +27,17 @@ class fake_store
 public:
     /// @param ttl `forever`: without one.
     /// @param foreign It belongs to another, and no client of the test has set it.
+    /// @param more What the value has behind the id.
     void put(
         const std::string& key,
         const std::string& id,
         milliseconds ttl,
         nanoseconds now,
-        bool foreign = true
+        bool foreign = true,
+        std::string more = {}
     )
     {
-        keys_[key] = {id, expiry(ttl, now), foreign};
+        keys_[key] = {id, std::move(more), expiry(ttl, now), foreign};
     }
 
     /// What an administrator's DEL does.
@@ -48,8 +52,14 @@ public:
     /// How long the key has left, rounded up; `forever` without a ttl, zero without a key.
     [[nodiscard]] milliseconds remaining(const std::string& key, nanoseconds now) const;
 
-    /// The value of the key, empty without one.
+    /// The id of the holder, empty without a key.
     [[nodiscard]] std::string value(const std::string& key, nanoseconds now) const;
+
+    /// The whole value, empty without a key.
+    [[nodiscard]] std::string whole_value(const std::string& key, nanoseconds now) const;
+
+    /// Replaces what the value has behind the id. The key is there.
+    void say(const std::string& key, std::string more) { keys_.at(key).more = std::move(more); }
 
     /// Keys that a client has set, and that have not expired.
     [[nodiscard]] std::size_t count_set(nanoseconds now) const;
@@ -58,6 +68,7 @@ private:
     struct entry
     {
         std::string id;
+        std::string more;
         nanoseconds expires;
         bool foreign;
     };
@@ -107,6 +118,9 @@ public:
     /// Tells the client that a key may be free. @return Whether it has a connection.
     virtual bool wakes(const std::string& key) = 0;
 
+    /// Tells the client that a key has changed that it tracks.
+    virtual void changes(const std::string& key) = 0;
+
     /// Tells the client that it is next, and that a key is reserved for so long for another.
     virtual void tells_next(const std::string& key, milliseconds reserved) = 0;
 };
@@ -132,6 +146,9 @@ struct fake_server
     fake_guard guard;
     fake_queues queues;
 
+    /// The channels of the clients that are told when a key changes, once.
+    std::map<std::string, std::set<std::string>> tracked;
+
     /// Does what the scripts do.
     /// @param client The name of its channel.
     /// @param now In the world's time.
@@ -140,6 +157,17 @@ struct fake_server
         const std::string& client,
         nanoseconds now
     );
+
+    /// Another program takes a resource, whoever has it.
+    void take_elsewhere(
+        const std::string& key,
+        milliseconds ttl,
+        const note& says,
+        nanoseconds now
+    );
+
+    /// Tells the clients that track a key. @param by Is not told.
+    void tell_change(const std::string& key, const std::string& by = {});
 };
 
 }  // namespace redlock::testing

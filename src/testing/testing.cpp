@@ -109,16 +109,19 @@ void fake_nodes::freeze(std::chrono::nanoseconds by)
     run_until_idle();
 }
 
-void fake_nodes::hold_elsewhere(std::string_view resource, milliseconds ttl)
+void fake_nodes::hold_elsewhere(std::string_view resource, milliseconds ttl, const note& says)
 {
     for (const auto& server : parts_->servers)
-        server->store.put(parts_->key(resource), "another", ttl, parts_->time->elapsed());
+        server->take_elsewhere(parts_->key(resource), ttl, says, parts_->time->elapsed());
 }
 
 void fake_nodes::lose(std::string_view resource)
 {
     for (const auto& server : parts_->servers)
+    {
         server->store.erase(parts_->key(resource));
+        server->tell_change(parts_->key(resource));
+    }
 }
 
 void fake_nodes::take_down(std::size_t count)

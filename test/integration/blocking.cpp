@@ -335,6 +335,33 @@ BOOST_AUTO_TEST_CASE(a_lease_that_outlives_its_client_still_answers)
     BOOST_TEST((!release || release == error::not_running));
 }
 
+BOOST_AUTO_TEST_CASE(the_holder_is_inspected_and_watched)
+{
+    config = guarded_config(servers);
+    config.ttl_max = 20s;
+    boost::asio::io_context context;
+    run(context, async_initialize_nodes(context, config));
+    blocking::client locks(config);
+    blocking::client other(config);
+    BOOST_TEST_REQUIRE(locks.wait_ready(10s));
+    BOOST_TEST_REQUIRE(other.wait_ready(10s));
+    BOOST_TEST(other.inspect(resource).state == holding_state::free);
+    blocking::watcher watcher = other.watch(resource);
+    BOOST_TEST(watcher.next().value().state == holding_state::free);
+    BOOST_TEST(!watcher.next(100ms).has_value());
+
+    blocking::lease held = locks.acquire(resource, {.ttl = 10s, .note = "begins"});
+    BOOST_TEST(watcher.next(5s).value().note.text() == "begins");
+    held.announce("ends");
+    BOOST_TEST(watcher.next(5s).value().note.text() == "ends");
+    BOOST_TEST(other.inspect(resource).token == held.fence());
+    BOOST_TEST(held.release() == release_outcome::released);
+    BOOST_TEST(watcher.next(5s).value().state == holding_state::free);
+
+    other.cancel();
+    BOOST_CHECK_THROW((void)watcher.next(5s), boost::system::system_error);
+}
+
 BOOST_AUTO_TEST_CASE(an_empty_lease_has_nothing_and_refuses_everything)
 {
     blocking::lease none;

@@ -104,8 +104,21 @@ public:
 
     std::string extend(const std::string& id, std::int64_t stamp, const std::string& ttl = "90000")
     {
+        return announce(id, stamp, "0", "", ttl);
+    }
+
+    std::string announce(
+        const std::string& id,
+        std::int64_t stamp,
+        const std::string& announced,
+        const std::string& note,
+        const std::string& ttl = "90000"
+    )
+    {
         const std::string when = std::to_string(stamp);
-        return command({"EVAL", from_.extend, "1", lock, connected_, ttl, id, when, when});
+        return command(
+            {"EVAL", from_.extend, "1", lock, connected_, ttl, announced, note, id, when, when}
+        );
     }
 
     std::string release(const std::string& id, std::int64_t token)
@@ -185,6 +198,8 @@ public:
     {
         return extend(id, stamp, ttl) == "(integer) " + std::to_string(stamp);
     }
+
+    std::string value() { return command({"GET", lock}); }
 
     /// The id of the holder.
     std::string holder(const char* key = lock)
@@ -314,6 +329,69 @@ const std::vector<scenario> scenarios{
          const std::int64_t token = on.now();
          return on.acquires("a", token) && says(on.extend("a", token - 2 * window), -2) &&
                 says(on.extend("a", token + 2 * window), -2) && on.pttl(lock) <= 60'000;
+     }},
+    {"a value says who holds the key, with which token and note",
+     [](stage& on) {
+         const std::string token = std::to_string(on.now());
+         on.command(
+             {"EVAL",
+              real_scripts().acquire,
+              "1",
+              lock,
+              "life 1",
+              "60000",
+              "-",
+              "1f",
+              "a note",
+              "a",
+              token}
+         );
+         return on.value() == "a " + token + " 1f 0 " + token + " a note";
+     }},
+    {"an announcement replaces the note and leaves all else",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         const std::string begins = "a " + std::to_string(token) + " - 0 ";
+         const std::string later = std::to_string(token + 1);
+         if (!on.acquires("a", token) || on.value() != begins + std::to_string(token) + " ")
+             return false;
+         return on.announce("a", token, later, "first, of all") ==
+                    "(integer) " + std::to_string(token) &&
+                on.value() == begins + later + " first, of all" && on.pttl(lock) > 60'000;
+     }},
+    {"of two announcements the later one stays, whichever comes last",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.acquires("a", token);
+         on.announce("a", token, std::to_string(token + 2), "second");
+         on.announce("a", token, std::to_string(token + 1), "first");
+         on.announce("a", token, std::to_string(token + 2), "another second");
+         on.extends("a", token);
+         return on.value().ends_with(' ' + std::to_string(token + 2) + " second");
+     }},
+    {"an announcement keeps the flags",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         const std::string later = std::to_string(token + 1);
+         on.command({"SET", lock, "a 7 1f 5 7 old"});
+         on.announce("a", token, later, "new");
+         return on.value() == "a 7 1f 5 " + later + " new" && on.pttl(lock) > 60'000;
+     }},
+    {"a value of an older client takes no note, and stays its holder's",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.command({"SET", lock, "a", "PX", "1000"});
+         const bool extended = on.announce("a", token, std::to_string(token), "new") ==
+                               "(integer) " + std::to_string(token);
+         return extended && on.value() == "a" && on.pttl(lock) > 60'000;
+     }},
+    {"somebody else's announcement is denied",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.acquires("ab", token);
+         const std::string before = on.value();
+         return says(on.announce("a", token, std::to_string(token + 1), "mine"), 0) &&
+                on.value() == before;
      }},
     {"a release deletes nothing of others",
      [](stage& on) {

@@ -107,7 +107,7 @@ std::shared_ptr<ending> start(asio::io_context& context, asio::awaitable<void> w
 
 /// What an operation completed with, and when.
 template <class Op>
-std::shared_ptr<ending> note(Op op)
+std::shared_ptr<ending> write_down(Op op)
 {
     auto result = std::make_shared<ending>();
     std::move(op)([result](error_code ec) { *result = {true, ec, clock_type::now()}; });
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(a_majority_that_is_frozen_for_half_a_ttl_loses_nothing)
 {
     world on;
     lease held = on.acquire("orders:42", {.ttl = 2s, .auto_extend = true});
-    const auto lost = note(held.async_wait_lost());
+    const auto lost = write_down(held.async_wait_lost());
 
     for (int round = 0; round < 3; ++round)
     {

@@ -6,6 +6,7 @@
 
 #include "lead/book.hpp"
 
+#include <boost/algorithm/string/join.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -15,6 +16,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <deque>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -132,8 +134,24 @@ public:
         return candidates_[number];
     }
 
+    void start_watcher()
+    {
+        watcher_ = child_process({
+            .program = REDLOCK_LEAD_WATCHER,
+            .arguments =
+                {"watcher",
+                 boost::algorithm::join(servers_.urls(), ","),
+                 resource,
+                 folder_.path() / "book"},
+            .output = folder_.path() / "watcher",
+        });
+        BOOST_TEST_REQUIRE(eventually([this] { return views() > 0; }, 20s));
+    }
+
+    /// All candidates, and a process that watches them.
     void start_all()
     {
+        start_watcher();
         for (std::size_t number = 0; number < candidates_.size(); ++number)
             start(number);
     }
@@ -153,6 +171,39 @@ public:
         return term(after);
     }
 
+    /// What the watcher saw, and how late it saw terms begin.
+    void check_views()
+    {
+        const bool saw_all = eventually([this] {
+            return seen_of(last().number) != std::numeric_limits<moment>::max();
+        });
+        BOOST_TEST(saw_all);
+        for (std::size_t i = 1, latest = 0; i < views(); ++i)
+        {
+            if (view(i).number == 0)
+                continue;
+            BOOST_TEST(view(i).number > latest);
+            latest = view(i).number;
+        }
+        std::vector<double> delays;
+        for (std::size_t i = 0; i < terms(); ++i)
+            delays.push_back(between(term(i).begun, seen_of(term(i).number)).count());
+        std::ranges::sort(delays);
+        BOOST_TEST_MESSAGE(
+            "watched: " << delays.size() << " terms, seen after " << delays[delays.size() / 2]
+                        << " ms at the median, " << delays.back() << " at most"
+        );
+        BOOST_TEST(delays.back() <= 50);
+    }
+
+    /// Waits until the watcher sees that nobody leads, after the last term. @return When it did.
+    moment nobody_leads()
+    {
+        const auto sees = [this] { return view(views() - 1).state == holding_state::free; };
+        BOOST_TEST_REQUIRE(eventually(sees, 20s));
+        return view(views() - 1).seen;
+    }
+
     /// The rules that hold whatever happens.
     void check() const
     {
@@ -169,10 +220,25 @@ public:
     }
 
 private:
+    [[nodiscard]] std::size_t views() const { return book_->view_count; }
+    [[nodiscard]] const view_entry& view(std::size_t index) const { return book_->views[index]; }
+
+    /// When a term was seen first. The end of all times: never.
+    [[nodiscard]] moment seen_of(std::uint64_t number) const
+    {
+        for (std::size_t i = 0; i < views(); ++i)
+        {
+            if (view(i).number == number)
+                return view(i).seen;
+        }
+        return std::numeric_limits<moment>::max();
+    }
+
     temp_folder folder_;
     mapped_book book_{folder_.path() / "book"};
     redis_servers servers_{node_count};
     std::deque<candidate> candidates_;
+    child_process watcher_;
 };
 
 /// Leaders that are stopped in some way, one after the other. @return How long nobody led.
@@ -215,6 +281,7 @@ BOOST_AUTO_TEST_CASE(a_leader_that_is_killed_is_replaced_after_its_ttl)
     BOOST_TEST(std::ranges::count_if(without, [&](double one) { return one > allowed; }) <= 1);
     BOOST_TEST(without.back() < 3 * allowed);
     on.check();
+    on.check_views();
 }
 
 BOOST_AUTO_TEST_CASE(a_leader_that_is_frozen_is_replaced_and_stops_when_it_continues)
@@ -240,6 +307,7 @@ BOOST_AUTO_TEST_CASE(a_leader_that_is_frozen_is_replaced_and_stops_when_it_conti
         BOOST_TEST(!frozen.process().has_ended());
     }
     on.check();
+    on.check_views();
 }
 
 BOOST_AUTO_TEST_CASE(a_leader_that_is_cut_off_has_stopped_when_the_next_one_begins)
@@ -262,6 +330,7 @@ BOOST_AUTO_TEST_CASE(a_leader_that_is_cut_off_has_stopped_when_the_next_one_begi
         lost.reconnect();
     }
     on.check();
+    on.check_views();
 }
 
 BOOST_AUTO_TEST_CASE(a_leader_that_resigns_is_replaced_at_once_when_its_body_has_ended)
@@ -285,6 +354,28 @@ BOOST_AUTO_TEST_CASE(a_leader_that_resigns_is_replaced_at_once_when_its_body_has
     );
     BOOST_TEST(without[without.size() / 2] <= 5);
     on.check();
+    on.check_views();
+}
+
+BOOST_AUTO_TEST_CASE(a_time_without_a_leader_is_seen)
+{
+    election on(1);
+    on.start_watcher();
+    double latest = 0;
+    for (std::size_t round = 0; round < rounds(3); ++round)
+    {
+        const std::size_t terms = on.terms();
+        on.start(0);
+        const term_entry& led = on.next(terms);
+        on.leader().process().kill();
+        // Its keys live for a little longer than its lease: by the drift, 1 % and 2 ms.
+        const double late = between(led.valid_until, on.nobody_leads()).count();
+        BOOST_TEST(late <= (ttl / 100 + 2ms + 50ms).count());
+        latest = std::max(latest, late);
+    }
+    BOOST_TEST_MESSAGE("nobody leads: seen " << latest << " ms after the deadline at most");
+    on.check();
+    on.check_views();
 }
 
 BOOST_AUTO_TEST_CASE(an_overrun_ends_the_process_before_another_one_leads)

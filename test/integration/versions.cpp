@@ -199,6 +199,11 @@ BOOST_AUTO_TEST_CASE(old_and_new_clients_exclude_each_other_and_their_tokens_inc
         BOOST_TEST_REQUIRE(old.acquire());
         BOOST_TEST(old.token() > last);
         BOOST_TEST(!run(on.context, (*on.recent)->async_try_acquire(resource, patient)));
+        const holding seen = run(on.context, (*on.recent)->async_inspect(resource));
+        BOOST_TEST(seen.state == holding_state::held);
+        BOOST_TEST(seen.agree == 3u);
+        BOOST_TEST(seen.note.empty());
+        BOOST_TEST(!seen.token);
         BOOST_TEST(old.extend());
         BOOST_TEST(old.release() >= 2u);  // A release of the new client ends with a quorum.
 
@@ -206,6 +211,7 @@ BOOST_AUTO_TEST_CASE(old_and_new_clients_exclude_each_other_and_their_tokens_inc
         BOOST_TEST(held.fence().value() > old.token());
         last = held.fence().value();
         run(on.context, held.async_extend(20s));
+        run(on.context, held.async_announce("of the new one"));
         BOOST_TEST(!old.acquire());
         BOOST_TEST(old.release() == 0u);
         run(on.context, held.async_release());

@@ -1,6 +1,8 @@
 #ifndef REDLOCK_TEST_LEAD_BOOK_HPP
 #define REDLOCK_TEST_LEAD_BOOK_HPP
 
+#include <redlock/holding.hpp>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -45,6 +47,14 @@ struct term_entry
     }
 };
 
+/// What a watcher has seen.
+struct view_entry
+{
+    std::atomic<holding_state> state;
+    std::atomic<std::uint64_t> number;  ///< Of the leader's term. Zero: nobody leads.
+    std::atomic<moment> seen;           ///< Written last.
+};
+
 /// What candidates in several processes write down, in memory that they share.
 struct book
 {
@@ -54,9 +64,15 @@ struct book
     std::atomic<std::size_t> count;
     std::array<term_entry, max_terms> terms;
     std::array<std::atomic<int>, max_candidates> standing;  ///< Process ids of those that stand.
+    std::atomic<std::size_t> view_count;
+    std::array<view_entry, 2 * max_terms> views;
 
     /// A new entry. Zero as the file is.
     [[nodiscard]] term_entry& add() noexcept { return terms[count.fetch_add(1) % max_terms]; }
+    [[nodiscard]] view_entry& add_view() noexcept
+    {
+        return views[view_count.fetch_add(1) % views.size()];
+    }
 };
 
 static_assert(std::atomic<moment>::is_always_lock_free);

@@ -199,6 +199,8 @@ asio::awaitable<void> actor::use(redlock::lease& held, claim& mine)
         const bool alone = mine.owner == redlock::owner::none || sim_.plan_.actors == 1;
         if (alone && dice_.below(2) == 0)
             co_await touch_store(held);
+        else if (by_.usable() && dice_.below(4) == 0)
+            co_await inspect(held, mine);
         else if (by_.usable())
             co_await extend(held);
     }
@@ -231,12 +233,28 @@ asio::awaitable<void> actor::touch_store(redlock::lease& held)
 
 asio::awaitable<void> actor::extend(redlock::lease& held)
 {
+    const auto executor = sim_.context_->get_executor();
     const acquire_options drawn = draw_options();
-    auto extending = held.async_extend(drawn.ttl);
-    const auto extended = launch(
-        sim_.calls_, sim_.context_->get_executor(), "extend", std::move(extending), draw_steps()
-    );
-    co_await completion(*extended);
+    const bool announces = sim_.plan_.guarded() && dice_.below(3) == 0;
+    const std::string text = "note " + std::to_string(dice_.below(100));
+    const std::size_t steps = draw_steps();
+    const auto asked =
+        announces ? launch(sim_.calls_, executor, "announce", held.async_announce(text), steps)
+                  : launch(sim_.calls_, executor, "extend", held.async_extend(drawn.ttl), steps);
+    co_await completion(*asked);
+}
+
+/// Asks who holds what it holds.
+asio::awaitable<void> actor::inspect(const redlock::lease& held, const claim& mine)
+{
+    const auto executor = sim_.context_->get_executor();
+    auto asking = by_.locks->async_inspect(held.resource());
+    const auto asked = launch(sim_.calls_, executor, "inspect", std::move(asking), draw_steps());
+    co_await completion(*asked);
+    const auto& [failure, seen] = asked->outcome;
+    if (!failure && sim_.plan_.keeps_promises() && sim_.plan_.looks && by_.in->alive() &&
+        !held.expired())
+        sim_.rules_->i14_a_view_fits(mine, seen);
 }
 
 /// Gives the lease back, drops it, or leaves it to its ttl.

@@ -122,7 +122,7 @@ private:
         return keys[dice_.below(4) ? dice_.below(2) : 2];
     }
 
-    std::string id() { return dice_.below(2) ? "one" : "two"; }
+    std::string id() { return dice_.below(2) ? "1e" : "2e"; }
 
     /// Never near to the end of a key: see `compare_sequence`.
     std::string ttl() { return std::to_string(100 * dice_.below(40) + 150); }
@@ -149,6 +149,8 @@ private:
         arguments made{"SET", any_key(), id()};
         if (dice_.below(2))
             made.emplace_back(dice_.below(4) ? "NX" : "XX");
+        if (dice_.below(4) == 0)
+            made.emplace_back("keepttl");
         if (dice_.below(2))
         {
             made.emplace_back("px");
@@ -356,9 +358,24 @@ private:
         return std::to_string((now + off).count());
     }
 
+    std::string note() { return dice_.below(2) ? "" : "a note"; }
+
+    arguments draw_inspection(microseconds now)
+    {
+        const bool guarded = dice_.below(4) != 0;
+        const std::string script =
+            guarded ? script_of(scripts_, verb::inspect).text : detail::inspect_script.text;
+        arguments made{"EVAL", script, "2", key(), "b"};
+        if (guarded)
+            made.insert(made.end(), {"run " + id(), stamp(now), stamp(now)});
+        return made;
+    }
+
     arguments draw_guarded(microseconds now)
     {
-        const std::size_t which = dice_.below(5);
+        const std::size_t which = dice_.below(6);
+        if (which == 5)
+            return draw_inspection(now);
         const verb what = which < 3 ? verb::acquire : which == 3 ? verb::extend : verb::release;
         const detail::lua_script& script = script_of(scripts_, what);
         arguments keys{key()};
@@ -376,10 +393,12 @@ private:
         const auto push_shared = [&]() {
             if (which < 4)
                 made.push_back(ttl());
-            if (which != 3)
-                made.push_back(place(now));
             if (which < 3)
-                made.insert(made.end(), {client(), dice_.below(2) ? "" : "a note"});
+                made.insert(made.end(), {place(now), client(), note()});
+            if (which == 3)
+                made.insert(made.end(), {dice_.below(2) ? "0" : stamp(now), note()});
+            if (which == 4)
+                made.push_back(place(now));
         };
         const bool alike = keys.size() == 1 || dice_.below(2);
         if (alike)

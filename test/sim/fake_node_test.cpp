@@ -1,6 +1,7 @@
 // One model of a node in all tests: the fake node of the unit tests and of `redlock::testing` votes
 // as the shipped scripts do. The same random questions are put to both, at the same times.
 
+#include "core/hold_value.hpp"
 #include "core/limits.hpp"
 #include "node/commands.hpp"
 #include "node/guard.hpp"
@@ -127,6 +128,7 @@ struct woken_client final : detail::node::owner
     void on_node_change() override {}
     void on_node_stopped() override {}
     void on_wake(std::size_t, std::string_view) override { woken = true; }
+    void on_change(std::size_t, std::string_view) override {}
     void on_next(std::size_t, std::string_view, milliseconds) override {}
 
     bool woken = false;
@@ -259,6 +261,7 @@ private:
             verb::release,
             verb::release,
             verb::holder,
+            verb::inspect,
             verb::leave
         };
         const bool guarded = mode_ == mode::guarded;
@@ -275,6 +278,10 @@ private:
             else
                 says.entry = {core::queue_move::keep, arrival(stamp)};
         }
+        if (guarded && what == verb::extend && chance_.below(2) == 0)
+            says.announced = std::make_shared<detail::announcement>(
+                detail::announcement{"note " + std::to_string(serial_), draw_stamp()}
+            );
         return detail::question::keep(std::make_shared<kept_answer>(std::move(says)));
     }
 
@@ -286,10 +293,11 @@ private:
             return known.at(chance_.below(known.size()));
         auto made = std::make_shared<detail::attempt>();
         made->of = std::make_shared<detail::demand>(
-            keys.at(chance_.below(keys.size())), acquire_options()
+            keys.at(chance_.below(keys.size())),
+            acquire_options{.note = "of " + std::to_string(serial_)}
         );
         const std::string name = std::to_string(++serial_);
-        made->id.fill('-');
+        made->id.fill('a');
         std::ranges::copy(name, made->id.begin());
         if (mode_ == mode::guarded)
             made->token = fencing_token::from_value(draw_stamp());
@@ -321,6 +329,15 @@ private:
         return detail::question::keep(std::make_shared<kept_answer>(of.says()));
     }
 
+    /// All but the names of the clients.
+    static bool is_same_value(const std::string& scripted, const std::string& fake)
+    {
+        const core::hold_value one = core::read_hold_value(scripted);
+        const core::hold_value other = core::read_hold_value(fake);
+        return one.id == other.id && one.token == other.token && one.stamp == other.stamp &&
+               one.note == other.note;
+    }
+
     void compare(const kept_answer& asked, const reply& scripted, const reply& fake)
     {
         const auto near = [](auto a, auto b) {
@@ -329,7 +346,8 @@ private:
         if (scripted.vote == fake.vote && scripted.why == fake.why &&
             near(scripted.held_for, fake.held_for) && near(scripted.ready_in, fake.ready_in) &&
             scripted.fence == fake.fence && scripted.position == fake.position &&
-            scripted.node_time == fake.node_time)
+            scripted.node_time == fake.node_time && scripted.waiting == fake.waiting &&
+            is_same_value(scripted.text, fake.text))
             return;
         std::ostringstream told;
         told << describe(asked) << "\n  scripts: ";
@@ -355,7 +373,8 @@ private:
            << (what.held_for ? what.held_for->count() : -1) << ", ready in "
            << (what.ready_in ? what.ready_in->count() : -1) << ", fence " << what.fence
            << ", position " << what.position.value_or(0) << ", time "
-           << (what.node_time ? what.node_time->count() : -1) << ' ' << what.text;
+           << (what.node_time ? what.node_time->count() : -1) << ", " << what.waiting << " wait, "
+           << what.text;
     }
 
     dice chance_;

@@ -249,12 +249,27 @@ void invariants::i5_only_its_own_key(const key_change& change)
 
 void invariants::i6_keys_end_with_their_ttl(const key_change& change)
 {
-    if (!change.after)
+    // A clock that was set back lets a key live longer. No command did that.
+    const bool keeps =
+        change.before && change.after && change.before->expires == change.after->expires;
+    if (!change.after || keeps)
         return;
     const std::int64_t left = change.after->expires - change.where.now_ms();
     if (change.after->expires == entry::never || left > plan_.ttl_max.count())
         break_rule(
             "I6", std::string(change.key) + " gets a life of " + std::to_string(left) + " ms"
+        );
+}
+
+void invariants::i14_a_view_fits(const claim& of, const holding& seen)
+{
+    // Only clients with older scripts hold without a token.
+    const bool of_another = seen.token && seen.token != of.token;
+    if (seen.state == holding_state::free || of_another)
+        break_rule(
+            "I14",
+            describe(of) + ", and a view says that it is " + to_string(seen.state) +
+                " with token " + to_string(seen.token)
         );
 }
 

@@ -1,8 +1,9 @@
 #ifndef REDLOCK_TEST_SIM_INVARIANTS_HPP
 #define REDLOCK_TEST_SIM_INVARIANTS_HPP
 
-#include <redlock/error.hpp>
 #include <redlock/fence_check.hpp>
+#include <redlock/holding.hpp>
+#include <redlock/holding.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/options.hpp>
 
@@ -27,7 +28,7 @@ namespace redlock::sim {
 /// A rule that was broken.
 struct violation
 {
-    std::string rule;  ///< I1 to I13, as in docs/testing.md.
+    std::string rule;  ///< I1 to I14, as in docs/testing.md.
     std::string words;
     nanoseconds when{0};
 };
@@ -111,6 +112,9 @@ public:
         unsigned client,
         std::span<const server* const> excused = {}
     );
+
+    /// An inspection has ended. The claim was valid before it and after it.
+    void i14_a_view_fits(const claim& of, const holding& seen);
 
     [[nodiscard]] const std::vector<violation>& violations() const noexcept { return found_; }
     [[nodiscard]] std::size_t claims() const noexcept { return begun_; }

@@ -140,6 +140,12 @@ struct plan
         return of == profile::overloaded || of == profile::lines;
     }
 
+    /// Whether nothing goes wrong that docs/safety.md does not promise to survive.
+    [[nodiscard]] bool keeps_promises() const noexcept
+    {
+        return of == profile::respecting || of == profile::mixed || has_load();
+    }
+
     /// @param client Counted from 0.
     [[nodiscard]] client_config config(std::size_t client = 0) const;
 };

@@ -419,6 +419,7 @@ answer server::set(const call& by)
     const arguments& with = by.with;
     bool only_new = false;
     bool only_old = false;
+    bool keeps_ttl = false;
     std::optional<std::int64_t> ttl;
     for (std::size_t i = 3; i < with.size(); ++i)
     {
@@ -427,7 +428,9 @@ answer server::set(const call& by)
             only_new = true;
         else if (iequals(with[i], "XX") && !only_new)
             only_old = true;
-        else if ((is_px || iequals(with[i], "EX")) && !ttl && i + 1 < with.size())
+        else if (iequals(with[i], "KEEPTTL") && !ttl)
+            keeps_ttl = true;
+        else if ((is_px || iequals(with[i], "EX")) && !ttl && !keeps_ttl && i + 1 < with.size())
         {
             ttl = to_integer(with[++i]);
             if (!ttl)
@@ -450,6 +453,8 @@ answer server::set(const call& by)
     after.writer = by.from.client;
     if (ttl)
         after.expires = now_ms() + *ttl;
+    else if (keeps_ttl && before)
+        after.expires = before->expires;
     put(by, with[1], std::move(after));
     return answer::ok();
 }

@@ -379,6 +379,30 @@ BOOST_AUTO_TEST_CASE(a_client_that_is_granted_less_than_half_breaks_i12)
     BOOST_TEST((world.broken() == std::set<std::string>{"I12"}));
 }
 
+BOOST_AUTO_TEST_CASE(a_view_that_contradicts_a_valid_claim_breaks_i14)
+{
+    broken_world world;
+    const redlock::lease none;
+    const claim holds = claim_with(none, world.in, 7);
+    world.rules.i14_a_view_fits(holds, {.state = holding_state::undecided});
+    world.rules.i14_a_view_fits(holds, {.state = holding_state::held, .token = holds.token});
+    world.rules.i14_a_view_fits(holds, {.state = holding_state::held});
+    BOOST_TEST((world.broken() == nothing));
+    world.rules.i14_a_view_fits(holds, {.state = holding_state::free});
+    BOOST_TEST((world.broken() == std::set<std::string>{"I14"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_view_with_the_token_of_another_breaks_i14)
+{
+    broken_world world;
+    const redlock::lease none;
+    const claim holds = claim_with(none, world.in, 7);
+    world.rules.i14_a_view_fits(
+        holds, {.state = holding_state::held, .token = fencing_token::from_value(8)}
+    );
+    BOOST_TEST((world.broken() == std::set<std::string>{"I14"}));
+}
+
 BOOST_AUTO_TEST_CASE(a_key_of_a_client_that_has_closed_breaks_i13)
 {
     broken_world world;

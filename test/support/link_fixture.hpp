@@ -174,6 +174,7 @@ public:
     std::vector<nanoseconds> round_trips;
     std::vector<milliseconds> quarantines;
     std::string woken;
+    std::string changed;
     std::string next;
     std::vector<std::string> refused;
     std::string lost_releases;
@@ -191,6 +192,7 @@ private:
         BOOST_TEST(ended.size() == 1u);  // The owner must know that before it asks again.
     }
     void on_wake(std::string_view key) override { woken += std::string(key) + ' '; }
+    void on_change(std::string_view key) override { changed += std::string(key) + ' '; }
     void on_next(std::string_view key, milliseconds reserved) override
     {
         next += std::string(key) + ' ' + std::to_string(reserved.count()) + ' ';

@@ -96,9 +96,12 @@ detail::script_set make_old_script_set(const client_config& config)
         made[static_cast<std::size_t>(what)] = detail::make_script(std::move(text));
     };
     put(verb::acquire, translation(1, 2, 4, "{q[1], q[2], q[3], place(q[4], '')}") + old.acquire);
-    put(verb::extend, translation(1, 3, 1, "{q[1], q[2], q[4], q[3]}") + old.extend);
+    put(verb::extend, translation(1, 3, 3, "{q[1], q[2], q[4], q[3]}") + old.extend);
     put(verb::release, translation(0, 2, 1, "{q[1], q[2], place(q[3], ':0')}") + old.release);
     put(verb::leave, translation(0, 0, 1, "q") + old.leave);
+    // They do not inspect. Those of a test that does are asked as today.
+    const auto guarded = detail::make_guard(config);
+    put(verb::inspect, script_of(detail::make_scripts(&*guarded), verb::inspect).text);
     return made;
 }
 

@@ -203,4 +203,16 @@ BOOST_AUTO_TEST_CASE(a_program_that_is_never_idle_is_told_so)
     BOOST_CHECK_THROW(nodes.run_until_idle(), std::runtime_error);
 }
 
+BOOST_AUTO_TEST_CASE(another_holder_is_seen_with_its_note)
+{
+    program tested;
+    tested.nodes.hold_elsewhere("a", 10s, "another program");
+    const auto asked = launch(tested.locks.async_inspect("a"));
+    tested.nodes.run_until_idle();
+    BOOST_TEST_REQUIRE(asked->done());
+    BOOST_TEST(asked->value().state == holding_state::held);
+    BOOST_TEST(asked->value().note.text() == "another program");
+    BOOST_TEST(static_cast<bool>(asked->value().token));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -5,7 +5,8 @@
 -- KEYS     the lock keys; the fence keys are made of them
 -- ARGV     the run id; for each key: the attempt id; the stamp, which is the time at which the
 --          extension was asked for, in microseconds; the token of the acquisition; shared: the ttl
---          in milliseconds. See vote_each.lua
+--          in milliseconds; the stamp of a note, 0 for none, and the note. See vote_each.lua and
+--          ours.lua
 -- returns  for each key: the stamp, if the key is ours and lives at least the ttl. Otherwise
 --          {code, the stamp, a number, the node's time in microseconds}, or an error:
 --           0  gone          the key is not there or not ours
@@ -16,7 +17,16 @@
 -- late.
 --include guarded_head.lua
 --include ours.lua
-local common, own, more, shared = 1, 3, 1, {}
+local common, own, more, shared = 1, 3, 3, {}
+
+-- Takes a note, unless it has a later one. A node without memory for it extends all the same.
+local function announce(key, value)
+    local stamp, note = shared[2], shared[3]
+    local head, last = string.match(value, '^(%x+ %d+ [%x-]+ %d+ )(%d+) ')
+    if head and stamp + 0 > last + 0 then
+        redis.pcall('SET', key, head .. stamp .. ' ' .. note, 'KEEPTTL')
+    end
+end
 
 local function vote(key, id, stamp, token)
     stamp = stamp + 0
@@ -24,7 +34,8 @@ local function vote(key, id, stamp, token)
         return {refusal, stamp, wait, now}
     end
     local ttl = shared[1]
-    if not ours(redis.call('MGET', key)[1], id) then
+    local value = redis.call('MGET', key)[1]
+    if not ours(value, id) then
         return {0, stamp, 0, now}
     end
     if not in_window(stamp) then
@@ -37,6 +48,9 @@ local function vote(key, id, stamp, token)
     end
     if redis.call('PTTL', key) < ttl + 0 then
         redis.call('PEXPIRE', key, ttl)
+    end
+    if shared[2] ~= '0' then
+        announce(key, value)
     end
     return stamp
 end

@@ -56,11 +56,12 @@ BOOST_AUTO_TEST_CASE(an_empty_lease_can_be_neither_extended_nor_released)
 
     empty.async_extend(asio::bind_executor(context, note));
     empty.async_extend(10s, asio::bind_executor(context, note));
+    empty.async_announce("x", asio::bind_executor(context, note));
     empty.async_release(asio::bind_executor(context, released));
     BOOST_TEST(outcomes.empty());
     context.run();
 
-    BOOST_TEST_REQUIRE(outcomes.size() == 3u);
+    BOOST_TEST_REQUIRE(outcomes.size() == 4u);
     for (const error_code& ec : outcomes)
         BOOST_TEST(ec == error::invalid_argument);
 }

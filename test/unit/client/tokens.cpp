@@ -150,6 +150,26 @@ struct wait_lost : acquire
     }
 };
 
+struct inspect : acquire
+{
+    template <class Token>
+    static auto start(bench& on, Token&& token)
+    {
+        return on.fixture.locks().async_inspect("orders:42", std::forward<Token>(token));
+    }
+
+    static void prolong(bench& on) { on.silence(verb::inspect); }
+};
+
+struct next_view : inspect
+{
+    template <class Token>
+    static auto start(bench& on, Token&& token)
+    {
+        return on.fixture.locks().watch("orders:42").async_next(std::forward<Token>(token));
+    }
+};
+
 struct close : release
 {
     template <class Token>
@@ -187,6 +207,8 @@ using operations = std::tuple<
     release,
     wait_lost,
     wait_ready,
+    inspect,
+    next_view,
     close,
     run>;
 

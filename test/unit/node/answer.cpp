@@ -257,7 +257,8 @@ BOOST_AUTO_TEST_CASE(what_is_no_short_list_is_told_as_something_else)
 {
     const reply too_long{
         list(1, 0),
-        list(6, 1),
+        list(7, 1),
+        number("0", 2),
         number("1", 2),
         number("2", 2),
         number("3", 2),

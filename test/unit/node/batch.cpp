@@ -286,6 +286,32 @@ BOOST_AUTO_TEST_CASE(clients_that_poll_have_no_place)
     );
 }
 
+BOOST_AUTO_TEST_CASE(an_acquisition_brings_its_note_along)
+{
+    const auto by = guard_of_test();
+    detail::demand wanted("a", {.note = "ships it"});
+    const auto asked = detail::question::keep(std::make_shared<question_of_test>(detail::wording{
+        .attempt = std::make_shared<const detail::attempt>(
+            detail::attempt{std::make_shared<const detail::demand>(wanted), {}, {}}
+        ),
+        .ttl = milliseconds(1500)
+    }));
+    const std::string id(asked->id());
+    BOOST_TEST(
+        put(by, {asked}) == words({"1", "a", "1500", "", by->queue_name, "ships it", id, "0"})
+    );
+}
+
+BOOST_AUTO_TEST_CASE(an_extension_brings_an_announcement_along)
+{
+    const auto by = guard_of_test();
+    detail::wording says = make(verb::extend, "a")->says();
+    says.announced = std::make_shared<detail::announcement>(detail::announcement{"ends", 5});
+    const auto asked = detail::question::keep(std::make_shared<question_of_test>(std::move(says)));
+    const std::string id(asked->id());
+    BOOST_TEST(put(by, {asked}) == words({"1", "a", "1500", "5", "ends", id, "0", "0"}));
+}
+
 // The stamp is the time at which it is asked, the token that of the acquisition.
 BOOST_AUTO_TEST_CASE(a_guarded_extension_has_its_stamp_and_brings_its_token_along)
 {
@@ -312,6 +338,8 @@ BOOST_AUTO_TEST_CASE(a_guarded_extension_has_its_stamp_and_brings_its_token_alon
              "a",
              "run",
              "1500",
+             "0",
+             "",
              id,
              "9",
              "7"}
@@ -354,6 +382,8 @@ BOOST_AUTO_TEST_CASE(a_forgotten_script_that_votes_has_the_run_id_too)
                                "a",
                                "run",
                                "1500",
+                               "0",
+                               "",
                                id,
                                "0",
                                "0"}

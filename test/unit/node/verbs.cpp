@@ -27,8 +27,15 @@ using kind = answer::kind;
 
 namespace {
 
-constexpr std::array
-    all_verbs{verb::acquire, verb::extend, verb::release, verb::holder, verb::track, verb::leave};
+constexpr std::array all_verbs{
+    verb::acquire,
+    verb::extend,
+    verb::release,
+    verb::holder,
+    verb::track,
+    verb::leave,
+    verb::inspect
+};
 constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
@@ -153,30 +160,30 @@ BOOST_AUTO_TEST_CASE(every_shape_means_what_the_table_says_for_each_verb)
     constexpr meaning gone = meaning::gone;
     constexpr meaning refused = meaning::error_reply;
     constexpr meaning odd = meaning::unexpected;
-    constexpr std::array all_refused{refused, refused, refused, refused, refused, refused};
+    constexpr std::array all_refused{refused, refused, refused, refused, refused, refused, refused};
     struct
     {
         const char* what;
         answer said;
-        std::array<meaning, 6> expected;  // In the order of all_verbs.
+        std::array<meaning, 7> expected;  // In the order of all_verbs.
     } const table[] = {
-        {"other", {}, {odd, odd, odd, odd, odd, odd}},
-        {"ok", {kind::ok}, {granted, odd, odd, odd, odd, odd}},
-        {"null", {kind::null}, {held, odd, odd, odd, odd, odd}},
+        {"other", {}, {odd, odd, odd, odd, odd, odd, odd}},
+        {"ok", {kind::ok}, {granted, odd, odd, odd, odd, odd, odd}},
+        {"null", {kind::null}, {held, odd, odd, odd, odd, odd, odd}},
         {"error", failure("ERR no"), all_refused},
         {"noscript", failure("NOSCRIPT no"), all_refused},
         {"silent error", failure(""), all_refused},
         {"1 as an error", failure("1"), all_refused},
-        {"1 as a text", made_of(kind::scalar, {"1"}), {odd, odd, odd, odd, odd, odd}},
-        {"1 in a list", numbers({1}), {odd, odd, odd, odd, odd, odd}},
-        {"0", number(0), {odd, gone, gone, granted, granted, gone}},
-        {"1", number(1), {odd, granted, granted, granted, granted, granted}},
-        {"2", number(2), {odd, odd, odd, granted, granted, odd}},
-        {"-1", number(-1), {odd, odd, odd, granted, granted, odd}},
-        {"-2", number(-2), {odd, odd, odd, granted, granted, odd}},
-        {"-3", number(-3), {odd, odd, odd, odd, odd, odd}},
-        {"smallest", number(smallest), {odd, odd, odd, odd, odd, odd}},
-        {"largest", number(largest), {odd, odd, odd, granted, granted, odd}},
+        {"1 as a text", made_of(kind::scalar, {"1"}), {odd, odd, odd, odd, odd, odd, odd}},
+        {"1 in a list", numbers({1}), {odd, odd, odd, odd, odd, odd, odd}},
+        {"0", number(0), {odd, gone, gone, granted, granted, gone, odd}},
+        {"1", number(1), {odd, granted, granted, granted, granted, granted, odd}},
+        {"2", number(2), {odd, odd, odd, granted, granted, odd, odd}},
+        {"-1", number(-1), {odd, odd, odd, granted, granted, odd, odd}},
+        {"-2", number(-2), {odd, odd, odd, granted, granted, odd, odd}},
+        {"-3", number(-3), {odd, odd, odd, odd, odd, odd, odd}},
+        {"smallest", number(smallest), {odd, odd, odd, odd, odd, odd, odd}},
+        {"largest", number(largest), {odd, odd, odd, granted, granted, odd, odd}},
     };
 
     for (const auto& row : table)
@@ -226,6 +233,53 @@ BOOST_AUTO_TEST_CASE(an_odd_answer_about_the_holder_tells_no_time)
     BOOST_TEST(!interpret(verb::holder, 0, number(-3)).held_for.has_value());
     BOOST_TEST(!interpret(verb::holder, 0, {kind::null}).held_for.has_value());
     BOOST_TEST(!interpret(verb::holder, 0, failure("ERR")).held_for.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(an_inspection_tells_the_value_and_how_long_it_has_left)
+{
+    const auto said = [](std::int64_t left, const char* value) {
+        return interpret(verb::inspect, 0, made_of(kind::list, {left, value}));
+    };
+    BOOST_TEST(said(300, "the value").vote == vote::granted);
+    BOOST_TEST(said(300, "the value").held_for.value() == 300ms);
+    BOOST_TEST(said(300, "the value").text == "the value");
+    BOOST_TEST(said(-1, "x").held_for.value() == forever);
+    BOOST_TEST(said(-2, "").held_for.value() == 0ms);
+    BOOST_TEST(said(-3, "").vote == vote::unknown);
+
+    const auto guarded = [](std::int64_t left, std::int64_t waiting) {
+        const answer from = made_of(kind::list, {1, echo, left, 7, waiting, "the value"});
+        return interpret(verb::inspect, stamp, from);
+    };
+    BOOST_TEST(guarded(300, 2).text == "the value");
+    BOOST_TEST(guarded(300, 2).held_for.value() == 300ms);
+    BOOST_TEST(guarded(300, 2).waiting == 2u);
+    BOOST_TEST((guarded(300, 2).node_time.value() == std::chrono::microseconds(7)));
+}
+
+BOOST_AUTO_TEST_CASE(an_inspection_of_another_shape_is_a_failure)
+{
+    const auto fails = [](std::uint64_t of, const answer& from) {
+        return interpret(verb::inspect, of, from).vote == vote::unknown;
+    };
+    BOOST_TEST(fails(0, made_of(kind::list, {300})));
+    BOOST_TEST(fails(0, made_of(kind::list, {300, 1})));
+    BOOST_TEST(fails(0, made_of(kind::list, {300, "x", 1})));
+    BOOST_TEST(fails(0, made_of(kind::list, {"300", "x"})));
+    BOOST_TEST(fails(stamp, number(echo)));
+    BOOST_TEST(fails(stamp, made_of(kind::list, {1, echo, 300, 7, 0})));
+    BOOST_TEST(fails(stamp, made_of(kind::list, {1, echo, 300, 7, -1, "x"})));
+    BOOST_TEST(fails(stamp, made_of(kind::list, {1, echo, -3, 7, 0, "x"})));
+    BOOST_TEST(fails(stamp, made_of(kind::list, {1, echo + 1, 300, 7, 0, "x"})));
+    BOOST_TEST(fails(stamp, made_of(kind::list, {2, echo, 300, 7, 0, "x"})));
+}
+
+BOOST_AUTO_TEST_CASE(an_inspection_is_refused_by_a_node_that_must_not_vote)
+{
+    const reply said = interpret(verb::inspect, stamp, numbers({-4, echo, 900, 7}));
+    BOOST_TEST(said.vote == vote::refused);
+    BOOST_TEST(said.why == reason::quarantined);
+    BOOST_TEST(said.ready_in.value() == 900ms);
 }
 
 BOOST_AUTO_TEST_CASE(only_the_stamp_itself_grants_in_guarded_mode)

@@ -1,0 +1,68 @@
+#ifndef REDLOCK_HOLDING_HPP
+#define REDLOCK_HOLDING_HPP
+
+#include <redlock/detail/export.hpp>
+#include <redlock/detail/printing.hpp>
+#include <redlock/fencing.hpp>
+#include <redlock/note.hpp>
+#include <redlock/time.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace redlock {
+
+/// Whether a resource is held.
+enum class holding_state : std::uint8_t
+{
+    undecided,  ///< Too few nodes answered, or they disagree.
+    free,       ///< Enough nodes have no key to rule out a quorum for anyone.
+    held,       ///< A quorum of the nodes has the key of one holder.
+};
+
+/// Lower-case name, for logs and tools.
+[[nodiscard]] REDLOCK_EXPORT const char* to_string(holding_state value) noexcept;
+
+/** The holder of a resource, as the nodes told at one time.
+
+    It is advice: the resource may have changed hands since. Only a lease protects, and only the
+    protected resource can check a fencing token. What is not known is empty or zero.
+
+    A node counts only if it may vote. One that is in quarantine, is not marked, has a clock that is
+    off or has not answered in time never counts as free.
+*/
+struct holding
+{
+    holding_state state = holding_state::undecided;
+
+    /// The text that the holder gave. Empty for a holder in plain mode, of another library or of an
+    /// older version.
+    redlock::note note{};
+
+    /// The fencing token of the holder. Empty for the same holders.
+    fencing_token token{};
+
+    /// When the holder acquired the resource, by the clock of the holder, which may be
+    /// `client_config::clock_window` away from that of the nodes. Known if the token is.
+    std::optional<std::chrono::system_clock::time_point> since{};
+
+    /// How long the holder keeps a quorum without an extension, rounded up. `forever` for keys
+    /// without a ttl. Zero if nobody holds the resource.
+    milliseconds remaining{0};
+
+    std::size_t agree = 0;     ///< Nodes that say the same: most of them, if it is undecided.
+    std::size_t answered = 0;  ///< Nodes that answered and may vote.
+
+    /// Clients that wait in the queue of a node, the longest of these. Other acquisitions of a
+    /// client wait behind its first one and do not count. Zero in plain mode.
+    std::size_t waiting = 0;
+
+    /// When the nodes were asked. The answers are of that time or later ones.
+    time_point as_of{};
+};
+
+}  // namespace redlock
+
+#endif

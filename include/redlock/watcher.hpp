@@ -1,0 +1,119 @@
+#ifndef REDLOCK_WATCHER_HPP
+#define REDLOCK_WATCHER_HPP
+
+#include <redlock/detail/export.hpp>
+#include <redlock/detail/initiate.hpp>
+#include <redlock/detail/lease_executor.hpp>
+#include <redlock/error.hpp>
+#include <redlock/holding.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/deferred.hpp>
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace redlock {
+
+class client;
+
+namespace detail {
+
+class observation;
+
+}  // namespace detail
+
+/** Tells who holds a resource, and then each change. Made by `client::watch`.
+
+    Advice, as `holding` is. Works only while `async_next` is under way, so nothing piles up.
+
+    @par Thread safety
+    Distinct objects: safe. Shared objects: every function may be called from any thread, except
+    moving, assigning and destroying. One `async_next` at a time.
+
+    @par Executor
+    Handlers run on their associated executor, by default on the client's.
+
+    @par Lifetime
+    May outlive its client, but `async_next` then fails. The execution context must outlive it.
+
+    @par Example
+    @code
+    auto leaders = locks.watch("billing:leader");
+    for (;;)
+    {
+        const redlock::holding now = co_await leaders.async_next();
+        std::cout << now.state << ' ' << now.note << '\n';
+    }
+    @endcode
+*/
+class REDLOCK_EXPORT watcher
+{
+public:
+    /// Takes over the watcher. `other` may then only be assigned or destroyed.
+    watcher(watcher&& other) noexcept = default;
+    watcher& operator=(watcher&& other) noexcept = default;
+
+    /// Does not end an `async_next` that is under way.
+    ~watcher();
+
+    /// The resource as given to `client::watch`.
+    [[nodiscard]] std::string_view resource() const noexcept;
+
+    /** Waits for the first view, or for one that differs from the last one that was told.
+
+        The first view comes at once, the next one when the state, the holder or the note changes.
+        That nobody holds the resource is a view too. Only the latest view is told: a holder that is
+        gone before it could be seen is skipped. The token never goes back.
+
+        With queues, the default in guarded mode, the nodes push changes. Otherwise, and should a
+        push get lost, a change is seen within `waiting_config::poll`. `undecided` is told only if
+        it lasts for 20 ms: what was told before may then be out of date.
+
+        @par Completion signature
+        `void(boost::system::error_code, redlock::holding)`
+
+        @param token Completion token. There is no time limit: add one with `cancel_after`.
+
+        @par Errors
+        @li `error::invalid_argument`: the resource is out of range, or another `async_next` is
+        under way.
+        @li `error::not_running`: the client did not run within 1 s, or has stopped.
+        @li `operation_aborted`, also when the client is cancelled or closes.
+
+        @par Cancellation
+        Terminal and partial. The next one tells what this one would have told.
+    */
+    template <class Token = boost::asio::deferred_t>
+    [[nodiscard]] auto async_next(Token&& token = Token())
+    {
+        const detail::lease_executor by = executor_of(*watched_);
+        return detail::initiate<void(error_code, holding)>(
+            std::forward<Token>(token),
+            by.get_executor(),
+            [watched = watched_, by](auto handler) {
+                using signature = void(error_code, holding);
+                start_next(watched, by.template deliver<signature>(std::move(handler)));
+            }
+        );
+    }
+
+private:
+    friend class client;
+
+    explicit watcher(std::shared_ptr<detail::observation> watched) noexcept;
+
+    static detail::lease_executor executor_of(const detail::observation& watched);
+
+    static void start_next(
+        std::shared_ptr<detail::observation> watched,
+        boost::asio::any_completion_handler<void(error_code, holding)> handler
+    );
+
+    std::shared_ptr<detail::observation> watched_;
+};
+
+}  // namespace redlock
+
+#endif

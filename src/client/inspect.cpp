@@ -1,0 +1,211 @@
+#include "client/observation.hpp"
+#include "client/operations.hpp"
+#include "client/validate.hpp"
+#include "core/instant.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// The holder of a resource, asked for once or watched.
+namespace redlock::detail {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Nodes that are connecting for the first time get so long before the others are asked alone.
+constexpr milliseconds connecting_time = 1s;
+
+/// From one look of a watcher to the next one, however often the key changes.
+constexpr milliseconds least_pause = 5ms;
+
+/// After its ttl, a key gets this long to be gone when the node is asked.
+constexpr milliseconds after_expiry = 1ms;
+
+bool are_connecting(const client_impl& client)
+{
+    for (std::size_t node = 0; node < client.nodes.size(); ++node)
+    {
+        if (client.nodes[node].status().state == node_state::connecting)
+            return true;
+    }
+    return false;
+}
+
+/// Waits for a quorum to be ready, as long as a node is still connecting for the first time.
+task<error_code> until_askable(client_impl& client)
+{
+    const time_point limit = core::shifted(client.now(), connecting_time).steady;
+    if (const error_code ec = co_await client.life.until_running(limit))
+        co_return ec;
+    while (!client.nodes.has_quorum() && are_connecting(client) && client.now().steady < limit)
+    {
+        pause change(*client.loop.end_of_turn);
+        suspension::list& among = client.life.for_nodes().list();
+        if (const error_code ec = co_await client.life.sleep_until(change, limit, among))
+            co_return ec;
+    }
+    co_return client.life.running() ? error_code() : error::not_running;
+}
+
+/// Asks the nodes once.
+/// @param tracked Whether they are to tell when the key changes after that.
+task<result<core::joint_view>> look(
+    client_impl& client,
+    std::shared_ptr<const demand> at,
+    bool tracked
+)
+{
+    const auto asked = client.rounds.ask_views(std::move(at), tracked);
+    if (const error_code ec = co_await client.life.until_decided(*asked))
+    {
+        asked->abandon();
+        co_return ec;
+    }
+    std::vector<core::node_view> told;
+    for (std::size_t node = 0; node < asked->node_count(); ++node)
+    {
+        auto answer = asked->answer_of(node);
+        if (answer && answer->vote == vote::granted && answer->held_for)
+            told.push_back(
+                {std::move(answer->text), *answer->held_for, answer->waiting, answer->node_time}
+            );
+    }
+    core::joint_view made =
+        core::join_views(std::move(told), asked->node_count(), client.config.clock_window);
+    made.shown.as_of = asked->started().steady;
+    co_return made;
+}
+
+/// Says what is wrong with a resource. @return Whether anything is.
+bool is_invalid(const client_impl& client, std::string_view operation, const demand& about)
+{
+    const std::string problem = problem_of_resource(client.config, about);
+    if (!problem.empty())
+        client.events.problem(log_level::error, operation, about.resource(), problem);
+    return !problem.empty();
+}
+
+/// Sleeps until it is time for another look.
+/// @param connections How often nodes had got ready before the last one: those since do not track
+/// the key.
+/// @param latest If nothing changes.
+task<error_code> until_next_look(
+    client_impl& client,
+    watching& here,
+    std::size_t connections,
+    time_point earliest,
+    time_point latest
+)
+{
+    for (;;)
+    {
+        const bool changed = here.changed() || client.nodes.connections() != connections;
+        const time_point until = changed ? earliest : std::max(earliest, latest);
+        if (client.now().steady >= until)
+            co_return error_code();
+        suspension::list& among = client.life.for_connections().list();
+        if (const error_code ec = co_await client.life.sleep_until(here.sleep(), until, among))
+            co_return ec;
+    }
+}
+
+/// When to look again if nothing changes.
+time_point next_look(
+    const client_impl& client,
+    observation& of,
+    const core::joint_view& seen,
+    bool doubted
+)
+{
+    const core::instant asked{of.last_look(), {}};
+    time_point next = core::shifted(asked, client.config.waiting.poll).steady;
+    if (doubted)
+        next = std::min(next, of.doubts().end());
+    const time_point expires = core::shifted(asked, seen.next_expiry).steady;
+    return expires < next ? expires + after_expiry : next;
+}
+
+/// Looks until there is news.
+task<result<holding>> look_for_news(observation& of)
+{
+    client_impl& client = *of.client();
+    watching here(client.watchers, of.about()->resource(), *client.loop.end_of_turn);
+    time_point latest = of.last_look();
+    std::size_t connections = 0;
+    for (;;)
+    {
+        const time_point earliest = of.last_look() + least_pause;
+        if (const error_code ec =
+                co_await until_next_look(client, here, connections, earliest, latest))
+            co_return ec;
+        if (const error_code ec = co_await until_askable(client))
+            co_return ec;
+        here.forget_changes();
+        connections = client.nodes.connections();
+        of.begin_look(client.now().steady);
+        const auto seen = co_await look(client, of.about(), client.rounds.queues());
+        if (!seen)
+            co_return seen.error();
+        const bool doubted = of.doubts().goes_on(seen->shown, client.now().steady);
+        if (!doubted && of.take(*seen))
+            co_return seen->shown;
+        latest = next_look(client, of, *seen, doubted);
+    }
+}
+
+}  // namespace
+
+bool observation::take(const core::joint_view& seen)
+{
+    const holding& shown = seen.shown;
+    // What is left of an earlier holder.
+    if (shown.token && shown.token < highest_)
+        return false;
+    const bool same_holder =
+        told_ && told_->shown.state == shown.state && told_->holder == seen.holder;
+    // Nodes that have missed an announcement have the note before it.
+    if (same_holder && (told_->shown.note == shown.note || seen.stamp < told_->stamp))
+        return false;
+    told_ = seen;
+    highest_ = std::max(highest_, shown.token);
+    return true;
+}
+
+task<result<holding>> inspect(
+    std::shared_ptr<client_impl> self,
+    std::shared_ptr<const demand> about
+)
+{
+    client_impl& client = *self;
+    if (is_invalid(client, "inspect", *about))
+        co_return error::invalid_argument;
+    if (const error_code ec = co_await until_askable(client))
+        co_return ec;
+    const auto seen = co_await look(client, std::move(about), false);
+    if (!seen)
+        co_return seen.error();
+    co_return seen->shown;
+}
+
+task<result<holding>> watch(std::shared_ptr<observation> self)
+{
+    const client_impl& client = *self->client();
+    const std::string_view resource = self->about()->resource();
+    if (is_invalid(client, "watch", *self->about()))
+        co_return error::invalid_argument;
+    const observation::wait waits(*self);
+    if (!waits.alone())
+    {
+        client.events.problem(
+            log_level::error, "watch", resource, "another async_next of this watcher is under way"
+        );
+        co_return error::invalid_argument;
+    }
+    co_return co_await look_for_news(*self);
+}
+
+}  // namespace redlock::detail

@@ -1,0 +1,67 @@
+#ifndef REDLOCK_SRC_CLIENT_WATCHERS_HPP
+#define REDLOCK_SRC_CLIENT_WATCHERS_HPP
+
+#include "loop/suspension.hpp"
+
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace redlock::detail {
+
+class watchers;
+
+/// An operation that watches a resource, for as long as it does.
+class watching
+{
+public:
+    /// @param resource Must outlive this.
+    watching(watchers& among, std::string_view resource, turn& end_of_turn);
+    watching(const watching&) = delete;
+    watching& operator=(const watching&) = delete;
+    ~watching();
+
+    /// Something has changed, or may have.
+    void on_change()
+    {
+        changed_ = true;
+        sleep_.wake({});
+    }
+
+    [[nodiscard]] bool changed() const noexcept { return changed_; }
+
+    /// What has changed until now is about to be seen.
+    void forget_changes() noexcept { changed_ = false; }
+
+    /// What it sleeps in. Woken by a change.
+    [[nodiscard]] pause& sleep() noexcept { return sleep_; }
+
+private:
+    friend class watchers;
+
+    watchers& among_;
+    std::string_view resource_;
+    pause sleep_;
+    bool changed_ = false;
+};
+
+/** The operations of a client that watch, by resource.
+
+    Nodes push what others change, but not what this client does, and track the key no more after
+    either. So whatever this client has put to a key that may change it is told here as well. Used
+    on the strand only.
+*/
+class watchers
+{
+public:
+    void on_change(std::string_view resource);
+
+private:
+    friend class watching;
+
+    std::unordered_multimap<std::string_view, watching*> all_;
+};
+
+}  // namespace redlock::detail
+
+#endif

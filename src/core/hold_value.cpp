@@ -1,0 +1,51 @@
+#include "core/hold_value.hpp"
+
+#include "core/token_clock.hpp"
+
+#include <charconv>
+#include <optional>
+#include <system_error>
+
+namespace redlock::core {
+
+namespace {
+
+/// Takes the first word from a text, with the blank behind it. Nothing: there is no blank.
+std::optional<std::string_view> take_word(std::string_view& from)
+{
+    const std::size_t end = from.find(' ');
+    if (end == std::string_view::npos)
+        return std::nullopt;
+    const std::string_view word = from.substr(0, end);
+    from.remove_prefix(end + 1);
+    return word;
+}
+
+std::optional<std::uint64_t> take_number(std::string_view& from)
+{
+    const auto word = take_word(from);
+    std::uint64_t number = 0;
+    if (!word)
+        return std::nullopt;
+    const auto [stop, failure] = std::from_chars(word->data(), word->data() + word->size(), number);
+    const bool whole = failure == std::errc() && stop == word->data() + word->size();
+    return whole && number < token_end ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+hold_value read_hold_value(std::string_view text)
+{
+    const hold_value alone{text};
+    std::string_view rest = text;
+    const auto id = take_word(rest);
+    const auto token = take_number(rest);
+    const auto client = take_word(rest);
+    const auto flags = take_word(rest);
+    const auto stamp = take_number(rest);
+    if (!id || !token || *token == 0 || !client || !flags || !stamp || rest.size() > note::max_size)
+        return alone;
+    return {*id, fencing_token::from_value(*token), *stamp, note(rest)};
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,55 @@
+#ifndef REDLOCK_SRC_CORE_VIEWS_HPP
+#define REDLOCK_SRC_CORE_VIEWS_HPP
+
+#include <redlock/holding.hpp>
+#include <redlock/time.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::core {
+
+/// What one node, which may vote, told of a lock key.
+struct node_view
+{
+    std::string value;          ///< Empty without a key.
+    milliseconds remaining{0};  ///< Zero without a key, `forever` without a ttl.
+    std::size_t waiting = 0;    ///< Clients in its queue.
+
+    /// Its time, since the epoch. Empty in plain mode.
+    std::optional<std::chrono::microseconds> clock{};
+};
+
+/// What these are together.
+struct joint_view
+{
+    redlock::holding shown;   ///< All but the time.
+    std::string holder{};     ///< The id. Empty: nobody, or nobody knows.
+    std::uint64_t stamp = 0;  ///< Of the note.
+
+    /// When to look again, should no key change: one that counts expires then. `forever`: never.
+    milliseconds next_expiry = forever;
+};
+
+/** Joins what the nodes told.
+
+    A node whose clock is off does not count: its keys expire at another time, and it would not
+    vote.
+
+    @param told By the nodes that answered.
+    @param nodes How many there are.
+    @param clock_window How far the clock of one may be from those of a quorum.
+*/
+[[nodiscard]] joint_view join_views(
+    std::vector<node_view> told,
+    std::size_t nodes,
+    milliseconds clock_window
+);
+
+}  // namespace redlock::core
+
+#endif

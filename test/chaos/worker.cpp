@@ -20,6 +20,7 @@
 #include <iostream>
 #include <memory>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <tuple>
@@ -231,6 +232,8 @@ private:
             at_.log.returned(read);
         }
         co_await hold(acquired, held);
+        if (draw(7) == 0)
+            co_await inspect(acquired, held);
         look(acquired, held);
         if (options_.store == 0 || read.result != outcome::ok)
             co_return;
@@ -252,8 +255,7 @@ private:
             operation what = part_of(acquired, action::extend);
             what.ttl = options_.ttl;
             at_.log.call(what);
-            auto outcome = co_await held.async_extend(options_.ttl, as_result);
-            const error_code ec = std::get<0>(outcome);
+            const error_code ec = co_await prolong(held);
             what.result = !ec                       ? outcome::ok
                           : ec == error::lease_lost ? outcome::refused
                                                     : outcome::unknown;
@@ -262,6 +264,33 @@ private:
             at_.log.returned(what);
         }
         co_await pause(left);
+    }
+
+    /// Extends the lease, sometimes by an announcement.
+    asio::awaitable<error_code> prolong(lease& held)
+    {
+        const bool announces = options_.how.mode == "guarded" && draw(2) == 0;
+        const note text = "worker " + std::to_string(options_.number);
+        if (announces)
+            co_return std::get<0>(co_await held.async_announce(text, as_result));
+        co_return std::get<0>(co_await held.async_extend(options_.ttl, as_result));
+    }
+
+    /// Asks the nodes who holds what it holds. Ends the worker if they contradict its lease.
+    asio::awaitable<void> inspect(const operation& acquired, const lease& held)
+    {
+        const std::string name = resource_name(acquired.resource);
+        const auto [ec, seen] = co_await locks_.async_inspect(name, as_result);
+        const bool of_another = seen.token && seen.token != held.fence();
+        const bool fits = seen.state != holding_state::free && !of_another;
+        const bool protected_by_nodes =
+            options_.how.mode == "guarded" && !options_.how.durable_nodes && !options_.deletes;
+        if (ec || held.expired() || fits || !protected_by_nodes)
+            co_return;
+        throw std::logic_error(
+            "a view of " + name + " says " + to_string(seen.state) + " with token " +
+            to_string(seen.token) + ", and it is held with " + to_string(held.fence())
+        );
     }
 
     /// Asks the lease whether it is valid.

@@ -454,7 +454,7 @@ private:
         if (asked.empty())
             return;
         const bool acquires = asked.front().step % 2 == 0;
-        command_ = "*" + std::to_string((acquires ? 6U : 4U) + asked.size() * 3) + "\r\n";
+        command_ = "*" + std::to_string((acquires ? 8U : 4U) + asked.size() * 3) + "\r\n";
         append_argument(command_, "EVALSHA");
         append_argument(command_, sha);
         append_argument(command_, std::to_string(asked.size()));
@@ -474,13 +474,17 @@ private:
         asked.clear();
     }
 
-    // The ttl of an acquisition, and a place in the queues: a client that acquires one key may wait
-    // for it, so it says its name.
+    // A place in the queues: a client that acquires one key may wait for it, so it says its name.
+    // The ttl of an acquisition, and what the value of its key says of the client.
     void append_shared(bool acquires)
     {
         if (acquires)
             append_argument(command_, "10000");
         append_argument(command_, acquires && bursts_ ? guarded_->queue_name : "-");
+        if (!acquires)
+            return;
+        append_argument(command_, guarded_->queue_name);
+        append_argument(command_, "localhost:12345");
     }
 
     void flush_all()

@@ -37,7 +37,7 @@ local function whole(place, token)
 end
 
 local function value(id, token)
-    return table.concat({id, token, shared[3], '0', token, shared[4]}, ' ')
+    return id .. ' ' .. token .. ' ' .. shared[3] .. ' 0 ' .. token .. ' ' .. shared[4]
 end
 
 local function vote(key, id, token)

@@ -4,5 +4,5 @@
 -- acquisition; the name of the client in queues, '-' if it polls; flags, 0 for none; the stamp of
 -- the note; and the note, which may be empty and may have any bytes.
 local function ours(value, id)
-    return value == id or value and string.sub(value, 1, #id + 1) == id .. ' '
+    return value and (value == id or string.find(value, id .. ' ', 1, true) == 1)
 end

@@ -158,7 +158,11 @@ class REDLOCK_EXPORT watcher
 public:
     /// Takes over the watcher. `other` may then only be assigned or destroyed.
     watcher(watcher&& other) noexcept;
+
+    /// Drops the watcher that was there.
     watcher& operator=(watcher&& other) noexcept;
+
+    /// Call it when no `next` is under way.
     ~watcher();
 
     /** Waits for the next view, for at most `at_most`.

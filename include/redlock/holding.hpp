@@ -35,7 +35,7 @@ enum class holding_state : std::uint8_t
 */
 struct holding
 {
-    holding_state state = holding_state::undecided;
+    holding_state state = holding_state::undecided;  ///< What the nodes agree on.
 
     /// The text that the holder gave. Empty for a holder in plain mode, of another library or of an
     /// older version.

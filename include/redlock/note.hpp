@@ -31,15 +31,20 @@ public:
     {
     }
 
+    /// As given. Valid for as long as the note.
     [[nodiscard]] constexpr std::string_view text() const noexcept { return {text_.data(), size_}; }
+
+    /// Whether the text is empty.
     [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
 
+    /// Compares the texts.
     friend constexpr bool operator==(const note& left, const note& right) noexcept
     {
         return left.text() == right.text();
     }
 
 private:
+    /// Tells the constructor below from the public one.
     struct from_text
     {
     };

@@ -53,6 +53,8 @@ class REDLOCK_EXPORT watcher
 public:
     /// Takes over the watcher. `other` may then only be assigned or destroyed.
     watcher(watcher&& other) noexcept = default;
+
+    /// Drops the watcher that was there. An `async_next` of it goes on.
     watcher& operator=(watcher&& other) noexcept = default;
 
     /// Does not end an `async_next` that is under way.

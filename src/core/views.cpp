@@ -29,7 +29,7 @@ void count(candidates& among, const node_view& told)
     hold_value said = read_hold_value(told.value);
     candidate& holder = among[said.id];
     if (holder.remaining.empty() || said.stamp > holder.said.stamp)
-        holder.said = std::move(said);
+        holder.said = said;
     holder.remaining.push_back(told.remaining);
 }
 

@@ -63,11 +63,17 @@ std::vector<words> read_commands(std::string_view bytes)
     return commands;
 }
 
+redlock::note take_note(byte_source& from)
+{
+    return from.take_text().substr(0, redlock::note::max_size);
+}
+
 detail::question_ptr take_question(byte_source& from, verb what, bool guarded, std::uint64_t serial)
 {
     const std::string key = from.take_text();
-    auto wanted =
-        std::make_shared<const detail::demand>(key.empty() ? "k" : key, redlock::acquire_options());
+    redlock::acquire_options options;
+    options.note = take_note(from);
+    auto wanted = std::make_shared<const detail::demand>(key.empty() ? "k" : key, options);
     detail::attempt about{std::move(wanted), {}, {}};
     for (char& each : about.id)
         each = "0123456789abcdef"[from.below(16)];
@@ -90,6 +96,10 @@ detail::question_ptr take_question(byte_source& from, verb what, bool guarded, s
         says.entry.move = leaves ? queue_move::leave : queue_move::keep;
         says.entry.arrival = from.take_bool() ? stamp : from.take<std::uint64_t>();
     }
+    if (guarded && what == verb::extend && from.take_bool())
+        says.announced = std::make_shared<detail::announcement>(
+            detail::announcement{take_note(from), from.take<std::uint64_t>()}
+        );
     return detail::question::keep(std::make_shared<question_of_fuzzer>(std::move(says)));
 }
 
@@ -127,6 +137,8 @@ words own_arguments(const detail::question& asked, const detail::guard* guarded)
     const verb what = asked.what();
     if (what == verb::leave)
         return {};
+    if (what == verb::inspect)
+        return guarded ? words{std::to_string(asked.stamp())} : words();
     words made{std::string(asked.id())};
     if (guarded && what != verb::release)
         made.push_back(std::to_string(asked.stamp()));
@@ -141,11 +153,24 @@ words shared_arguments(const detail::question& asked, const detail::guard* guard
     const verb what = asked.what();
     if (what == verb::leave)
         return {guarded->queue_name};
+    if (what == verb::inspect)
+        return {};
     words made;
     if (what != verb::release)
         made.push_back(std::to_string(asked.ttl().count()));
     if (guarded && what != verb::extend)
         made.push_back(place_of(asked, guarded->queue_name));
+    if (guarded && what == verb::acquire)
+    {
+        made.push_back(guarded->queue_name.empty() ? "-" : guarded->queue_name);
+        made.emplace_back(asked.attempt()->of->options.note.text());
+    }
+    if (guarded && what == verb::extend)
+    {
+        const auto& announced = asked.says().announced;
+        made.push_back(announced ? std::to_string(announced->stamp) : "0");
+        made.emplace_back(announced ? announced->text.text() : std::string_view());
+    }
     return made;
 }
 
@@ -166,7 +191,7 @@ words scripted(
     };
     for (std::size_t at = begin; at < end; ++at)
         made.emplace_back(asked[at]->key());
-    if (guarded && (what == verb::acquire || what == verb::extend))
+    if (guarded && rules_of(what).votes)
         made.emplace_back(run_id);
     const words shared = shared_arguments(*asked[begin], guarded);
     const bool alike = std::all_of(&asked[begin], &asked[end - 1] + 1, [&](const auto& each) {
@@ -206,7 +231,7 @@ void check_questions(byte_source& from, const std::shared_ptr<const detail::guar
     detail::command_encoder encoder(guarded, single_keys);
 
     const bool script = what == verb::extend || what == verb::release || what == verb::leave ||
-                        (what == verb::acquire && guarded);
+                        what == verb::inspect || (what == verb::acquire && guarded);
     const std::size_t step = script && !single_keys ? longest_list : 1;
     std::vector<words> expected;
     for (std::size_t at = 0; at < asked.size(); at += step)
@@ -236,21 +261,25 @@ void check_login(byte_source& from, const detail::guard* guarded)
     config.username = from.take_text();
     config.password = from.take_text();
     config.database = from.take<std::uint8_t>();
-    const auto request =
-        detail::make_vetting_request(config, detail::make_scripts(guarded), from.take_text());
+    std::string name = from.take_text();
+    const auto request = detail::make_vetting_request(config, detail::make_scripts(guarded), name);
+    for (char& each : name)
+        each = each >= '!' && each <= '~' ? each : '_';
+    if (name.empty())
+        name = "redlock";
     const std::vector<words> commands = read_commands(request.payload());
 
     require(commands.front().front() == "HELLO", "the login comes first");
     if (!config.username.empty() || !config.password.empty())
     {
         const std::string user = config.username.empty() ? "default" : config.username;
-        const words login{"HELLO", "3", "AUTH", user, config.password, "SETNAME", "redlock"};
+        const words login{"HELLO", "3", "AUTH", user, config.password, "SETNAME", name};
         require(commands.front() == login, "the login is one command");
     }
     for (std::size_t at = 1; at < commands.size(); ++at)
     {
-        const std::string& name = commands[at].front();
-        require(name == "SELECT" || name == "SCRIPT" || name == "INFO", "nothing else is asked");
+        const std::string& first = commands[at].front();
+        require(first == "SELECT" || first == "SCRIPT" || first == "INFO", "nothing else is asked");
     }
 }
 

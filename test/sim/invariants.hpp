@@ -3,7 +3,6 @@
 
 #include <redlock/fence_check.hpp>
 #include <redlock/holding.hpp>
-#include <redlock/holding.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/options.hpp>
 

@@ -191,7 +191,11 @@ try() {
             wait -n
         done
         take_programs "$name"
-        kill_mutant "$name" &
+        # Tests with real servers start other programs of the build. So nothing is built meanwhile.
+        case $(killer_of "$name") in
+        integration*) kill_mutant "$name" ;;
+        *) kill_mutant "$name" & ;;
+        esac
     else
         restore
         tell "$name" "does not compile"

@@ -94,6 +94,18 @@ BOOST_AUTO_TEST_CASE(an_overrun_is_told_once_on_a_thread_that_no_body_can_block)
     BOOST_TEST(begun == 1);
 }
 
+BOOST_AUTO_TEST_CASE(a_term_is_watched_after_a_time_without_any)
+{
+    {
+        const late_term first(1ms);
+        BOOST_TEST_REQUIRE(eventually([] { return ended > 0; }));
+    }
+    // The watchdog looks once more within half a second, and then sleeps until it is woken.
+    std::this_thread::sleep_for(700ms);
+    const late_term second(1ms);
+    BOOST_TEST(eventually([] { return ended > 0; }));
+}
+
 BOOST_AUTO_TEST_CASE(a_term_that_ends_in_time_is_told_of_no_more)
 {
     {

@@ -13,6 +13,7 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
@@ -123,11 +124,13 @@ private:
         else
             co_await asio::this_coro::throw_if_cancelled(false);
         asio::steady_timer timer(co_await asio::this_coro::executor);
-        for (error_code cancelled; !cancelled;)
+        for (bool cancelled = false; !cancelled;)
         {
             timer.expires_after(1ms);
             const auto waited = co_await timer.async_wait(asio::as_tuple(asio::deferred));
-            cancelled = std::get<0>(waited);
+            // It may come when the timer has expired, and nothing waits.
+            const auto state = co_await asio::this_coro::cancellation_state;
+            cancelled = std::get<0>(waited) || state.cancelled() != asio::cancellation_type::none;
             note_alive(entry, led);
         }
     }

@@ -158,7 +158,7 @@ struct fake_server
         nanoseconds now
     );
 
-    /// Another program takes a resource, whoever has it.
+    /// Another program takes a resource, even if it is held.
     void take_elsewhere(
         const std::string& key,
         milliseconds ttl,

@@ -138,6 +138,7 @@ public:
         }
         fence = token;
         on_.queues.reserved.erase(key_);
+        leave_queue();
         const reply answer = acquire();
         const note& says = asked_.attempt()->of->options.note;
         on_.store.say(key_, said_by_holder(token, client_, token, says));

@@ -174,9 +174,7 @@ public:
     /// What the watcher saw, and how late it saw terms begin.
     void check_views()
     {
-        const bool saw_all = eventually([this] {
-            return seen_of(last().number) != std::numeric_limits<moment>::max();
-        });
+        const bool saw_all = eventually([this] { return seen_of(last().number) != never; });
         BOOST_TEST(saw_all);
         for (std::size_t i = 1, latest = 0; i < views(); ++i)
         {
@@ -199,7 +197,10 @@ public:
     /// Waits until the watcher sees that nobody leads, after the last term. @return When it did.
     moment nobody_leads()
     {
-        const auto sees = [this] { return view(views() - 1).state == holding_state::free; };
+        const auto sees = [this] {
+            return seen_of(last().number) != never &&
+                   view(views() - 1).state == holding_state::free;
+        };
         BOOST_TEST_REQUIRE(eventually(sees, 20s));
         return view(views() - 1).seen;
     }
@@ -223,7 +224,9 @@ private:
     [[nodiscard]] std::size_t views() const { return book_->view_count; }
     [[nodiscard]] const view_entry& view(std::size_t index) const { return book_->views[index]; }
 
-    /// When a term was seen first. The end of all times: never.
+    static constexpr moment never = std::numeric_limits<moment>::max();
+
+    /// When a term was seen first.
     [[nodiscard]] moment seen_of(std::uint64_t number) const
     {
         for (std::size_t i = 0; i < views(); ++i)
@@ -231,7 +234,7 @@ private:
             if (view(i).number == number)
                 return view(i).seen;
         }
-        return std::numeric_limits<moment>::max();
+        return never;
     }
 
     temp_folder folder_;
@@ -383,6 +386,7 @@ BOOST_AUTO_TEST_CASE(an_overrun_ends_the_process_before_another_one_leads)
     for (const std::string kind : {"ignores", "blocks"})
     {
         election on(3);
+        on.start_watcher();
         for (std::size_t round = 0; round < rounds(2); ++round)
         {
             BOOST_TEST_CONTEXT("a body that " << kind << ", round " << round)
@@ -405,8 +409,7 @@ BOOST_AUTO_TEST_CASE(an_overrun_ends_the_process_before_another_one_leads)
                 BOOST_TEST(contains(bad.output(), said));
                 bad.reconnect();
                 good.process().kill();
-                // The next one finds the resource free.
-                std::this_thread::sleep_for(ttl + 100ms);
+                on.nobody_leads();
             }
         }
         on.check();

@@ -242,6 +242,19 @@ BOOST_AUTO_TEST_CASE(a_grant_ends_the_reservation)
     BOOST_TEST(command({"EXISTS", reserved}) == "(integer) 0");
 }
 
+// Its holder may die, and then nobody leaves in its place.
+BOOST_AUTO_TEST_CASE(a_client_that_is_granted_after_a_wait_is_in_front_of_nobody)
+{
+    hold();
+    const std::int64_t arrived = now();
+    acquire(place("a", arrived));
+    acquire(place("b", arrived + 1));
+    command({"DEL", lock});
+    BOOST_TEST_REQUIRE(acquires(place("a", arrived)));
+    BOOST_TEST(!waits("a"));
+    BOOST_TEST(waits("b"));
+}
+
 BOOST_AUTO_TEST_CASE(who_leaves_ends_no_reservation_of_another)
 {
     reserve(place("a", 1));

@@ -62,6 +62,10 @@ local function vote(key, id, token)
         if reserved then
             redis.call('DEL', reserved_key)
         end
+        -- It has waited. Should it die now, those behind it are not to wait for it.
+        if string.find(place, ':', 1, true) then
+            queue().leave(key, place)
+        end
         return stamp
     end
 

@@ -54,6 +54,10 @@ local function queue()
         return before
     end
 
+    local function leave(key, place)
+        redis.pcall('ZREM', queue_prefix .. key, (parts(place)))
+    end
+
     -- How long to keep the resource for a client: as long as for everybody, or longer if it is far.
     local function reservation_for(key, client)
         local keeps = redis.pcall('GET', far_key(key, client))
@@ -92,5 +96,5 @@ local function queue()
         end
     end
 
-    return {parts = parts, seen = seen, enter = enter, wake_next = wake_next}
+    return {parts = parts, seen = seen, enter = enter, leave = leave, wake_next = wake_next}
 end

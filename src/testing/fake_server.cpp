@@ -138,7 +138,8 @@ public:
         }
         fence = token;
         on_.queues.reserved.erase(key_);
-        leave_queue();
+        if (has_waited(token))
+            leave_queue();
         const reply answer = acquire();
         const note& says = asked_.attempt()->of->options.note;
         on_.store.say(key_, said_by_holder(token, client_, token, says));
@@ -238,6 +239,14 @@ private:
         const auto now = static_cast<std::uint64_t>(clock().count());
         const auto window = static_cast<std::uint64_t>(on_.guard.window.count());
         return std::clamp(arrival, now - window, now);
+    }
+
+    /// Whether an acquisition that is granted may be in the queue.
+    [[nodiscard]] bool has_waited(std::uint64_t token) const
+    {
+        const detail::queue_entry& entry = asked_.entry();
+        return entry.move == core::queue_move::keep &&
+               (entry.arrival != token || entry.reservation > 0ms);
     }
 
     /// @return Its position, from 1.

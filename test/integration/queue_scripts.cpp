@@ -310,9 +310,13 @@ BOOST_AUTO_TEST_CASE(a_release_leaves_the_queue_only_if_the_flag_says_that_someb
     release("a");
     BOOST_TEST(waits("a"));
 
+    // The first one is woken, and leaves for that reason.
+    const resp_client b = listen("redlock:b");
+    command({"ZADD", queue, "0", "b"});
     hold();
     command({"SET", flag, "1"});
     release("a");
+    BOOST_TEST(!waits("b"));
     BOOST_TEST(!waits("a"));
 }
 

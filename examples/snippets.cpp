@@ -179,6 +179,17 @@ asio::awaitable<void> announce(redlock::term& now)
     // end snippet
 }
 
+asio::awaitable<void> revoke(redlock::client& locks)
+{
+    // snippet: revoke
+    const redlock::holding seen = co_await locks.async_inspect("orders:42");
+    const redlock::revocation made = co_await locks.async_revoke("orders:42", seen.token);
+    // It becomes free when the holder has stopped, or at made.until.
+    auto held = co_await locks.async_acquire("orders:42", 10s);
+    // end snippet
+    static_cast<void>(made);
+}
+
 asio::awaitable<void> inspect(redlock::client& locks)
 {
     // snippet: inspect

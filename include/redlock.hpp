@@ -20,6 +20,7 @@
 #include <redlock/observer.hpp>
 #include <redlock/options.hpp>
 #include <redlock/release_outcome.hpp>
+#include <redlock/revocation.hpp>
 #include <redlock/time.hpp>
 #include <redlock/vote.hpp>
 #include <redlock/watcher.hpp>

@@ -167,6 +167,9 @@ public:
         error_code waited = asio::error::operation_aborted;
         if (lost_.wait_for(0s) == std::future_status::ready)
             std::tie(waited) = lost_.get();
+        // The body could not be told. It has lost nothing, if it has ended in time.
+        if (waited == error::revoked)
+            waited = asio::error::operation_aborted;
         return redlock::detail::loss_of(held_, waited);
     }
 
@@ -267,6 +270,11 @@ fencing_token lease::fence() const noexcept
     return held_ ? (*held_)->fence() : fencing_token();
 }
 
+bool lease::revoked() const noexcept
+{
+    return is_ours() && (*held_)->revoked();
+}
+
 error_code lease::last_extension() const noexcept
 {
     return is_ours() ? (*held_)->last_extension() : error_code();
@@ -358,6 +366,11 @@ lease client::try_acquire_with(std::string_view resource, const acquire_options&
 holding client::inspect(std::string_view resource)
 {
     return engine_->wait(engine_->locks().async_inspect(resource));
+}
+
+revocation client::revoke(std::string_view resource, fencing_token hold)
+{
+    return engine_->wait(engine_->locks().async_revoke(resource, hold));
 }
 
 watcher client::watch(std::string_view resource)

@@ -96,6 +96,7 @@ std::string describe(const node_vote& from)
     case reason::unexpected_reply:
     case reason::fence:
     case reason::unmarked:
+    case reason::revoked:
     case reason::gone: break;
     case reason::quarantined: return quarantined(from);
     case reason::clock: return clock_off(from);
@@ -152,6 +153,7 @@ const char* to_string(reason value) noexcept
     case reason::cluster: return "cluster";
     case reason::eviction: return "eviction";
     case reason::in_use: return "in use";
+    case reason::revoked: return "revoked";
     }
     return "unknown";
 }

@@ -24,6 +24,8 @@ const char* describe(error value) noexcept
     case error::config_mismatch: return "too many nodes are marked for other settings";
     case error::already_initialized: return "a node was in use before";
     case error::overloaded: return "this client has too many rounds under way";
+    case error::revoked: return "the holder was asked to stop";
+    case error::no_such_hold: return "no node has the hold";
     }
     return "unknown redlock error";
 }

@@ -11,6 +11,7 @@
 #include <redlock/note.hpp>
 #include <redlock/options.hpp>
 #include <redlock/release_outcome.hpp>
+#include <redlock/revocation.hpp>
 #include <redlock/time.hpp>
 
 #include <chrono>
@@ -99,6 +100,10 @@ public:
 
     /// The token for the protected resource. Empty for an empty lease and in plain mode.
     [[nodiscard]] fencing_token fence() const noexcept;
+
+    /// Whether somebody has asked the holder to stop. A body under a lock has to ask: nothing else
+    /// tells it.
+    [[nodiscard]] bool revoked() const noexcept;
 
     /// Error of the last answered extension. Empty: it succeeded, or there was none.
     [[nodiscard]] error_code last_extension() const noexcept;
@@ -307,6 +312,10 @@ public:
     /// Asks all nodes who holds a resource.
     /// @throws boost::system::system_error as `redlock::client::async_inspect` fails.
     holding inspect(std::string_view resource);
+
+    /// Asks the holder of a resource to stop: its hold is not extended any more.
+    /// @throws boost::system::system_error as `redlock::client::async_revoke` fails.
+    revocation revoke(std::string_view resource, fencing_token hold);
 
     /// Watches who holds a resource.
     [[nodiscard]] watcher watch(std::string_view resource);

@@ -7,11 +7,13 @@
 #include <redlock/detail/export.hpp>
 #include <redlock/detail/initiate.hpp>
 #include <redlock/error.hpp>
+#include <redlock/fencing.hpp>
 #include <redlock/holding.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/metrics.hpp>
 #include <redlock/node_status.hpp>
 #include <redlock/options.hpp>
+#include <redlock/revocation.hpp>
 #include <redlock/time.hpp>
 #include <redlock/watcher.hpp>
 
@@ -308,6 +310,62 @@ public:
         );
     }
 
+    /** Asks the holder of a resource to stop: its hold is not extended any more.
+
+        Marks the hold on a quorum of the nodes. Exclusion is unchanged: nobody is granted the
+        resource before the holder has released it or its deadline has passed. There is no way to
+        take a resource from its holder earlier, so choose a ttl that you can wait for.
+
+        The holder is told at once if its client uses queues, or else, and if that message is lost,
+        by its next extension. Its `lease::async_wait_lost` completes with `error::revoked`;
+        `with_lock` and `lead` cancel the body and release the resource when that has ended. A
+        holder that neither extends nor uses queues is not told.
+
+        If nodes are still connecting for the first time, waits up to 1 s for a quorum of them.
+
+        @par Completion signature
+        `void(boost::system::error_code, redlock::revocation)`
+
+        @param resource As for `async_acquire`. Copied.
+        @param hold The token of the hold, from an inspection or from its holder. Another hold of
+        the resource is not touched.
+        @param token Completion token.
+
+        @par Errors
+        If it fails, some nodes may have marked the hold, and one mark is enough to end it.
+        @li `error::no_such_hold`: no node of a quorum had the hold. A late acquisition of it is
+        refused.
+        @li `error::quorum_unreachable`: too few nodes answered.
+        @li `error::node_rejected`: too many nodes refused. Nodes refuse if they hold the resource
+        for a client without tokens. They also refuse, and write nothing, if the token is more than
+        `client_config::clock_window` ahead of their clocks.
+        @li `error::config_mismatch`: too many nodes are marked for other settings.
+        @li `error::invalid_argument`: the resource is out of range, the token is empty or 2^53 or
+        more, or the client is in plain mode. Nothing was sent. The log says why.
+        @li `error::not_running`: the client did not run within 1 s, or has stopped.
+        @li `operation_aborted`, also when the client is cancelled or closes.
+
+        @par Cancellation
+        Terminal and partial.
+    */
+    template <class Token = boost::asio::deferred_t>
+    [[nodiscard]] auto async_revoke(
+        std::string_view resource,
+        fencing_token hold,
+        Token&& token = Token()
+    )
+    {
+        return detail::initiate<void(error_code, revocation)>(
+            std::forward<Token>(token),
+            get_executor(),
+            [impl = impl_, hold](auto handler, detail::demand about) {
+                auto erased = deliver<void(error_code, revocation)>(std::move(handler), impl);
+                start_revoke(impl, std::move(about), hold, std::move(erased));
+            },
+            detail::demand(resource, acquire_options())
+        );
+    }
+
     /// Watches who holds a resource. @param resource As for `async_acquire`. Copied. See `watcher`.
     [[nodiscard]] watcher watch(std::string_view resource);
 
@@ -400,6 +458,12 @@ private:
         std::shared_ptr<detail::client_impl> impl,
         detail::demand about,
         boost::asio::any_completion_handler<void(error_code, holding)> handler
+    );
+    static void start_revoke(
+        std::shared_ptr<detail::client_impl> impl,
+        detail::demand about,
+        fencing_token hold,
+        boost::asio::any_completion_handler<void(error_code, revocation)> handler
     );
     static void start_acquire(
         std::shared_ptr<detail::client_impl> impl,

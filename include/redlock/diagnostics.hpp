@@ -41,6 +41,7 @@ enum class reason : std::uint8_t
     cluster,           ///< The node belongs to a Redis Cluster.
     eviction,          ///< The node may evict keys when its memory is full.
     in_use,            ///< The node was in use before. Only from `async_initialize_nodes`.
+    revoked,           ///< The hold is ours, and is marked as not to be extended any more.
 };
 
 /// Lower-case name, for logs and diagnostics.

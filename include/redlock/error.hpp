@@ -66,6 +66,13 @@ enum class error
     /// free for one more within the wait; for a try, within `node_timeout`. The nodes were not
     /// asked. Ask for fewer resources at a time, or wait longer.
     overloaded,
+
+    /// The holder was asked to stop, by `client::async_revoke`. The lease lives on to its deadline,
+    /// and is not extended any more. Stop the work that it protects and release it.
+    revoked,
+
+    /// No node of a quorum had the hold that was to be revoked. It is over, or never was.
+    no_such_hold,
 };
 
 /// Groups of errors, to compare with when the exact cause does not matter.

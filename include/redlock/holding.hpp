@@ -44,6 +44,9 @@ struct holding
     /// The fencing token of the holder. Empty for the same holders.
     fencing_token token{};
 
+    /// Whether a node has marked the hold as not to be extended, see `client::async_revoke`.
+    bool revoked = false;
+
     /// When the holder acquired the resource, by the clock of the holder, which may be
     /// `client_config::clock_window` away from that of the nodes. Known if the token is.
     std::optional<std::chrono::system_clock::time_point> since{};

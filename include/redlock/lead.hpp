@@ -166,10 +166,11 @@ using lead_body = std::function<boost::asio::awaitable<void>(term&)>;
 
     1. Stands: acquires `resource`, however long that takes. Waits while another process leads, and
     while nodes are down, in quarantine or overloaded.
-    2. Runs `body(term&)`, as `with_lock` does: the lease is extended meanwhile. If it is lost, or
-    has only `lead_options::stop_before` left, cancels the body (`cancellation_type::terminal`).
+    2. Runs `body(term&)`, as `with_lock` does: the lease is extended meanwhile. If it is lost or
+    revoked, or has only `lead_options::stop_before` left, cancels the body
+    (`cancellation_type::terminal`).
     3. Releases the resource when the body has ended, so another process leads at once.
-    4. Pauses, and stands again.
+    4. Pauses, and stands again. After `client::async_revoke` it waits a `ttl` more.
 
     A body that has not ended by the deadline of its lease is an overrun: another process may lead
     by then. `lead_options::on_overrun` is called, which aborts the process by default. See

@@ -110,6 +110,10 @@ public:
     /// it remains readable when the lease is over. Empty for an empty lease and in plain mode.
     [[nodiscard]] fencing_token fence() const noexcept;
 
+    /// Whether somebody has asked the holder to stop, by `client::async_revoke`. The lease lives on
+    /// to its deadline, and is not extended any more.
+    [[nodiscard]] bool revoked() const noexcept;
+
     /// Error of the last answered extension. Empty: it succeeded, or there was none. Tells why a
     /// lease was lost: its nodes may have been silent, or may have lost its key.
     [[nodiscard]] error_code last_extension() const noexcept;
@@ -133,6 +137,7 @@ public:
         `error::config_mismatch`: no quorum for now. The lease lives on to its deadline, and another
         extension may succeed.
         @li `error::hold_limit_reached`: the extension would exceed `hold_max`. Nothing was sent.
+        @li `error::revoked`: the holder was asked to stop. The lease lives on to its deadline.
         @li `error::invalid_argument`: the lease is empty, or the ttl out of range. Nothing was
         sent.
         @li `error::not_running`: the client has stopped.
@@ -232,7 +237,7 @@ public:
         );
     }
 
-    /** Waits until the lease is over.
+    /** Waits until the lease is over, or the holder is asked to stop.
 
         Completes at the deadline even if every node hangs, and as soon as a majority of the nodes
         reports that the key is gone. If the deadline passes while the machine is suspended, it
@@ -249,6 +254,7 @@ public:
         the key. `last_extension()` tells what came before.
         @li `error::hold_limit_reached`: the deadline has passed, because `hold_max` allowed no
         further extension.
+        @li `error::revoked`: the holder was asked to stop. The lease lives on to its deadline.
         @li `error::invalid_argument`: empty lease.
         @li `error::not_running`: the client has stopped and does not watch the lease. It lives on
         to its deadline, at most.

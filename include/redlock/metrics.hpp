@@ -19,6 +19,7 @@ struct metrics
     std::uint64_t extended = 0;           ///< Extensions, automatic ones included.
     std::uint64_t extensions_failed = 0;  ///< Extensions that did not extend the lease.
     std::uint64_t lost = 0;               ///< Holds that ended before they were released.
+    std::uint64_t revoked = 0;            ///< Holds whose holder was asked to stop.
     std::uint64_t released = 0;           ///< Holds that were released.
     std::uint64_t held = 0;               ///< Holds now. Leases of one owner may share one.
     std::uint64_t acquire_rounds = 0;     ///< Rounds to acquire, a part of `rounds`.

@@ -77,6 +77,14 @@ struct lost_event
     error_code because;         ///< As of `lease::last_extension()`.
 };
 
+/// The holder of a lease was asked to stop.
+struct revoked_event
+{
+    std::string_view resource;  ///< As given to the client.
+    fencing_token fence;        ///< Token of the lease.
+    milliseconds remaining;     ///< Time left to the lease.
+};
+
 /// An awaited release ended.
 struct released_event
 {
@@ -121,6 +129,9 @@ public:
 
     /// A lease ended before it was released.
     virtual void on_lost(const lost_event&) noexcept {}
+
+    /// The holder of a lease was asked to stop.
+    virtual void on_revoked(const revoked_event&) noexcept {}
 
     /// An awaited release ended.
     virtual void on_released(const released_event&) noexcept {}

@@ -76,6 +76,10 @@ public:
     /// which fails with `error::lease_lost`, or by its deadline.
     void lose(std::string_view resource);
 
+    /// Another program revokes the hold of a resource on all nodes, as by `client::async_revoke`.
+    /// Does nothing if nobody holds it, or the holder has no token.
+    void revoke(std::string_view resource);
+
     /// Takes the first `count` nodes down and the others up. Clients notice it in the next
     /// `run_until_idle`, `advance` or `freeze`.
     void take_down(std::size_t count);

@@ -292,8 +292,8 @@ auto with_lock(client& locks, std::string resource, acquire_options options, Bod
 
     1. Acquires `resource`, as `client::async_acquire`.
     2. Runs `body(lease&)` and extends the lease meanwhile, each time a third of the ttl has passed.
-    3. If the lease is lost, or has only `acquire_options::stop_before` left, cancels the body
-    (`cancellation_type::terminal`). Waits for its end.
+    3. If the lease is lost or revoked, or has only `acquire_options::stop_before` left, cancels the
+    body (`cancellation_type::terminal`). Waits for its end.
     4. Releases the resource and waits for that, also after an exception.
 
     A body that ignores cancellation continues without protection: nothing can stop it. It can still
@@ -327,7 +327,8 @@ auto with_lock(client& locks, std::string resource, acquire_options options, Bod
     before the body began, and the body is not called.
     @li the exception of the body, unless it is the `operation_aborted` of a lost lease.
     @li `error::lease_lost` or `error::hold_limit_reached`: the lease was lost before the body had
-    ended, or had only `stop_before` left. A result of the body is dropped. A failed release throws
+    ended, or had only `stop_before` left. `error::revoked`: its holder was asked to stop. A
+    result of the body is dropped. A failed release throws
     nothing: remaining keys expire with the ttl.
 
     @par Cancellation

@@ -130,6 +130,20 @@ void client::start_inspect(
     detail::spawn_op(client, std::move(body), std::move(handler));
 }
 
+void client::start_revoke(
+    std::shared_ptr<detail::client_impl> impl,
+    detail::demand about,
+    fencing_token hold,
+    boost::asio::any_completion_handler<void(error_code, revocation)> handler
+)
+{
+    const detail::client_impl& client = *impl;  // Kept by the initiation.
+    about.put_in_front(client.config.key_prefix);
+    auto kept = std::make_shared<detail::demand>(std::move(about));
+    auto body = detail::revoke(std::move(impl), std::move(kept), hold);
+    detail::spawn_op(client, std::move(body), std::move(handler));
+}
+
 watcher client::watch(std::string_view resource)
 {
     auto about = std::make_shared<detail::demand>(resource, acquire_options());

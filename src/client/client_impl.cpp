@@ -135,6 +135,13 @@ void client_impl::on_next(std::size_t node, std::string_view key, milliseconds r
     loop.timer->add(sleep, end);
 }
 
+void client_impl::on_revoked(std::string_view key, fencing_token token)
+{
+    const auto held = holds.find(resource_of(key));
+    if (held && held->fence() == token)
+        holds.revoke(*held);
+}
+
 void client_impl::shut_down() noexcept
 {
     lines.clear();

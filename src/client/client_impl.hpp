@@ -54,6 +54,7 @@ public:
     void on_wake(std::size_t node, std::string_view key) override;
     void on_change(std::size_t node, std::string_view key) override;
     void on_next(std::size_t node, std::string_view key, milliseconds reserved) override;
+    void on_revoked(std::string_view key, fencing_token token) override;
 
     /// The execution context is going away: destroys what waits in this client.
     void shut_down() noexcept;

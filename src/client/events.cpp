@@ -17,6 +17,12 @@ std::chrono::microseconds microseconds_of(core::nanoseconds duration) noexcept
     return std::chrono::duration_cast<std::chrono::microseconds>(duration);
 }
 
+milliseconds time_left(const hold& held, core::instant now) noexcept
+{
+    const auto left = std::max(core::remaining(now, held.valid_until()), core::nanoseconds(0));
+    return std::chrono::floor<milliseconds>(left);
+}
+
 /// Between two lines of the log that say the same of many acquisitions.
 constexpr std::chrono::seconds time_between_lines{10};
 
@@ -85,10 +91,7 @@ void events::extended(const hold& held, error_code outcome, core::instant now) n
     add(outcome ? extensions_failed_ : extended_);
     if (!config_.observer)
         return;
-    const auto remaining = std::max(core::remaining(now, held.valid_until()), core::nanoseconds(0));
-    config_.observer->on_extended(
-        {held.resource(), outcome, std::chrono::floor<milliseconds>(remaining)}
-    );
+    config_.observer->on_extended({held.resource(), outcome, time_left(held, now)});
 }
 
 void events::lost(const hold& held) noexcept
@@ -98,6 +101,13 @@ void events::lost(const hold& held) noexcept
         config_.observer->on_lost(
             {held.resource(), held.fence(), held.loss(), held.last_extension()}
         );
+}
+
+void events::revoked(const hold& held, core::instant now) noexcept
+{
+    add(revoked_);
+    if (config_.observer)
+        config_.observer->on_revoked({held.resource(), held.fence(), time_left(held, now)});
 }
 
 void events::released(const hold& held, release_outcome outcome) noexcept
@@ -155,6 +165,7 @@ metrics events::read() const noexcept
     result.extended = value(extended_);
     result.extensions_failed = value(extensions_failed_);
     result.lost = value(lost_);
+    result.revoked = value(revoked_);
     result.released = value(released_);
     result.held = value(held_);
     result.acquire_rounds = value(acquire_rounds_);

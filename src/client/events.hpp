@@ -42,6 +42,7 @@ public:
     ) noexcept;
     void extended(const hold& held, error_code outcome, core::instant now) noexcept;
     void lost(const hold& held) noexcept;
+    void revoked(const hold& held, core::instant now) noexcept;
     void given_back() noexcept { add(released_); }
     void released(const hold& held, release_outcome outcome) noexcept;
     void node_changed(const node_status& status) noexcept;
@@ -87,6 +88,7 @@ private:
     counter extended_ = 0;
     counter extensions_failed_ = 0;
     counter lost_ = 0;
+    counter revoked_ = 0;
     counter released_ = 0;
     counter held_ = 0;
     counter acquire_rounds_ = 0;

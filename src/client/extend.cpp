@@ -108,15 +108,18 @@ error_code settle(hold& held, const vote_round& asked, milliseconds ttl, core::i
 {
     client_impl& client = *held.client();
     const error_code outcome = error_from(asked);
+    // One mark is enough: the next quorum would need that node.
+    if (asked.count_of(reason::revoked) > 0)
+        client.holds.revoke(held);
     // The quorum must have been seen before the old deadline: after it the lease had expired, and
     // an expired lease is never revived.
     const auto until = core::valid_until(asked.started(), ttl, client.config.clock_drift);
     if (!outcome && held.state()->extend(now, until))
-        return {};
+        return held.revoked() ? error::revoked : error_code();
     // Without a majority it is over, whatever the deadline says. A minority may still have the key:
     // it holds nothing for us.
     if (outcome && outcome != error::lease_lost && !held.over_at(now))
-        return outcome;
+        return held.revoked() ? error::revoked : outcome;
     held.note_extension(outcome);
     client.holds.lose(held, core::hold_end::lost);
     return error::lease_lost;
@@ -131,6 +134,8 @@ error_code why_not(const hold& held, milliseconds ttl)
     const core::instant now = client.now();
     if (held.over_at(now))
         return error::lease_lost;
+    if (held.revoked())
+        return error::revoked;
     if (held.beyond_limit(core::shifted(now, ttl)))
         return error::hold_limit_reached;
     return {};

@@ -103,6 +103,7 @@ public:
     [[nodiscard]] core::instant valid_until() const noexcept { return state()->valid_until(); }
     [[nodiscard]] bool over_at(core::instant now) const noexcept { return state()->over_at(now); }
     [[nodiscard]] bool lost_at(core::instant now) const noexcept { return state()->lost_at(now); }
+    [[nodiscard]] bool revoked() const noexcept { return state()->revoked(); }
 
     /// Why the hold ended. Empty: it lives, or was given back.
     [[nodiscard]] error_code loss() const noexcept { return to_error(state()->end()); }

@@ -105,6 +105,19 @@ void holds::lose(hold& held, core::hold_end why)
     remove(held);
 }
 
+void holds::revoke(hold& held)
+{
+    const core::instant now = loop_.now();
+    const auto kept = held.kept;
+    if (!kept || !held.state()->revoke(now))
+        return;
+    held.extended_by = milliseconds(0);
+    put_again(held, now);
+    for (suspension& waiting : held.lost_waiting)
+        waiting.wake({});
+    events_.revoked(held, now);
+}
+
 release_round_ptr holds::give_back(hold& held)
 {
     const auto kept = remove(held);
@@ -126,7 +139,7 @@ release_round_ptr holds::release(const hold& ended)
 
 void holds::extend_by(hold& held, milliseconds ttl)
 {
-    if (!held.kept || held.extended_by >= ttl)
+    if (!held.kept || held.extended_by >= ttl || held.revoked())
         return;
     const core::instant now = loop_.now();
     held.extended_by = ttl;

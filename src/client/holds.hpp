@@ -62,6 +62,9 @@ public:
     /// The hold is over, and nobody gave it back. Does nothing if it had ended before.
     void lose(hold& held, core::hold_end why);
 
+    /// Its holder is asked to stop: it is not extended any more. Wakes what waits for its loss.
+    void revoke(hold& held);
+
     /// The last lease of the hold is over. Starts to release its keys.
     /// @return Null if that has been done, or cannot be.
     release_round_ptr give_back(hold& held);

@@ -35,22 +35,6 @@ bool are_connecting(const client_impl& client)
     return false;
 }
 
-/// Waits for a quorum to be ready, as long as a node is still connecting for the first time.
-task<error_code> until_askable(client_impl& client)
-{
-    const time_point limit = core::shifted(client.now(), connecting_time).steady;
-    if (const error_code ec = co_await client.life.until_running(limit))
-        co_return ec;
-    while (!client.nodes.has_quorum() && are_connecting(client) && client.now().steady < limit)
-    {
-        pause change(*client.loop.end_of_turn);
-        suspension::list& among = client.life.for_nodes().list();
-        if (const error_code ec = co_await client.life.sleep_until(change, limit, among))
-            co_return ec;
-    }
-    co_return client.life.running() ? error_code() : error::not_running;
-}
-
 /// Asks the nodes once.
 /// @param tracked Whether they are to tell when the key changes after that.
 task<result<core::joint_view>> look(
@@ -147,7 +131,7 @@ task<result<holding>> look_for_news(observation& of)
         here.forget_changes();
         connections = client.nodes.connections();
         of.begin_look(client.now().steady);
-        const auto seen = co_await look(client, of.about(), client.rounds.queues());
+        auto seen = co_await look(client, of.about(), client.rounds.queues());
         if (!seen)
             co_return seen.error();
         const bool doubted = of.doubts().goes_on(seen->shown, client.now().steady);
@@ -159,17 +143,39 @@ task<result<holding>> look_for_news(observation& of)
 
 }  // namespace
 
-bool observation::take(const core::joint_view& seen)
+task<error_code> until_askable(client_impl& client)
 {
-    const holding& shown = seen.shown;
+    const time_point limit = core::shifted(client.now(), connecting_time).steady;
+    if (const error_code ec = co_await client.life.until_running(limit))
+        co_return ec;
+    while (!client.nodes.has_quorum() && are_connecting(client) && client.now().steady < limit)
+    {
+        pause change(*client.loop.end_of_turn);
+        suspension::list& among = client.life.for_nodes().list();
+        if (const error_code ec = co_await client.life.sleep_until(change, limit, among))
+            co_return ec;
+    }
+    co_return client.life.running() ? error_code() : error::not_running;
+}
+
+bool observation::take(core::joint_view& seen)
+{
+    holding& shown = seen.shown;
     // What is left of an earlier holder.
     if (shown.token && shown.token < highest_)
         return false;
-    const bool same_holder =
-        told_ && told_->shown.state == shown.state && told_->holder == seen.holder;
-    // Nodes that have missed an announcement have the note before it.
-    if (same_holder && (told_->shown.note == shown.note || seen.stamp < told_->stamp))
-        return false;
+    if (told_ && told_->shown.state == shown.state && told_->holder == seen.holder)
+    {
+        // Nodes that have missed an announcement have the note before it, or no mark.
+        shown.revoked = shown.revoked || told_->shown.revoked;
+        if (seen.stamp < told_->stamp)
+        {
+            shown.note = told_->shown.note;
+            seen.stamp = told_->stamp;
+        }
+        if (shown.note == told_->shown.note && shown.revoked == told_->shown.revoked)
+            return false;
+    }
     told_ = seen;
     highest_ = std::max(highest_, shown.token);
     return true;

@@ -41,7 +41,7 @@ task<error_code> join(acquisition& acquiring, std::shared_ptr<hold> held)
     {
         const time_point limit = acquiring.end_of_places();
         if (const error_code ec = co_await extend(held, options.ttl, {}, limit))
-            co_return ec;
+            co_return ec == error::revoked ? error_code(error::lease_lost) : ec;
     }
     if (options.auto_extend)
         client.holds.extend_by(*held, options.ttl);

@@ -92,6 +92,7 @@ public:
         const std::exception_ptr& thrown = std::get<1>(outcome);
         if (thrown && !is_cancellation(thrown))
             failure_ = thrown;
+        revoked_ = held.revoked();
         // The end of the lease, of the client and of `lead` all cancel this coroutine.
         resigned_ = !is_cancelled(co_await asio::this_coro::cancellation_state);
     }
@@ -101,6 +102,8 @@ public:
 
     /// Whether the body has ended of its own will, or because it was told to resign.
     [[nodiscard]] bool has_resigned() const noexcept { return resigned_; }
+
+    [[nodiscard]] bool was_revoked() const noexcept { return revoked_; }
 
 private:
     /// Counts a term from the beginning of its body to the end.
@@ -125,6 +128,7 @@ private:
     lead_body& body_;
     std::exception_ptr failure_;
     bool resigned_ = false;
+    bool revoked_ = false;
 };
 
 namespace {
@@ -166,8 +170,14 @@ void check(const lead_options& options)
 /// Whether it may lead later.
 [[nodiscard]] bool is_passing(error_code ec) noexcept
 {
-    return is_end_of_term(ec) || ec == asio::error::operation_aborted ||
+    return is_end_of_term(ec) || ec == error::revoked || ec == asio::error::operation_aborted ||
            (ec == condition::not_acquired && ec != error::config_mismatch);
+}
+
+asio::awaitable<void> sleep(milliseconds time)
+{
+    asio::steady_timer timer(co_await asio::this_coro::executor, time);
+    co_await timer.async_wait(asio::deferred);
 }
 
 /// Waits for a random time between half of `pause` and all of it, so that candidates spread out.
@@ -175,8 +185,7 @@ asio::awaitable<void> rest(milliseconds pause)
 {
     const auto half = static_cast<std::uint64_t>(pause.count() / 2);
     const milliseconds time = pause - milliseconds(random_bits() % (half + 1));
-    asio::steady_timer timer(co_await asio::this_coro::executor, time);
-    co_await timer.async_wait(asio::deferred);
+    co_await sleep(time);
 }
 
 }  // namespace
@@ -216,10 +225,12 @@ asio::awaitable<void> lead(
             std::rethrow_exception(why);
         if (ended == error::lease_lost)
             ++options.metrics->losses;
+        if (serves.was_revoked())
+            co_await sleep(options.ttl);  // Others are to lead first.
         if (is_cancelled(co_await asio::this_coro::cancellation_state))
             throw boost::system::system_error(asio::error::operation_aborted);
         // After anything else, such as the end of the client, it need not let others lead first.
-        if (serves.has_resigned() || is_end_of_term(ended))
+        if (serves.has_resigned() || serves.was_revoked() || is_end_of_term(ended))
             co_await rest(options.pause);
     }
 }

@@ -11,13 +11,16 @@ namespace redlock {
 
 error_code detail::loss_of(const lease& held, error_code waited)
 {
-    if (waited != boost::asio::error::operation_aborted && waited != error::not_running)
+    const bool ended_first =
+        waited == boost::asio::error::operation_aborted || waited == error::not_running;
+    if (!ended_first && waited != error::revoked)
         return waited;
-    // No loss was reported, for the owner or the client ended first. The clock knows.
+    // No loss was reported, for the owner or the client ended first, or has heard of a revocation.
+    // The clock knows.
     const auto& share = held.share_;
-    if (!share || !share->lost_at(share->held()->client()->now()))
-        return {};
-    return error::lease_lost;
+    if (share && share->lost_at(share->held()->client()->now()))
+        return error::lease_lost;
+    return ended_first ? error_code() : waited;
 }
 
 std::shared_ptr<const void> detail::attend(const lease& held)
@@ -68,6 +71,11 @@ milliseconds lease::remaining() const noexcept
 bool lease::expired() const noexcept
 {
     return !share_ || share_->over_at(share_->held()->client()->now());
+}
+
+bool lease::revoked() const noexcept
+{
+    return share_ && share_->held()->revoked();
 }
 
 error_code lease::last_extension() const noexcept

@@ -54,8 +54,8 @@ public:
     /// The resource, as an acquisition of it that is never made.
     [[nodiscard]] const std::shared_ptr<const demand>& about() const noexcept { return about_; }
 
-    /// Takes a view. @return Whether it is news.
-    [[nodiscard]] bool take(const core::joint_view& seen);
+    /// Takes a view, and completes it by what is known. @return Whether it is news.
+    [[nodiscard]] bool take(core::joint_view& seen);
 
     void begin_look(time_point now) noexcept { last_look_ = now; }
     [[nodiscard]] time_point last_look() const noexcept { return last_look_; }

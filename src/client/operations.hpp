@@ -5,6 +5,7 @@
 #include <redlock/holding.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/note.hpp>
+#include <redlock/revocation.hpp>
 
 #include "client/client_impl.hpp"
 #include "client/hold.hpp"
@@ -62,6 +63,18 @@ class observation;
     std::shared_ptr<client_impl> self,
     std::shared_ptr<const demand> about
 );
+
+/// Makes a quorum of the nodes refuse to extend a hold.
+/// @param about An acquisition of its resource that is never made.
+[[nodiscard]] task<result<revocation>> revoke(
+    std::shared_ptr<client_impl> self,
+    std::shared_ptr<const demand> about,
+    fencing_token token
+);
+
+/// Waits for a quorum to be ready, for a moment, as long as a node is still connecting for the
+/// first time.
+[[nodiscard]] task<error_code> until_askable(client_impl& client);
 
 /// Waits until that has changed.
 [[nodiscard]] task<result<holding>> watch(std::shared_ptr<observation> self);

@@ -21,7 +21,8 @@ bool wrote_nothing(vote counted, reason why) noexcept
     case reason::fence:
     case reason::clock:
     case reason::unmarked:
-    case reason::quarantined: return counted != vote::granted;
+    case reason::quarantined:
+    case reason::revoked: return counted != vote::granted;
     case reason::none:
     case reason::gone:
     case reason::timeout:

@@ -41,12 +41,21 @@ std::shared_ptr<const attempt> rounds::new_attempt(
     return std::make_shared<attempt>(attempt{std::move(wanted), ids_.next(), token});
 }
 
+std::shared_ptr<const attempt> rounds::attempt_of(
+    std::shared_ptr<const demand> about,
+    fencing_token token
+)
+{
+    return std::make_shared<attempt>(attempt{std::move(about), {}, token});
+}
+
 template <class Round, class... More>
 boost::intrusive_ptr<Round> rounds::make(wording says, More&&... more)
 {
     const fencing_token token = says.attempt->token;
     says.serial = ++last_serial_;
-    says.stamp = token && says.what == verb::extend ? times_.now() : token.value();
+    const bool is_timed = says.what == verb::extend || says.what == verb::revoke;
+    says.stamp = token && is_timed ? times_.now() : token.value();
     // The time is taken before anything is sent: validity counts from here.
     round::subject of{std::move(says), nodes_.size(), loop_.now()};
     return question::keep(

@@ -49,6 +49,12 @@ public:
         fencing_token above
     );
 
+    /// The attempt that brought a hold, as far as it is known.
+    [[nodiscard]] std::shared_ptr<const attempt> attempt_of(
+        std::shared_ptr<const demand> about,
+        fencing_token token
+    );
+
     /// A round that is not put yet. Its time begins.
     /// @param says All but the serial and the stamp.
     [[nodiscard]] vote_round_ptr make_vote(wording says);

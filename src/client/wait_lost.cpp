@@ -29,6 +29,8 @@ std::optional<error_code> end_of_wait(const share& watched)
         return loss;
     if (ended)
         return to_error(why);
+    if (!over && held.revoked())
+        return error::revoked;
     // If it is over and neither given back nor lost, the client has closed.
     if (over || !client.life.running())
         return error::not_running;

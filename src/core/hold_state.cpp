@@ -18,7 +18,7 @@ bool hold_state::lost_at(instant now) const noexcept
 
 bool hold_state::join(instant now) noexcept
 {
-    if (over_at(now))
+    if (revoked_ || over_at(now))
         return false;
     ++leases_;
     return true;
@@ -59,6 +59,11 @@ bool hold_state::extend(instant now, instant valid_until) noexcept
     valid_until_.steady = std::max(valid_until_.steady, valid_until.steady);
     valid_until_.boot = std::max(valid_until_.boot, valid_until.boot);
     return true;
+}
+
+bool hold_state::revoke(instant now) noexcept
+{
+    return !over_at(now) && !std::exchange(revoked_, true);
 }
 
 bool hold_state::finish(hold_end how) noexcept

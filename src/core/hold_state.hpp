@@ -78,6 +78,12 @@ public:
     /// @return Whether the resource is still held.
     [[nodiscard]] bool extend(instant now, instant valid_until) noexcept;
 
+    /// The holder is asked to stop. @return False if that is known, or the hold is over.
+    [[nodiscard]] bool revoke(instant now) noexcept;
+
+    /// From then on nobody joins it.
+    [[nodiscard]] bool revoked() const noexcept { return revoked_; }
+
     /// Ends the hold. @return False if it had ended before.
     [[nodiscard]] bool finish(hold_end how) noexcept;
 
@@ -93,6 +99,7 @@ private:
     instant valid_until_;
     hold_end end_ = hold_end::none;
     bool expired_ = false;  ///< A call has seen the deadline pass.
+    bool revoked_ = false;
     std::size_t leases_ = 0;
     std::size_t attending_ = 0;  ///< To any of its leases.
 };

@@ -45,7 +45,7 @@ hold_value read_hold_value(std::string_view text)
     const auto stamp = take_number(rest);
     if (!id || !token || *token == 0 || !client || !flags || !stamp || rest.size() > note::max_size)
         return alone;
-    return {*id, fencing_token::from_value(*token), *stamp, note(rest)};
+    return {*id, fencing_token::from_value(*token), *client, *flags == "1", *stamp, note(rest)};
 }
 
 }  // namespace redlock::core

@@ -16,8 +16,10 @@ namespace redlock::core {
 */
 struct hold_value
 {
-    std::string_view id;      ///< Of the holder. A part of the text that was read.
-    fencing_token token{};    ///< Empty: an id alone.
+    std::string_view id{};      ///< Of the holder. A part of the text that was read.
+    fencing_token token{};      ///< Empty: an id alone.
+    std::string_view client{};  ///< Its name in queues, "-" if it polls. A part of the text too.
+    bool revoked = false;
     std::uint64_t stamp = 0;  ///< Of the note.
     redlock::note note{};
 };

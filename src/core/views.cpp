@@ -19,6 +19,7 @@ namespace {
 struct candidate
 {
     hold_value said;  ///< With the latest note.
+    bool revoked = false;
     std::vector<milliseconds> remaining;
 };
 
@@ -30,6 +31,7 @@ void count(candidates& among, const node_view& told)
     candidate& holder = among[said.id];
     if (holder.remaining.empty() || said.stamp > holder.said.stamp)
         holder.said = said;
+    holder.revoked = holder.revoked || said.revoked;
     holder.remaining.push_back(told.remaining);
 }
 
@@ -56,6 +58,7 @@ void show_holder(joint_view& in, candidate holder, std::size_t quorum)
     shown.state = holding_state::held;
     shown.note = holder.said.note;
     shown.token = holder.said.token;
+    shown.revoked = holder.revoked;
     shown.remaining = holder.remaining[quorum - 1];
     in.stamp = holder.said.stamp;
     in.next_expiry = shown.remaining;

@@ -78,7 +78,7 @@ void command_encoder::push_script(
     const verb_rules& rules = rules_of(what);
     const phrasing& how = phrasing_of(rules, guarded_.get());
     const lua_script& script = script_of(scripts_, what);
-    const bool has_run_id = guarded_ && rules.votes;
+    const bool has_run_id = guarded_ && rules.compares_marker;
     const bool alike = are_alike(how.shared, asked, guarded_.get());
     const std::size_t shared_by = alike ? 1 : asked.size();
     const std::size_t shared = how.shared.all().size() * shared_by;

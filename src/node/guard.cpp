@@ -86,7 +86,8 @@ std::string make_constants(const client_config& config, const guard& made)
            "\nlocal reserved_prefix = " + quote(reserved_key_prefix) +
            "\nlocal far_prefix = " + quote(far_key_prefix) +
            "\nlocal channel_prefix = " + quote(channel_prefix) +
-           "\nlocal next_suffix = " + quote(next_channel_suffix) + "\nlocal reservation = " +
+           "\nlocal next_suffix = " + quote(next_channel_suffix) +
+           "\nlocal revoked_suffix = " + quote(revoked_channel_suffix) + "\nlocal reservation = " +
            std::to_string(core::reservation_for(config.node_timeout).count()) +
            "\nlocal longest_reservation = " + std::to_string(core::longest_reservation.count()) +
            "\n";
@@ -128,6 +129,11 @@ std::string guard::channel() const
 std::string guard::next_channel() const
 {
     return channel() + std::string(next_channel_suffix);
+}
+
+std::string guard::revoked_channel() const
+{
+    return channel() + std::string(revoked_channel_suffix);
 }
 
 }  // namespace redlock::detail

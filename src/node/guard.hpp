@@ -33,6 +33,9 @@ struct guard
 
     /// By which they tell it that it is next.
     [[nodiscard]] std::string next_channel() const;
+
+    /// By which they tell it that one of its holds is revoked.
+    [[nodiscard]] std::string revoked_channel() const;
 };
 
 /// @return Nothing in plain mode.
@@ -60,6 +63,10 @@ inline constexpr std::string_view channel_prefix = "redlock:";
 /// Behind that, the channel that tells a client that it is next. Apart, for older clients take
 /// whatever comes by the other one for a key.
 inline constexpr std::string_view next_channel_suffix = ":next";
+
+/// The same for the channel that tells a client that one of its holds is
+/// revoked.
+inline constexpr std::string_view revoked_channel_suffix = ":revoked";
 
 }  // namespace redlock::detail
 

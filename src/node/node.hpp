@@ -40,9 +40,10 @@ enum class verb : std::uint8_t
     track,    ///< The same as `holder`, and wake us when the key changes.
     leave,    ///< Leave the queue of the key, and what is reserved there to the next. Granted.
     inspect,  ///< Tell the value of the key, what it has left and who waits. Granted.
+    revoke,   ///< Mark a hold as not to be extended. Granted, with `reply::held_for`, or denied.
 };
 
-inline constexpr std::size_t verb_count = 7;
+inline constexpr std::size_t verb_count = 8;
 
 /// The unique value of one round: 20 random bytes in hexadecimal.
 using attempt_id = std::array<char, 40>;
@@ -114,7 +115,7 @@ struct wording
     milliseconds ttl{0};
 
     /// In guarded mode the time that it claims, which answers repeat: the token, or that of an
-    /// extension.
+    /// extension or revocation.
     std::uint64_t stamp = 0;
 
     queue_entry entry{};
@@ -251,6 +252,9 @@ public:
 
         /// A key is kept for another client for so long, and this one is next.
         virtual void on_next(std::size_t node, std::string_view key, milliseconds reserved) = 0;
+
+        /// A hold of a key is revoked. Any node may say so.
+        virtual void on_revoked(std::string_view key, fencing_token token) = 0;
 
     protected:
         ~owner() = default;

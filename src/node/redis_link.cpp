@@ -368,14 +368,20 @@ private:
 
     void take_message(std::string_view channel, std::string_view text)
     {
-        if (!channel.ends_with(next_channel_suffix))
+        const bool next = channel.ends_with(next_channel_suffix);
+        const bool revoked = channel.ends_with(revoked_channel_suffix);
+        if (!next && !revoked)
             return owner_->on_wake(text);
-        milliseconds::rep reserved = 0;
-        const auto [end, problem] =
-            std::from_chars(text.data(), text.data() + text.size(), reserved);
+        std::int64_t number = 0;
+        const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
         const auto size = static_cast<std::size_t>(end - text.data());
-        if (problem == std::errc() && size < text.size() && text[size] == ' ')
-            owner_->on_next(text.substr(size + 1), milliseconds(reserved));
+        if (problem != std::errc() || number < 0 || size >= text.size() || text[size] != ' ')
+            return;
+        const std::string_view key = text.substr(size + 1);
+        if (next)
+            owner_->on_next(key, milliseconds(number));
+        else
+            owner_->on_revoked(key, fencing_token::from_value(static_cast<std::uint64_t>(number)));
     }
 
     /// All replies to what is expected first are there.

@@ -69,6 +69,9 @@ public:
         /// A key is kept for another client for so long, and this one is next.
         virtual void on_next(std::string_view, milliseconds) {}
 
+        /// A hold is revoked.
+        virtual void on_revoked(std::string_view, fencing_token) {}
+
         /// The server refuses commands with an error of another kind than before. Empty: with none.
         virtual void on_refused(std::string) {}
 

@@ -122,6 +122,12 @@ private:
             told->on_next(index_, key, reserved);
     }
 
+    void on_revoked(std::string_view key, fencing_token token) override
+    {
+        if (const auto told = owner_.lock())
+            told->on_revoked(key, token);
+    }
+
     void on_ready(admission what) override
     {
         state_.connect(std::move(what.polls));

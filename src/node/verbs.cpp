@@ -253,9 +253,32 @@ reply read_acquisition(const answer& from, std::uint64_t stamp) noexcept
 reply read_extension(const answer& from, std::uint64_t stamp) noexcept
 {
     return read_vote(from, stamp, [](const answer& other) noexcept {
-        const bool gone = other.count == 4 && other.number(0) == 0;
-        return gone ? reply{vote::denied, reason::gone} : read_refusal(other);
+        switch (other.count == 4 ? other.number(0).value_or(1) : 1)
+        {
+        case 0: return reply{vote::denied, reason::gone};
+        case -5: return reply{vote::refused, reason::revoked};
+        default: return read_refusal(other);
+        }
     });
+}
+
+/// See guarded_revoke.lua.
+reply read_revocation(const answer& from, std::uint64_t stamp) noexcept
+{
+    reply result = read_vote(from, stamp, [](const answer& other) noexcept {
+        reply said;
+        switch (other.count == 4 ? other.number(0).value_or(-3) : -3)
+        {
+        case 1: said = granted(); break;
+        case 0: said = {vote::granted, reason::gone}; break;
+        case -1: said = {vote::denied, reason::held}; break;
+        default: return read_refusal(other);
+        }
+        said.held_for = to_time_left(other.number(2));
+        return said.held_for ? said : unexpected();
+    });
+    const bool tells = result.vote != vote::granted || result.held_for;
+    return tells ? result : unexpected();
 }
 
 /// What a node knows of a key.
@@ -301,6 +324,7 @@ constexpr std::array<verb_rules, verb_count> table{{
     {
         .name = "acquire",
         .votes = true,
+        .compares_marker = true,
         .plain = {.put = put_set, .read = read_set},
         .guarded =
             {.script = guarded_acquire_script.text,
@@ -311,6 +335,7 @@ constexpr std::array<verb_rules, verb_count> table{{
     {
         .name = "extend",
         .votes = true,
+        .compares_marker = true,
         .plain =
             {.script = extend_script.text,
              .arguments = {id},
@@ -344,10 +369,20 @@ constexpr std::array<verb_rules, verb_count> table{{
     {
         .name = "inspect",
         .votes = true,
+        .compares_marker = true,
         .plain = {.script = inspect_script.text, .read = read_view},
         .guarded =
             {.script = guarded_inspect_script.text, .arguments = {stamp}, .read = read_guarded_view
             },
+    },
+    {
+        .name = "revoke",
+        .compares_marker = true,
+        .plain = {},
+        .guarded =
+            {.script = guarded_revoke_script.text,
+             .arguments = {stamp, token},
+             .read = read_revocation},
     },
 }};
 
@@ -361,6 +396,7 @@ const std::array<verb, verb_count> write_order{
     verb::holder,
     verb::track,
     verb::inspect,  // What changes after a view has been tracked before it.
+    verb::revoke,
 };
 
 const verb_rules& rules_of(verb what) noexcept

@@ -38,7 +38,7 @@ private:
 };
 
 /// How a verb is put in one mode, and how its answers are read. A script says how many arguments it
-/// has by `local common, own, more`: `common` is the run id of a verb that votes, `own` counts
+/// has by `local common, own, more`: `common` is the run id, if it takes that, `own` counts
 /// `arguments` and `more` counts `shared`.
 struct phrasing
 {
@@ -66,9 +66,11 @@ struct verb_rules
 {
     std::string_view name;
 
-    /// A node in quarantine is not asked, and the guarded script compares the marker: it takes the
-    /// run id of the server.
+    /// A node in quarantine is not asked.
     bool votes = false;
+
+    /// The guarded script compares the marker: it takes the run id of the server.
+    bool compares_marker = false;
 
     /// Without an answer it is kept, and put again on the next link, until its ttl is over.
     bool outlives_link = false;

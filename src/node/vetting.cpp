@@ -314,6 +314,7 @@ void vetting::subscribe()
     wakes.push("PUBLISH", channel, "");  // May the scripts? There is nobody there to hear it yet.
     wakes.push("SUBSCRIBE", channel);
     wakes.push("SUBSCRIBE", group_.guarded->next_channel());
+    wakes.push("SUBSCRIBE", group_.guarded->revoked_channel());
     request tracks;
     tracks.push("CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP");
 

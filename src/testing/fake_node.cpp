@@ -309,4 +309,13 @@ void fake_node::tells_next(const std::string& key, milliseconds reserved)
     });
 }
 
+void fake_node::revokes(const std::string& key, fencing_token token)
+{
+    later(nanoseconds(0), [key, token](fake_node& self) {
+        const bool ready = !self.stopping_ && self.status_.state == node_state::ready;
+        if (const auto told = ready ? self.owner_.lock() : nullptr)
+            told->on_revoked(key, token);
+    });
+}
+
 }  // namespace redlock::testing

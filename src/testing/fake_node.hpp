@@ -167,6 +167,7 @@ public:
     bool wakes(const std::string& key) override;
     void changes(const std::string& key) override;
     void tells_next(const std::string& key, milliseconds reserved) override;
+    void revokes(const std::string& key, fencing_token token) override;
 
     void fail_with(std::shared_ptr<fail_nth> fuse) { fuse_ = std::move(fuse); }
 
@@ -186,6 +187,7 @@ public:
     [[nodiscard]] fake_guard& guard() noexcept { return server_->guard; }
     [[nodiscard]] fake_queues& queues() noexcept { return server_->queues; }
     [[nodiscard]] fake_store& store() noexcept { return server_->store; }
+    [[nodiscard]] fake_server& server() noexcept { return *server_; }
 
 private:
     struct flight;

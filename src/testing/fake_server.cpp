@@ -26,15 +26,18 @@ std::chrono::microseconds microseconds_of(std::uint64_t stamp)
 const reply granted{vote::granted};
 
 /// What a value has behind the id, see ours.lua.
-std::string said_by_holder(
-    std::uint64_t token,
-    const std::string& client,
-    std::uint64_t stamp,
-    const note& says
-)
+std::string said_by_holder(const core::hold_value& holder)
 {
-    return ' ' + std::to_string(token) + ' ' + client + " 0 " + std::to_string(stamp) + ' ' +
-           std::string(says.text());
+    return ' ' + std::to_string(holder.token.value()) + ' ' + std::string(holder.client) +
+           (holder.revoked ? " 1 " : " 0 ") + std::to_string(holder.stamp) + ' ' +
+           std::string(holder.note.text());
+}
+
+std::string said_by_holder(std::uint64_t token, const std::string& client, const note& says)
+{
+    return said_by_holder(
+        {.token = fencing_token::from_value(token), .client = client, .stamp = token, .note = says}
+    );
 }
 
 /// A question while it runs.
@@ -142,7 +145,7 @@ public:
             leave_queue();
         const reply answer = acquire();
         const note& says = asked_.attempt()->of->options.note;
-        on_.store.say(key_, said_by_holder(token, client_, token, says));
+        on_.store.say(key_, said_by_holder(token, client_, says));
         return answer;
     }
 
@@ -152,11 +155,37 @@ public:
             return *no;
         if (!ours())
             return refusal(vote::denied, reason::gone);
+        if (core::read_hold_value(on_.store.whole_value(key_, now_)).revoked)
+            return refusal(vote::refused, reason::revoked);
         if (!in_window(asked_.stamp()))
             return refusal(vote::refused, reason::clock);
         if (const auto& news = asked_.says().announced)
             announce(*news);
         return extend();
+    }
+
+    reply revoke_guarded()
+    {
+        const std::uint64_t token = asked_.attempt()->token.value();
+        if (!in_window(asked_.stamp()) || microseconds_of(token) - clock() > on_.guard.window)
+            return refusal(vote::refused, reason::clock);
+        const std::string value = on_.store.whole_value(key_, now_);
+        const core::hold_value holder = core::read_hold_value(value);
+        const milliseconds left = on_.store.remaining(key_, now_);
+        const bool marks = holder.token.value() == token && token != 0;
+        if (marks)
+            on_.revoke(key_, now_);
+        else if (left > 0ms && !holder.token)
+        {
+            reply answer = refusal(vote::denied, reason::held);
+            answer.held_for = left;
+            return answer;
+        }
+        else
+            on_.guard.fences[key_] = std::max(on_.guard.fences[key_], token);
+        reply answer = refusal(vote::granted, marks ? reason::none : reason::gone);
+        answer.held_for = std::max(marks ? left : 0ms, quarantine_left());
+        return answer;
     }
 
     reply release_guarded()
@@ -181,9 +210,12 @@ private:
     void announce(const detail::announcement& news)
     {
         const std::string value = on_.store.whole_value(key_, now_);
-        const core::hold_value said = core::read_hold_value(value);
-        if (said.token && news.stamp > said.stamp)
-            on_.store.say(key_, said_by_holder(said.token.value(), client_, news.stamp, news.text));
+        core::hold_value said = core::read_hold_value(value);
+        if (!said.token || news.stamp <= said.stamp)
+            return;
+        said.stamp = news.stamp;
+        said.note = news.text;
+        on_.store.say(key_, said_by_holder(said));
     }
 
     [[nodiscard]] bool ours() const { return on_.store.value(key_, now_) == id_; }
@@ -205,6 +237,15 @@ private:
         reply answer{how, why};
         answer.node_time = clock();
         return answer;
+    }
+
+    /// For how long the node may have promised what it has forgotten.
+    [[nodiscard]] milliseconds quarantine_left() const
+    {
+        if (!on_.guard.marked)
+            return on_.guard.quarantine;
+        const nanoseconds left = on_.guard.quarantined_until - now_;
+        return std::max(std::chrono::ceil<milliseconds>(left), 0ms);
     }
 
     /// What the acquisition and the extension look at first.
@@ -331,6 +372,7 @@ constexpr std::array<verb_row, detail::verb_count> table{{
     {verb::track, &command::track, &command::track},
     {verb::leave, &command::leave, &command::leave},
     {verb::inspect, &command::inspect, &command::inspect_guarded},
+    {verb::revoke, &command::revoke_guarded, &command::revoke_guarded},
 }};
 
 }  // namespace
@@ -395,8 +437,21 @@ void fake_server::take_elsewhere(
     const std::uint64_t token =
         std::max(static_cast<std::uint64_t>(time.count()), guard.fences[key] + 1);
     const std::string id = "another" + std::to_string(token);
-    store.put(key, id, ttl, now, true, said_by_holder(token, "-", token, says));
+    store.put(key, id, ttl, now, true, said_by_holder(token, "-", says));
     tell_change(key);
+}
+
+void fake_server::revoke(const std::string& key, nanoseconds now)
+{
+    const std::string value = store.whole_value(key, now);
+    core::hold_value holder = core::read_hold_value(value);
+    if (!holder.token)
+        return;
+    holder.revoked = true;
+    store.say(key, said_by_holder(holder));
+    tell_change(key);
+    if (const auto told = queues.channels[std::string(holder.client)].lock())
+        told->revokes(key, holder.token);
 }
 
 void fake_server::tell_change(const std::string& key, const std::string& by)

@@ -1,6 +1,7 @@
 #ifndef REDLOCK_SRC_TESTING_FAKE_SERVER_HPP
 #define REDLOCK_SRC_TESTING_FAKE_SERVER_HPP
 
+#include <redlock/fencing.hpp>
 #include <redlock/note.hpp>
 
 #include "node/node.hpp"
@@ -90,6 +91,7 @@ struct fake_guard
     std::chrono::microseconds window{500'000};
     std::chrono::microseconds clock_offset{0};  ///< Of the node to the world.
     nanoseconds quarantined_until{0};
+    milliseconds quarantine{60'000};  ///< Of a node that has lost its marker.
     bool marked = true;
 };
 
@@ -123,6 +125,9 @@ public:
 
     /// Tells the client that it is next, and that a key is reserved for so long for another.
     virtual void tells_next(const std::string& key, milliseconds reserved) = 0;
+
+    /// Tells the client that one of its holds is revoked.
+    virtual void revokes(const std::string& key, fencing_token token) = 0;
 };
 
 /// The queues of the resources of a fake server, as in queue.lua.
@@ -165,6 +170,9 @@ struct fake_server
         const note& says,
         nanoseconds now
     );
+
+    /// Marks the hold of a resource as not to be extended any more, if it has a token.
+    void revoke(const std::string& key, nanoseconds now);
 
     /// Tells the clients that track a key. @param by Is not told.
     void tell_change(const std::string& key, const std::string& by = {});

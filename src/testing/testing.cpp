@@ -124,6 +124,12 @@ void fake_nodes::lose(std::string_view resource)
     }
 }
 
+void fake_nodes::revoke(std::string_view resource)
+{
+    for (const auto& server : parts_->servers)
+        server->revoke(parts_->key(resource), parts_->time->elapsed());
+}
+
 void fake_nodes::take_down(std::size_t count)
 {
     parts_->down = count;

@@ -139,7 +139,9 @@ words own_arguments(const detail::question& asked, const detail::guard* guarded)
         return {};
     if (what == verb::inspect)
         return guarded ? words{std::to_string(asked.stamp())} : words();
-    words made{std::string(asked.id())};
+    words made;
+    if (what != verb::revoke)
+        made.emplace_back(asked.id());
     if (guarded && what != verb::release)
         made.push_back(std::to_string(asked.stamp()));
     if (guarded && what != verb::acquire)
@@ -153,7 +155,7 @@ words shared_arguments(const detail::question& asked, const detail::guard* guard
     const verb what = asked.what();
     if (what == verb::leave)
         return {guarded->queue_name};
-    if (what == verb::inspect)
+    if (what == verb::inspect || what == verb::revoke)
         return {};
     words made;
     if (what != verb::release)
@@ -191,7 +193,7 @@ words scripted(
     };
     for (std::size_t at = begin; at < end; ++at)
         made.emplace_back(asked[at]->key());
-    if (guarded && rules_of(what).votes)
+    if (guarded && rules_of(what).compares_marker)
         made.emplace_back(run_id);
     const words shared = shared_arguments(*asked[begin], guarded);
     const bool alike = std::all_of(&asked[begin], &asked[end - 1] + 1, [&](const auto& each) {
@@ -221,8 +223,8 @@ void check_questions(byte_source& from, const std::shared_ptr<const detail::guar
     constexpr std::size_t longest_list = 64;
 
     auto what = static_cast<verb>(from.below(detail::verb_count));
-    // Only guarded clients have places in queues.
-    if (what == verb::leave && !guarded)
+    // Only guarded clients have places in queues, and tokens.
+    if ((what == verb::leave || what == verb::revoke) && !guarded)
         what = verb::release;
     const bool single_keys = from.take_bool();
     std::vector<detail::question_ptr> asked;
@@ -231,7 +233,8 @@ void check_questions(byte_source& from, const std::shared_ptr<const detail::guar
     detail::command_encoder encoder(guarded, single_keys);
 
     const bool script = what == verb::extend || what == verb::release || what == verb::leave ||
-                        what == verb::inspect || (what == verb::acquire && guarded);
+                        what == verb::inspect || what == verb::revoke ||
+                        (what == verb::acquire && guarded);
     const std::size_t step = script && !single_keys ? longest_list : 1;
     std::vector<words> expected;
     for (std::size_t at = 0; at < asked.size(); at += step)

@@ -36,6 +36,7 @@ struct scripts
     std::string acquire;
     std::string extend;
     std::string release;
+    std::string revoke;
     std::string admit = detail::admit_script.text;
     std::string initialize = detail::initialize_script.text;
 };
@@ -49,7 +50,8 @@ scripts real_scripts()
     return {
         .acquire = script_of(made, detail::verb::acquire).text,
         .extend = script_of(made, detail::verb::extend).text,
-        .release = script_of(made, detail::verb::release).text
+        .release = script_of(made, detail::verb::release).text,
+        .revoke = script_of(made, detail::verb::revoke).text
     };
 }
 
@@ -124,6 +126,21 @@ public:
     std::string release(const std::string& id, std::int64_t token)
     {
         return command({"EVAL", from_.release, "1", lock, "-", id, std::to_string(token)});
+    }
+
+    std::string revoke(std::int64_t token) { return revoke(token, now()); }
+
+    std::string revoke(std::int64_t token, std::int64_t stamp)
+    {
+        return command(
+            {"EVAL",
+             from_.revoke,
+             "1",
+             lock,
+             connected_,
+             std::to_string(stamp),
+             std::to_string(token)}
+        );
     }
 
     /// A client connects. @param life The run id of the server.
@@ -392,6 +409,111 @@ const std::vector<scenario> scenarios{
          const std::string before = on.value();
          return says(on.announce("a", token, std::to_string(token + 1), "mine"), 0) &&
                 on.value() == before;
+     }},
+    {"a revoked hold is not extended any more, and lives to its end",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.acquires("a", token);
+         const std::string revoked = on.revoke(token);
+         const std::string answer = on.extend("a", token);
+         return says(revoked, 1) && says(answer, -5) && on.pttl(lock) <= 60'000 &&
+                on.pttl(lock) > 50'000;
+     }},
+    {"a revoked hold is its holder's, who may release it",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.acquires("a", token);
+         on.revoke(token);
+         return on.holder() == "a" && on.release("a", token) == "(integer) 1" && on.free();
+     }},
+    {"a revocation keeps all else that the value says",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         const std::string holder = "a " + std::to_string(token) + " 1f ";
+         on.command({"SET", lock, holder + "0 7 a  note\n", "PX", "9000"});
+         on.revoke(token);
+         return on.value() == holder + "1 7 a  note\n" && on.pttl(lock) > 8000;
+     }},
+    {"a revocation tells how long the node may have promised the resource",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.command({"SET", lock, "a " + std::to_string(token) + " 1f 0 7 n", "PX", "9000"});
+         const std::string answer = on.revoke(token);
+         const std::string left = answer.substr(answer.find("\n(integer) ", 12) + 11);
+         return std::stoll(left) <= 9000 && std::stoll(left) > 8000;
+     }},
+    {"a revocation of a hold that is not there shuts its late acquisition out",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         return says(on.revoke(token), 0) && says(on.acquire("a", token), -1) &&
+                on.acquires("b", token + 1);
+     }},
+    {"a revocation leaves another hold alone, and shuts its own out",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.acquires("b", token);
+         return says(on.revoke(token + 1), 0) && on.extends("b", token) &&
+                on.value().find(" - 0 ") != std::string::npos &&
+                on.command({"GET", fence}) == std::to_string(token + 1);
+     }},
+    {"a revocation of an older hold lowers no fence",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.acquires("b", token);
+         on.revoke(token - 1);
+         return on.command({"GET", fence}) == std::to_string(token);
+     }},
+    {"a value without a token denies a revocation",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.command({"SET", lock, "a", "PX", "9000"});
+         return says(on.revoke(token), -1) && on.command({"EXISTS", fence}) == "(integer) 0" &&
+                on.value() == "a";
+     }},
+    {"a key of another type denies a revocation",
+     [](stage& on) {
+         on.command({"RPUSH", lock, "a"});
+         return says(on.revoke(on.now()), -1);
+     }},
+    {"a revocation from the future writes nothing",
+     [](stage& on) {
+         const std::int64_t token = on.now() + window + 1'000'000;
+         on.command({"SET", lock, "a " + std::to_string(token) + " 1f 0 7 n", "PX", "9000"});
+         const std::string value = on.value();
+         return says(on.revoke(token), -2) && on.value() == value &&
+                on.command({"EXISTS", fence}) == "(integer) 0";
+     }},
+    {"a node whose clock is off does not revoke",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.acquires("a", token);
+         return says(on.revoke(token, token - window - 1'000'000), -2) &&
+                says(on.revoke(token, token + window + 1'000'000), -2) && on.extends("a", token);
+     }},
+    {"a node in quarantine revokes, and vouches for what it may have forgotten",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.command({"SET", quarantine, "1", "PX", "20000"});
+         const std::string absent = on.revoke(token);
+         on.command({"SET", lock, "a " + std::to_string(token) + " 1f 0 7 n", "PX", "9000"});
+         const std::string marked = on.revoke(token);
+         const auto left = [](const std::string& answer) {
+             return std::stoll(answer.substr(answer.find("\n(integer) ", 12) + 11));
+         };
+         return says(absent, 0) && left(absent) > 19'000 && says(marked, 1) &&
+                left(marked) > 19'000 && says(on.acquire("b", token), -4);
+     }},
+    {"a quarantine without an end counts as a whole one",
+     [](stage& on) {
+         on.command({"SET", quarantine, "1"});
+         const std::string absent = on.revoke(on.now());
+         return says(absent, 0) && absent.find("\n(integer) 30100\n") != std::string::npos;
+     }},
+    {"a node without its marker vouches for a whole quarantine",
+     [](stage& on) {
+         on.command({"DEL", marker});
+         const std::string absent = on.revoke(on.now());
+         return says(absent, 0) && absent.find("\n(integer) 30100\n") != std::string::npos;
      }},
     {"a release deletes nothing of others",
      [](stage& on) {

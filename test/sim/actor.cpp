@@ -144,6 +144,8 @@ asio::awaitable<void> actor::acquire_and_use()
     if (dice_.below(5) == 0)
         options.report = &report;
 
+    if (sim_.plan_.guarded() && sim_.rules_->highest(resource) && dice_.below(8) == 0)
+        co_await revoke(resource);
     const fencing_token before = sim_.rules_->highest(resource);
     auto asking = dice_.below(3) == 0 ? by_.locks->async_try_acquire(resource, options)
                                       : by_.locks->async_acquire(resource, options);
@@ -201,6 +203,8 @@ asio::awaitable<void> actor::use(redlock::lease& held, claim& mine)
             co_await touch_store(held);
         else if (by_.usable() && dice_.below(4) == 0)
             co_await inspect(held, mine);
+        else if (by_.usable() && sim_.plan_.guarded() && dice_.below(6) == 0)
+            co_await revoke(mine.resource);
         else if (by_.usable())
             co_await extend(held);
     }
@@ -255,6 +259,24 @@ asio::awaitable<void> actor::inspect(const redlock::lease& held, const claim& mi
     if (!failure && sim_.plan_.keeps_promises() && sim_.plan_.looks && by_.in->alive() &&
         !held.expired())
         sim_.rules_->i14_a_view_fits(mine, seen);
+}
+
+/// Revokes the latest hold of a resource, of whatever client.
+asio::awaitable<void> actor::revoke(std::string resource)
+{
+    const fencing_token token = sim_.rules_->highest(resource);
+    auto asking = by_.locks->async_revoke(resource, token);
+    const auto asked = launch(
+        sim_.calls_, sim_.context_->get_executor(), "revoke", std::move(asking), draw_steps()
+    );
+    co_await completion(*asked);
+    const auto& [failure, made] = asked->outcome;
+    if (!by_.in->alive() || !sim_.plan_.keeps_promises())
+        co_return;
+    if (!failure)
+        sim_.rules_->i15_ends_by(resource, token, by_.in->when(made.until));
+    else if (failure == error::no_such_hold)
+        sim_.rules_->i15_ends_by(resource, token, sim_.time_.elapsed());
 }
 
 /// Gives the lease back, drops it, or leaves it to its ttl.

@@ -43,6 +43,7 @@ private:
     [[nodiscard]] asio::awaitable<void> touch_store(redlock::lease& held);
     [[nodiscard]] asio::awaitable<void> extend(redlock::lease& held);
     [[nodiscard]] asio::awaitable<void> inspect(const redlock::lease& held, const claim& mine);
+    [[nodiscard]] asio::awaitable<void> revoke(std::string resource);
     [[nodiscard]] asio::awaitable<void> part_with(redlock::lease& held, claim_ptr& mine);
 
     [[nodiscard]] acquire_options draw_options();

@@ -355,7 +355,7 @@ private:
     std::string stamp(microseconds now)
     {
         const auto off = 100ms * dice_.between(std::int64_t{-8}, std::int64_t{8}) + 50ms;
-        return std::to_string((now + off).count());
+        return last_stamp_ = std::to_string((now + off).count());
     }
 
     std::string note() { return dice_.below(2) ? "" : "a note"; }
@@ -371,11 +371,28 @@ private:
         return made;
     }
 
+    /// Of the token that was drawn last, or of another one.
+    arguments draw_revocation(microseconds now)
+    {
+        const std::string token = dice_.below(4) ? last_stamp_ : stamp(now);
+        return {
+            "EVAL",
+            script_of(scripts_, verb::revoke).text,
+            "1",
+            key(),
+            "run " + id(),
+            stamp(now),
+            token
+        };
+    }
+
     arguments draw_guarded(microseconds now)
     {
-        const std::size_t which = dice_.below(6);
+        const std::size_t which = dice_.below(7);
         if (which == 5)
             return draw_inspection(now);
+        if (which == 6)
+            return draw_revocation(now);
         const verb what = which < 3 ? verb::acquire : which == 3 ? verb::extend : verb::release;
         const detail::lua_script& script = script_of(scripts_, what);
         arguments keys{key()};
@@ -418,6 +435,7 @@ private:
     dice dice_;
     detail::guard guard_;
     detail::script_set scripts_;
+    std::string last_stamp_ = "1";
 };
 
 /// What is so large is a time in microseconds.

@@ -3,6 +3,7 @@
 
 #include "core/hold_value.hpp"
 #include "core/limits.hpp"
+#include "core/quarantine.hpp"
 #include "node/commands.hpp"
 #include "node/guard.hpp"
 #include "node/pipeline.hpp"
@@ -130,6 +131,7 @@ struct woken_client final : detail::node::owner
     void on_wake(std::size_t, std::string_view) override { woken = true; }
     void on_change(std::size_t, std::string_view) override {}
     void on_next(std::size_t, std::string_view, milliseconds) override {}
+    void on_revoked(std::string_view, fencing_token) override {}
 
     bool woken = false;
 };
@@ -146,6 +148,7 @@ public:
         config.node_timeout = 220ms;  // A reservation ends between two steps of the time.
         fake_server_->queues.reservation = core::reservation_for(config.node_timeout);
         fake_server_->guard.window = config.clock_window;
+        fake_server_->guard.quarantine = core::quarantine_for(config.ttl_max, config.clock_window);
         const auto guards = make_guards(config);
         for (std::size_t i = 0; i < clients; ++i)
         {
@@ -262,12 +265,14 @@ private:
             verb::release,
             verb::holder,
             verb::inspect,
-            verb::leave
+            verb::leave,
+            verb::revoke
         };
         const bool guarded = mode_ == mode::guarded;
-        const verb what = verbs.at(chance_.below(verbs.size() - (guarded ? 0 : 1)));
+        const verb what = verbs.at(chance_.below(verbs.size() - (guarded ? 0 : 2)));
         const auto about = draw_attempt(client, what == verb::acquire);
-        const std::uint64_t stamp = what == verb::extend ? draw_stamp() : about->token.value();
+        const bool timed = what == verb::extend || what == verb::revoke;
+        const std::uint64_t stamp = timed ? draw_stamp() : about->token.value();
         const milliseconds ttl = 10ms * static_cast<int>(2 + chance_.below(30)) + 5ms;
         detail::wording says{++serial_, what, about, ttl, guarded ? stamp : 0};
         if (guarded && (what == verb::acquire || what == verb::release) && chance_.below(3) != 0)

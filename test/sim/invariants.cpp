@@ -1,5 +1,7 @@
 #include "sim/invariants.hpp"
 
+#include "core/hold_value.hpp"
+
 #include <boost/asio/error.hpp>
 
 #include <algorithm>
@@ -92,7 +94,10 @@ void invariants::check()
     }
     i1_valid_claims_are_disjoint();
     for (claim* each : valid_)
+    {
         i2_a_quorum_holds_the_attempt(*each);
+        i15_a_revoked_claim_has_ended(*each);
+    }
 }
 
 void invariants::i1_valid_claims_are_disjoint()
@@ -232,8 +237,13 @@ void invariants::i5_only_its_own_key(const key_change& change)
     if (!change.before)
         return;
     const auto holder = holder_of(*change.before);
-    const bool names_it =
-        holder && std::ranges::find(change.command, *holder) != change.command.end();
+    const std::string* const value = change.before->text();
+    const std::string token =
+        value ? to_string(core::read_hold_value(*value).token) : std::string();
+    // A revocation names the token.
+    const bool names_it = std::ranges::any_of(change.command, [&](const std::string& word) {
+        return word == holder || word == token;
+    });
     const bool rewrites = change.after && holder_of(*change.after) != holder;
     const bool shortens = change.after && change.after->expires < change.before->expires &&
                           change.after->expires != entry::never;
@@ -270,6 +280,24 @@ void invariants::i14_a_view_fits(const claim& of, const holding& seen)
             "I14",
             describe(of) + ", and a view says that it is " + to_string(seen.state) +
                 " with token " + to_string(seen.token)
+        );
+}
+
+void invariants::i15_ends_by(const std::string& resource, fencing_token token, nanoseconds until)
+{
+    const auto [known, first] = revoked_.emplace(std::pair(resource, token), until);
+    if (!first)
+        known->second = std::min(known->second, until);
+}
+
+void invariants::i15_a_revoked_claim_has_ended(const claim& of)
+{
+    const auto found = revoked_.find(std::pair(of.resource, of.token));
+    if (found != revoked_.end() && found->second < time_.elapsed())
+        break_rule(
+            "I15",
+            describe(of) + " " + in_ms(time_.elapsed() - found->second) +
+                " after its revocation said that it has ended"
         );
 }
 

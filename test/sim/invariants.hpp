@@ -27,7 +27,7 @@ namespace redlock::sim {
 /// A rule that was broken.
 struct violation
 {
-    std::string rule;  ///< I1 to I14, as in docs/testing.md.
+    std::string rule;  ///< I1 to I15, as in docs/testing.md.
     std::string words;
     nanoseconds when{0};
 };
@@ -115,6 +115,11 @@ public:
     /// An inspection has ended. The claim was valid before it and after it.
     void i14_a_view_fits(const claim& of, const holding& seen);
 
+    void i15_a_revoked_claim_has_ended(const claim& of);
+
+    /// A revocation has succeeded. @param until What it says, in the world's time.
+    void i15_ends_by(const std::string& resource, fencing_token token, nanoseconds until);
+
     [[nodiscard]] const std::vector<violation>& violations() const noexcept { return found_; }
     [[nodiscard]] std::size_t claims() const noexcept { return begun_; }
 
@@ -156,6 +161,7 @@ private:
     std::vector<claim*> valid_;  ///< Of one check.
     std::map<std::string, tokens, std::less<>> tokens_;
     std::map<std::string, store, std::less<>> stores_;
+    std::map<std::pair<std::string, fencing_token>, nanoseconds> revoked_;  ///< When they end.
     std::size_t begun_ = 0;
     std::vector<violation> found_;
 };

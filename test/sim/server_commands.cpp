@@ -454,7 +454,10 @@ answer server::set(const call& by)
     if (ttl)
         after.expires = now_ms() + *ttl;
     else if (keeps_ttl && before)
+    {
         after.expires = before->expires;
+        after.writer = before->writer;  // Only what it says has changed.
+    }
     put(by, with[1], std::move(after));
     return answer::ok();
 }

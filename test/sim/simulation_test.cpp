@@ -403,6 +403,20 @@ BOOST_AUTO_TEST_CASE(a_view_with_the_token_of_another_breaks_i14)
     BOOST_TEST((world.broken() == std::set<std::string>{"I14"}));
 }
 
+BOOST_AUTO_TEST_CASE(a_claim_that_outlives_its_revocation_breaks_i15)
+{
+    broken_world world;
+    const redlock::lease none;
+    const claim holds = claim_with(none, world.in, 7);
+    world.rules.i15_ends_by("r0", fencing_token::from_value(8), -1ns);
+    world.rules.i15_ends_by("r0", holds.token, 0ns);
+    world.rules.i15_a_revoked_claim_has_ended(holds);
+    BOOST_TEST((world.broken() == nothing));
+    world.rules.i15_ends_by("r0", holds.token, -1ns);
+    world.rules.i15_a_revoked_claim_has_ended(holds);
+    BOOST_TEST((world.broken() == std::set<std::string>{"I15"}));
+}
+
 BOOST_AUTO_TEST_CASE(a_key_of_a_client_that_has_closed_breaks_i13)
 {
     broken_world world;

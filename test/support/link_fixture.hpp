@@ -176,6 +176,7 @@ public:
     std::string woken;
     std::string changed;
     std::string next;
+    std::string revoked;
     std::vector<std::string> refused;
     std::string lost_releases;
     std::optional<detail::not_marked> marked;
@@ -196,6 +197,10 @@ private:
     void on_next(std::string_view key, milliseconds reserved) override
     {
         next += std::string(key) + ' ' + std::to_string(reserved.count()) + ' ';
+    }
+    void on_revoked(std::string_view key, fencing_token token) override
+    {
+        revoked += std::string(key) + ' ' + to_string(token) + ' ';
     }
     void on_refused(std::string words) override { refused.push_back(words); }
 
@@ -238,7 +243,8 @@ struct queueing_link : link_fixture
     {
         const std::string first = blob("subscribe") + blob(group.guarded->channel());
         const std::string second = blob("subscribe") + blob(group.guarded->next_channel());
-        return ">3\r\n" + first + ":1\r\n>3\r\n" + second + ":2\r\n";
+        const std::string third = blob("subscribe") + blob(group.guarded->revoked_channel());
+        return ">3\r\n" + first + ":1\r\n>3\r\n" + second + ":2\r\n>3\r\n" + third + ":3\r\n";
     }
 };
 

@@ -41,6 +41,7 @@ constexpr std::array all_reasons{
     reason::cluster,
     reason::eviction,
     reason::in_use,
+    reason::revoked,
 };
 
 constexpr std::array all_votes{vote::granted, vote::denied, vote::refused, vote::unknown};

@@ -31,6 +31,8 @@ constexpr std::array all_errors{
     error::config_mismatch,
     error::already_initialized,
     error::overloaded,
+    error::revoked,
+    error::no_such_hold,
 };
 
 constexpr std::array all_conditions{condition::not_acquired, condition::nodes_unavailable};
@@ -113,6 +115,8 @@ BOOST_AUTO_TEST_CASE(conditions_match_the_errors_that_they_document)
         {error::config_mismatch, true, true},
         {error::already_initialized, false, false},
         {error::overloaded, true, false},
+        {error::revoked, false, false},
+        {error::no_such_hold, false, false},
     };
     static_assert(std::size(table) == all_errors.size());
 

@@ -10,6 +10,7 @@
 -- returns  for each key: the stamp, if the key is ours and lives at least the ttl. Otherwise
 --          {code, the stamp, a number, the node's time in microseconds}, or an error:
 --           0  gone          the key is not there or not ours
+--          -5  revoked       it is ours, and is not to be extended any more
 --          -2, -3, -4        as in guarded_acquire.lua
 --
 -- A script, because the key may expire between looking and setting. Never creates the key: another
@@ -37,6 +38,9 @@ local function vote(key, id, stamp, token)
     local value = redis.call('MGET', key)[1]
     if not ours(value, id) then
         return {0, stamp, 0, now}
+    end
+    if string.find(value, '^%x+ %d+ [%x-]+ 1 ') then
+        return {-5, stamp, 0, now}
     end
     if not in_window(stamp) then
         return {-2, stamp, 0, now}

@@ -1,8 +1,8 @@
 -- Whether the value of a lock key says that it is ours. Not a script by itself.
 --
 -- A value is the attempt id alone, or "id token client flags stamp note": the token of the
--- acquisition; the name of the client in queues, '-' if it polls; flags, 0 for none; the stamp of
--- the note; and the note, which may be empty and may have any bytes.
+-- acquisition; the name of the client in queues, '-' if it polls; 1 if the hold is revoked, else 0;
+-- the stamp of the note; and the note, which may be empty and may have any bytes.
 local function ours(value, id)
     return value and (value == id or string.find(value, id .. ' ', 1, true) == 1)
 end

@@ -609,6 +609,7 @@ BOOST_AUTO_TEST_CASE(a_node_is_asked_to_wake_the_client_before_it_is_ready)
     const std::string asked = wire->take();
     BOOST_TEST(contains(asked, "$9\r\nSUBSCRIBE\r\n" + blob(group.guarded->channel())));
     BOOST_TEST(contains(asked, "$9\r\nSUBSCRIBE\r\n" + blob(group.guarded->next_channel())));
+    BOOST_TEST(contains(asked, "$9\r\nSUBSCRIBE\r\n" + blob(group.guarded->revoked_channel())));
     BOOST_TEST(contains(asked, "$8\r\nTRACKING\r\n$2\r\nON\r\n$5\r\nOPTIN\r\n"));
     BOOST_TEST(!ready.has_value());
 
@@ -621,7 +622,8 @@ BOOST_AUTO_TEST_CASE(a_node_is_asked_to_wake_the_client_before_it_is_ready)
 BOOST_AUTO_TEST_CASE(a_server_that_lets_nobody_subscribe_is_polled)
 {
     admit();
-    send(":0\r\n-NOPERM no subscribe\r\n-NOPERM no subscribe\r\n+OK\r\n");
+    const std::string refusal = "-NOPERM no subscribe\r\n";
+    send(":0\r\n" + refusal + refusal + refusal + "+OK\r\n");
 
     BOOST_TEST_REQUIRE(ready.has_value());
     BOOST_TEST(ready->polls == "NOPERM no subscribe");
@@ -664,6 +666,21 @@ BOOST_AUTO_TEST_CASE(a_message_tells_for_how_long_a_key_is_reserved_for_another)
     for (const char* nonsense : {"", "50", "orders:42", " orders:42", "99999999999999999999 a"})
         send(">3\r\n" + from + blob(nonsense));
     BOOST_TEST(next == "orders:42 50 ");
+    BOOST_TEST(ended.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_message_tells_which_hold_of_a_key_is_revoked)
+{
+    make_ready();
+    const std::string from = blob("message") + blob(group.guarded->revoked_channel());
+    send(">3\r\n" + from + blob("1790000000000000 orders:42"));
+    BOOST_TEST(revoked == "orders:42 1790000000000000 ");
+    BOOST_TEST(woken.empty());
+    BOOST_TEST(next.empty());
+
+    for (const char* nonsense : {"", "50", "orders:42", " orders:42", "-1 orders:42"})
+        send(">3\r\n" + from + blob(nonsense));
+    BOOST_TEST(revoked == "orders:42 1790000000000000 ");
     BOOST_TEST(ended.empty());
 }
 

@@ -34,7 +34,8 @@ constexpr std::array all_verbs{
     verb::holder,
     verb::track,
     verb::leave,
-    verb::inspect
+    verb::inspect,
+    verb::revoke
 };
 constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
@@ -129,7 +130,8 @@ BOOST_AUTO_TEST_CASE(each_verb_is_a_script_or_a_command_whose_answer_is_read)
     {
         const verb_rules& rules = rules_of(each);
         BOOST_TEST(can_be_put(rules.guarded), rules.name);
-        BOOST_TEST(can_be_put(rules.plain) == !rules.for_queues, rules.name);
+        const bool guarded_only = rules.for_queues || each == verb::revoke;
+        BOOST_TEST(can_be_put(rules.plain) == !guarded_only, rules.name);
     }
 }
 
@@ -160,38 +162,41 @@ BOOST_AUTO_TEST_CASE(every_shape_means_what_the_table_says_for_each_verb)
     constexpr meaning gone = meaning::gone;
     constexpr meaning refused = meaning::error_reply;
     constexpr meaning odd = meaning::unexpected;
-    constexpr std::array all_refused{refused, refused, refused, refused, refused, refused, refused};
+    constexpr std::array all_refused{
+        refused, refused, refused, refused, refused, refused, refused, refused
+    };
     struct
     {
         const char* what;
         answer said;
-        std::array<meaning, 7> expected;  // In the order of all_verbs.
+        std::array<meaning, 8> expected;  // In the order of all_verbs.
     } const table[] = {
-        {"other", {}, {odd, odd, odd, odd, odd, odd, odd}},
-        {"ok", {kind::ok}, {granted, odd, odd, odd, odd, odd, odd}},
-        {"null", {kind::null}, {held, odd, odd, odd, odd, odd, odd}},
+        {"other", {}, {odd, odd, odd, odd, odd, odd, odd, odd}},
+        {"ok", {kind::ok}, {granted, odd, odd, odd, odd, odd, odd, odd}},
+        {"null", {kind::null}, {held, odd, odd, odd, odd, odd, odd, odd}},
         {"error", failure("ERR no"), all_refused},
         {"noscript", failure("NOSCRIPT no"), all_refused},
         {"silent error", failure(""), all_refused},
         {"1 as an error", failure("1"), all_refused},
-        {"1 as a text", made_of(kind::scalar, {"1"}), {odd, odd, odd, odd, odd, odd, odd}},
-        {"1 in a list", numbers({1}), {odd, odd, odd, odd, odd, odd, odd}},
-        {"0", number(0), {odd, gone, gone, granted, granted, gone, odd}},
-        {"1", number(1), {odd, granted, granted, granted, granted, granted, odd}},
-        {"2", number(2), {odd, odd, odd, granted, granted, odd, odd}},
-        {"-1", number(-1), {odd, odd, odd, granted, granted, odd, odd}},
-        {"-2", number(-2), {odd, odd, odd, granted, granted, odd, odd}},
-        {"-3", number(-3), {odd, odd, odd, odd, odd, odd, odd}},
-        {"smallest", number(smallest), {odd, odd, odd, odd, odd, odd, odd}},
-        {"largest", number(largest), {odd, odd, odd, granted, granted, odd, odd}},
+        {"1 as a text", made_of(kind::scalar, {"1"}), {odd, odd, odd, odd, odd, odd, odd, odd}},
+        {"1 in a list", numbers({1}), {odd, odd, odd, odd, odd, odd, odd, odd}},
+        {"0", number(0), {odd, gone, gone, granted, granted, gone, odd, odd}},
+        {"1", number(1), {odd, granted, granted, granted, granted, granted, odd, odd}},
+        {"2", number(2), {odd, odd, odd, granted, granted, odd, odd, odd}},
+        {"-1", number(-1), {odd, odd, odd, granted, granted, odd, odd, odd}},
+        {"-2", number(-2), {odd, odd, odd, granted, granted, odd, odd, odd}},
+        {"-3", number(-3), {odd, odd, odd, odd, odd, odd, odd, odd}},
+        {"smallest", number(smallest), {odd, odd, odd, odd, odd, odd, odd, odd}},
+        {"largest", number(largest), {odd, odd, odd, granted, granted, odd, odd, odd}},
     };
 
     for (const auto& row : table)
         for (std::size_t i = 0; i < all_verbs.size(); ++i)
             BOOST_TEST_CONTEXT(row.what << " to " << rules_of(all_verbs[i]).name)
             {
-                // Only guarded clients queue.
-                const std::uint64_t of = rules_of(all_verbs[i]).for_queues ? 1 : 0;
+                // Only guarded clients queue and revoke.
+                const bool plain = rules_of(all_verbs[i]).plain.read != nullptr;
+                const std::uint64_t of = plain ? 0 : 1;
                 check_meaning(interpret(all_verbs[i], of, row.said), row.expected[i]);
             }
 }
@@ -282,6 +287,28 @@ BOOST_AUTO_TEST_CASE(an_inspection_is_refused_by_a_node_that_must_not_vote)
     BOOST_TEST(said.ready_in.value() == 900ms);
 }
 
+BOOST_AUTO_TEST_CASE(a_revocation_tells_whether_the_hold_was_there_and_for_how_long)
+{
+    const auto said = [](std::int64_t code, std::int64_t left) {
+        return interpret(verb::revoke, stamp, numbers({code, echo, left, 7}));
+    };
+    BOOST_TEST(said(1, 300).vote == vote::granted);
+    BOOST_TEST(said(1, 300).why == reason::none);
+    BOOST_TEST(said(1, 300).held_for.value() == 300ms);
+    BOOST_TEST(said(1, -1).held_for.value() == forever);
+    BOOST_TEST(said(0, 0).vote == vote::granted);
+    BOOST_TEST(said(0, 0).why == reason::gone);
+    BOOST_TEST(said(0, 900).held_for.value() == 900ms);
+    BOOST_TEST(said(-1, 300).vote == vote::denied);
+    BOOST_TEST(said(-2, 0).why == reason::clock);
+    BOOST_TEST(said(-2, 0).vote == vote::refused);
+    BOOST_TEST(said(1, -3).vote == vote::unknown);
+    BOOST_TEST(said(2, 300).vote == vote::unknown);
+    BOOST_TEST(interpret(verb::revoke, stamp, number(echo)).vote == vote::unknown);
+    const answer of_another = numbers({1, echo + 1, 300, 7});
+    BOOST_TEST(interpret(verb::revoke, stamp, of_another).vote == vote::unknown);
+}
+
 BOOST_AUTO_TEST_CASE(only_the_stamp_itself_grants_in_guarded_mode)
 {
     for (const verb asked : {verb::acquire, verb::extend})
@@ -314,6 +341,8 @@ BOOST_AUTO_TEST_CASE(each_code_of_the_guarded_scripts_has_its_meaning)
     BOOST_TEST(said(verb::acquire, 0, -1).held_for.value() == forever);
     BOOST_TEST(said(verb::acquire, 0, 300).position.value() == 3u);
     BOOST_TEST(said(verb::extend, 0, 0).why == reason::gone);
+    BOOST_TEST(said(verb::extend, -5, 0).why == reason::revoked);
+    BOOST_TEST(said(verb::extend, -5, 0).vote == vote::refused);
     BOOST_TEST(said(verb::acquire, -1, 55).why == reason::fence);
     BOOST_TEST(said(verb::acquire, -1, 55).fence.value() == 55u);
     BOOST_TEST(said(verb::acquire, -2, 0).why == reason::clock);

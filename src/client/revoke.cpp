@@ -1,0 +1,120 @@
+#include <redlock/revocation.hpp>
+
+#include "client/operations.hpp"
+#include "client/validate.hpp"
+#include "core/token_clock.hpp"
+#include "core/validity.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace redlock::detail {
+
+/// What the nodes have done. Has a linkage, as part of the frame of a coroutine.
+struct revocation_account
+{
+    revocation made;
+    bool found = false;  ///< A node had the hold, or may have forgotten it.
+};
+
+namespace {
+
+std::string problem_of_revocation(
+    const client_config& config,
+    const demand& about,
+    fencing_token token
+)
+{
+    if (config.mode == mode::plain)
+        return "revocation needs guarded mode, and the client is in plain mode";
+    if (!token || token.value() >= core::token_end)
+        return "token is " + to_string(token) + ", must be that of a hold";
+    return problem_of_resource(config, about);
+}
+
+/// What the votes tell the caller.
+error_code error_from(const vote_round& asked, const revocation_account& of)
+{
+    const core::verdict verdict = asked.tally().by_votes();
+    if (verdict == core::verdict::undecided)
+        return error::quorum_unreachable;
+    if (verdict == core::verdict::contended)  // Nodes that deny have a hold without a token.
+        return error::node_rejected;
+    if (verdict != core::verdict::granted)
+        return asked.error_for(verdict);
+    return of.found ? error_code() : error::no_such_hold;
+}
+
+/// @param now When the answers were there.
+revocation_account account_of(const vote_round& asked, core::instant now, double drift)
+{
+    revocation_account of{.made = {.until = now.steady}};
+    for (std::size_t node = 0; node < asked.node_count(); ++node)
+    {
+        const auto answer = asked.answer_of(node);
+        if (!answer || answer->vote != vote::granted)
+            continue;
+        const bool marked = answer->why == reason::none;
+        const milliseconds left = answer->held_for.value_or(milliseconds(0));
+        of.made.marked += marked ? 1 : 0;
+        of.found = of.found || marked || left > milliseconds(0);
+        if (left == milliseconds(0))
+            continue;
+        // What the node has promised ends by its clock.
+        const core::instant end =
+            core::shifted(core::shifted(now, left), core::clock_drift(left, drift));
+        of.made.until = std::max(of.made.until, end.steady);
+    }
+    return of;
+}
+
+/// Puts the revocation to all nodes, and once more if only its time was wrong.
+task<result<vote_round_ptr>> ask(client_impl& client, std::shared_ptr<const attempt> of)
+{
+    for (bool corrected = false;; corrected = true)
+    {
+        const auto asked = client.rounds.make_vote({.what = verb::revoke, .attempt = of});
+        client.rounds.put_to_all(asked);
+        if (const error_code ec = co_await client.life.until_decided(*asked))
+        {
+            asked->abandon();
+            co_return ec;
+        }
+        fencing_token unused;
+        const bool granted = asked->tally().by_votes() == core::verdict::granted;
+        if (granted || corrected || !client.rounds.times().correct(*asked, unused))
+            co_return asked;
+    }
+}
+
+}  // namespace
+
+task<result<revocation>> revoke(
+    std::shared_ptr<client_impl> self,
+    std::shared_ptr<const demand> about,
+    fencing_token token
+)
+{
+    client_impl& client = *self;
+    const std::string problem = problem_of_revocation(client.config, *about, token);
+    if (!problem.empty())
+    {
+        client.events.problem(log_level::error, "revoke", about->resource(), problem);
+        co_return error::invalid_argument;
+    }
+    if (const error_code ec = co_await until_askable(client))
+        co_return ec;
+    const auto answered = co_await ask(client, client.rounds.attempt_of(about, token));
+    if (!answered)
+        co_return answered.error();
+    const vote_round& asked = **answered;
+    const revocation_account of = account_of(asked, client.now(), client.config.clock_drift);
+    if (of.made.marked > 0)
+        client.on_revoked(about->key, token);
+    if (const error_code ec = error_from(asked, of))
+        co_return ec;
+    co_return of.made;
+}
+
+}  // namespace redlock::detail

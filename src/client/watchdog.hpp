@@ -39,8 +39,10 @@ private:
 /** Watches the deadlines of bodies on a thread of its own, which a body cannot block.
 
     A process has one, from its first term on. It is never destroyed, and neither joined nor told of
-    the end of the process: the thread uses nothing but this object and the leases of bodies that
-    run. So it may go on during the destruction of static objects, while a body still runs.
+    the end of the process: the thread uses nothing but this object, the leases of bodies that run,
+    their metrics and their `on_overrun`. So it may go on during the destruction of static objects,
+    while a body still runs. An `on_overrun` that takes long holds up every body that begins or
+    ends.
 
     A child process does not inherit the thread, and gets another watchdog with its first own term.
     Copies of the parent's terms never lock the copied mutex: the missing thread may have locked it.

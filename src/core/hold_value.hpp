@@ -13,6 +13,10 @@ namespace redlock::core {
 
     "id token client flags stamp note", see ours.lua, or an id alone: that of plain mode, of an
     older version, and whatever another library has written.
+
+    guarded_acquire.lua writes it. guarded_extend.lua and guarded_revoke.lua change parts of it, and
+    the fake server does what they do. A further field goes before the note, which may have any
+    bytes, and makes values of before unreadable: they become an id alone.
 */
 struct hold_value
 {

@@ -58,9 +58,10 @@ struct phrasing
 
 /** All that is peculiar to one verb.
 
-    Nothing else in src/node knows a verb by its name. A new one is an enumerator, which counts in
-    `verb_count`; a row of this table and a place in `write_order`; its script, with a line in
-    CMakeLists.txt; and a row of src/testing/fake_server.cpp. `rounds` puts it for the client.
+    Nothing else in src/node knows a verb by its name. A new one is an enumerator in node.hpp, which
+    counts in `verb_count`; a row of the table and a place in `write_order`, both in verbs.cpp; its
+    script, with a line in CMakeLists.txt; and a row of src/testing/fake_server.cpp. `rounds` puts
+    it for the client, and `rounds::make` knows whether its stamp is a token or the time.
 */
 struct verb_rules
 {

@@ -181,10 +181,19 @@ asio::awaitable<void> announce(redlock::term& now)
 
 asio::awaitable<void> revoke(redlock::client& locks)
 {
+    // snippet: grace
+    // If this holder is lost, nobody is granted "orders:42" for 5 s after its deadline.
+    co_await redlock::with_lock(locks, "orders:42", {.ttl = 10s, .grace = 5s}, ship_slowly);
+    // end snippet
+
+    // snippet: free
+    co_await locks.async_free("report");  // Only if it is kept. A holder is not disturbed.
+    // end snippet
+
     // snippet: revoke
     const redlock::holding seen = co_await locks.async_inspect("orders:42");
     const redlock::revocation made = co_await locks.async_revoke("orders:42", seen.token);
-    // It becomes free when the holder has stopped, or at made.until.
+    // It becomes free when the holder has stopped, or at made.until, unless its release keeps it.
     auto held = co_await locks.async_acquire("orders:42", 10s);
     // end snippet
     static_cast<void>(made);

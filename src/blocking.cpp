@@ -368,6 +368,11 @@ holding client::inspect(std::string_view resource)
     return engine_->wait(engine_->locks().async_inspect(resource));
 }
 
+release_outcome client::free(std::string_view resource)
+{
+    return engine_->wait(engine_->locks().async_free(resource));
+}
+
 revocation client::revoke(std::string_view resource, fencing_token hold)
 {
     return engine_->wait(engine_->locks().async_revoke(resource, hold));

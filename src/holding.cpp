@@ -9,6 +9,7 @@ const char* to_string(holding_state value) noexcept
     case holding_state::undecided: return "undecided";
     case holding_state::free: return "free";
     case holding_state::held: return "held";
+    case holding_state::kept: return "kept";
     }
     return "unknown";
 }

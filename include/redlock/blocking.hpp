@@ -317,6 +317,10 @@ public:
     /// @throws boost::system::system_error as `redlock::client::async_revoke` fails.
     revocation revoke(std::string_view resource, fencing_token hold);
 
+    /// Frees a resource that nobody holds and a release keeps: see `acquire_options::at_least`.
+    /// @throws boost::system::system_error as `redlock::client::async_free` fails.
+    release_outcome free(std::string_view resource);
+
     /// Watches who holds a resource.
     [[nodiscard]] watcher watch(std::string_view resource);
 

@@ -13,6 +13,7 @@
 #include <redlock/metrics.hpp>
 #include <redlock/node_status.hpp>
 #include <redlock/options.hpp>
+#include <redlock/release_outcome.hpp>
 #include <redlock/revocation.hpp>
 #include <redlock/time.hpp>
 #include <redlock/watcher.hpp>
@@ -366,6 +367,45 @@ public:
         );
     }
 
+    /** Frees a resource that nobody holds and a release keeps: see `acquire_options::at_least`.
+
+        Asks the nodes what they keep, and then to free that. A resource that is held is not
+        touched, and its release keeps it later. The first client that waits is woken. A node that
+        is away keeps the resource: call this again when it is back.
+
+        If nodes are still connecting for the first time, waits up to 1 s for a quorum of them.
+
+        @par Completion signature
+        `void(boost::system::error_code, redlock::release_outcome)`: `released` if a quorum answered
+        and a node of it kept the resource, `already_gone` if none did, `unconfirmed` if too few
+        nodes answered.
+
+        @param resource As for `async_acquire`. Copied.
+        @param token Completion token.
+
+        @par Errors
+        @li `error::invalid_argument`: the resource is out of range, or the client is in plain mode.
+        Nothing was sent. The log says why.
+        @li `error::not_running`: the client did not run within 1 s, or has stopped.
+        @li `operation_aborted`, also when the client is cancelled or closes.
+
+        @par Cancellation
+        Terminal and partial. A node that was asked may free the resource all the same.
+    */
+    template <class Token = boost::asio::deferred_t>
+    [[nodiscard]] auto async_free(std::string_view resource, Token&& token = Token())
+    {
+        return detail::initiate<void(error_code, release_outcome)>(
+            std::forward<Token>(token),
+            get_executor(),
+            [impl = impl_](auto handler, detail::demand about) {
+                auto erased = deliver<void(error_code, release_outcome)>(std::move(handler), impl);
+                start_free(impl, std::move(about), std::move(erased));
+            },
+            detail::demand(resource, acquire_options())
+        );
+    }
+
     /// Watches who holds a resource. @param resource As for `async_acquire`. Copied. See `watcher`.
     [[nodiscard]] watcher watch(std::string_view resource);
 
@@ -464,6 +504,11 @@ private:
         detail::demand about,
         fencing_token hold,
         boost::asio::any_completion_handler<void(error_code, revocation)> handler
+    );
+    static void start_free(
+        std::shared_ptr<detail::client_impl> impl,
+        detail::demand about,
+        boost::asio::any_completion_handler<void(error_code, release_outcome)> handler
     );
     static void start_acquire(
         std::shared_ptr<detail::client_impl> impl,

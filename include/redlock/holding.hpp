@@ -20,6 +20,10 @@ enum class holding_state : std::uint8_t
     undecided,  ///< Too few nodes answered, or they disagree.
     free,       ///< Enough nodes have no key to rule out a quorum for anyone.
     held,       ///< A quorum of the nodes has the key of one holder.
+
+    /// It was released, and a quorum of the nodes keeps it: see `acquire_options::at_least`. The
+    /// rest of the holding tells of its last holder.
+    kept,
 };
 
 /// Lower-case name, for logs and tools.
@@ -51,8 +55,8 @@ struct holding
     /// `client_config::clock_window` away from that of the nodes. Known if the token is.
     std::optional<std::chrono::system_clock::time_point> since{};
 
-    /// How long the holder keeps a quorum without an extension, rounded up. `forever` for keys
-    /// without a ttl. Zero if nobody holds the resource.
+    /// How long the holder or its release keeps a quorum without an extension, rounded up.
+    /// `forever` for keys without a ttl. Zero if nobody holds the resource.
     milliseconds remaining{0};
 
     std::size_t agree = 0;     ///< Nodes that say the same: most of them, if it is undecided.

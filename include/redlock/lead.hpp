@@ -76,6 +76,10 @@ struct lead_options
     /// As `acquire_options::stop_before`, with the same limits. Zero: a third of `ttl`.
     milliseconds stop_before{0};
 
+    /// How long nobody leads after the deadline of a leader that was lost. As
+    /// `acquire_options::grace`. The end of the body ends it.
+    milliseconds grace{0};
+
     /// How long a term may last. As `acquire_options::hold_max`.
     milliseconds hold_max = forever;
 

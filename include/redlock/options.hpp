@@ -64,9 +64,26 @@ struct acquire_options
 
     /// Only for `with_lock`: cancel the body so long before the lease's deadline if the lease has
     /// not been extended by then, and extend it no more. A body that needs this time to stop has
-    /// stopped when the next holder starts. At most 2/3 `ttl`, less the clock drift and two
-    /// `node_timeout`s. Zero: the body is cancelled when the lease is lost.
+    /// stopped when the next holder starts. At most 2/3 `ttl`, less the clock drift of `ttl` and
+    /// `grace` and two `node_timeout`s. Zero: the body is cancelled when the lease is lost.
     milliseconds stop_before{0};
+
+    /// How long nobody is granted the resource after the deadline of a lease that was lost, so that
+    /// what its holder has begun can settle. 0 to `client_config::ttl_max` less `ttl`, and so short
+    /// that the clock drift of `ttl` and `grace` is at most a quarter of `ttl`. More than 0 only in
+    /// guarded mode. A release ends it, and so does the end of a body under `with_lock`. Dropping a
+    /// lost lease does not. Leases that share a hold have the grace of the first one.
+    milliseconds grace{0};
+
+    /// How long the resource stays taken from its acquisition on, even if it is released earlier.
+    /// Use it for a job that should run once in this time, whichever of many machines starts it. 0
+    /// to 24 h; more than 0 only in guarded mode. Counts from the token by the clocks of the nodes,
+    /// so it may be longer or shorter by `client_config::clock_window`. A lease that is lost, or
+    /// whose holder dies, keeps nothing. Leases that share a hold keep the resource for the longest
+    /// of them, from the acquisition of the first one. Beyond `client_config::ttl_max` less
+    /// `clock_window` it does not hold if most nodes lose their data. `client::async_free` ends it.
+    /// See docs/extending.md.
+    milliseconds at_least{0};
 
     /// What the hold says of its holder, to those who inspect it. Empty: `client_config::name`.
     /// Only in guarded mode. Leases that share a hold have the note of the first one.

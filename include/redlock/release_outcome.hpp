@@ -9,12 +9,18 @@ namespace redlock {
 /// What a release found on the nodes.
 enum class release_outcome : unsigned char
 {
-    released,      ///< A quorum answered, and at least one of its nodes deleted our key.
-    already_gone,  ///< No node of a quorum had our key. Or the lease was already over.
+    /// A quorum answered, and at least one of its nodes deleted our key. With
+    /// `acquire_options::at_least`: a quorum had our key, and keeps the resource until then or has
+    /// deleted the key because that time has passed.
+    released,
 
-    /// Too few nodes answered for a quorum. The release is repeated to silent nodes when they are
-    /// connected again, until the ttl ends, but not to a node that answered with an error. Also the
-    /// outcome if the operation fails.
+    /// No node of a quorum had our key. Or the lease was already over. With
+    /// `acquire_options::at_least` only the latter.
+    already_gone,
+
+    /// Too few nodes answered for a quorum, or too few keep the resource. The release is repeated
+    /// to silent nodes when they are connected again, until the ttl ends, but not to a node that
+    /// answered with an error. Also the outcome if the operation fails.
     unconfirmed,
 
     /// Another lease of the same owner still holds the resource. The key stays.

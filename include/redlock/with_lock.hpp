@@ -97,13 +97,45 @@ public:
     void take() const noexcept {}
 };
 
+/// The resource of `held` is free with its release, unless other leases share its hold.
+REDLOCK_EXPORT void keep_nothing(const lease& held) noexcept;
+
+/// A lease whose body may never begin, because it is cancelled before. Then nothing is to be kept.
+class unused_lease
+{
+public:
+    /// @param held Must outlive this.
+    explicit unused_lease(const lease& held) noexcept : held_(&held) {}
+
+    unused_lease(const unused_lease&) = delete;
+    unused_lease& operator=(const unused_lease&) = delete;
+
+    ~unused_lease()
+    {
+        if (held_)
+            keep_nothing(*held_);
+    }
+
+    /// The body begins.
+    void use() noexcept { held_ = nullptr; }
+
+private:
+    const lease* held_;
+};
+
 /// Runs the body and puts its result where a cancelled group cannot lose it.
 template <class Body, class T, class Executor>
-boost::asio::awaitable<void, Executor> run_body(Body& body, lease& held, body_result<T>& result)
+boost::asio::awaitable<void, Executor> run_body(
+    Body& body,
+    lease& held,
+    unused_lease& unused,
+    body_result<T>& result
+)
 {
     // The client may have closed since the grant, or this process may have been paused.
     if (held.expired())
         throw boost::system::system_error(boost::asio::error::operation_aborted);
+    unused.use();
     if constexpr (std::is_void_v<T>)
         co_await std::invoke(body, held);
     else
@@ -227,6 +259,7 @@ boost::asio::awaitable<void, Executor> hold_lock(
     if (failed)
         throw not_acquired(failed, resource, *options.report);
 
+    unused_lease unused(held);
     const auto executor = co_await asio::this_coro::executor;
     // A closing client must not end the lease of a running body, not even before the body's first
     // wait or while it winds up.
@@ -234,7 +267,7 @@ boost::asio::awaitable<void, Executor> hold_lock(
     auto race = asio::experimental::make_parallel_group(
         asio::co_spawn(
             executor,
-            run_body<Body, T, Executor>(body, held, result),
+            run_body<Body, T, Executor>(body, held, unused, result),
             asio::bind_executor(executor, asio::deferred)
         ),
         async_wait_stop(
@@ -329,7 +362,7 @@ auto with_lock(client& locks, std::string resource, acquire_options options, Bod
     @li `error::lease_lost` or `error::hold_limit_reached`: the lease was lost before the body had
     ended, or had only `stop_before` left. `error::revoked`: its holder was asked to stop. A
     result of the body is dropped. A failed release throws
-    nothing: remaining keys expire with the ttl.
+    nothing: remaining keys expire with the ttl and the grace.
 
     @par Cancellation
     Terminal. Cancels the acquisition or the body, whichever is under way, but not the release that

@@ -127,6 +127,8 @@ task<result<lease>> acquire(std::shared_ptr<client_impl> self, std::shared_ptr<c
         report->problem.clear();  // It has waited for itself, and was granted all the same.
     const core::nanoseconds waited = acquiring.granted_at.steady - acquiring.started.steady;
     client.events.acquired(acquiring.granted, acquiring.rounds, waited);
+    // One that is not handed out keeps nothing.
+    share::of(acquiring.granted)->held()->state()->keep_for(acquiring.options().at_least);
     co_return std::move(acquiring.granted);
 }
 

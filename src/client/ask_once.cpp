@@ -96,7 +96,8 @@ vote_round_ptr start_round(acquisition& acquiring, place taken)
     const auto tried = client.rounds.new_attempt(acquiring.wanted, acquiring.above);
     const queue_entry entry = acquiring.queue.entry(tried->token);
     auto made = client.rounds.make_vote(
-        {.what = verb::acquire, .attempt = tried, .ttl = options.ttl, .entry = entry}
+        {.what = verb::acquire, .attempt = tried, .ttl = options.ttl + options.grace, .entry = entry
+        }
     );
     made->occupy(std::move(taken));
     if (options.report)
@@ -114,13 +115,13 @@ vote_round_ptr start_round(acquisition& acquiring, place taken)
 judgement judge(
     client_impl& client,
     const vote_round& asked,
-    milliseconds ttl,
+    const acquire_options& options,
     error_code interrupted
 )
 {
     const core::instant now = client.now();
     const core::instant valid_until =
-        core::valid_until(asked.started(), ttl, client.config.clock_drift);
+        core::valid_until(asked.started(), options.ttl, client.config.clock_drift, options.grace);
     client.rounds.note_duration(asked, now);
     const core::verdict verdict = asked.tally().at(now, valid_until);
     const bool lost = verdict == core::verdict::unreachable || verdict == core::verdict::too_late;
@@ -175,8 +176,6 @@ bool wants_holders(const acquisition& acquiring, const vote_round& lost, core::v
 task<error_code> ask_once(acquisition& acquiring)
 {
     client_impl& client = *acquiring.client;
-    const milliseconds ttl = acquiring.options().ttl;
-
     std::optional<place> taken;
     // A corrected round has just given its place away, and keeps it all the same.
     if (acquiring.corrected || client.acquisitions.has_room())
@@ -188,7 +187,7 @@ task<error_code> ask_once(acquisition& acquiring)
     if (!client.life.running())
         interrupted = asio::error::operation_aborted;
 
-    const judgement judged = judge(client, *asked, ttl, interrupted);
+    const judgement judged = judge(client, *asked, acquiring.options(), interrupted);
     const bool granted = !interrupted && judged.verdict == core::verdict::granted;
     whole_round_ptr holders;
     if (granted)
@@ -200,7 +199,7 @@ task<error_code> ask_once(acquisition& acquiring)
     {
         // A lost round can leave our key on a minority of nodes and on every node that timed out.
         // Undo it before waiting, or others queue behind a resource that nobody holds.
-        client.rounds.release(*asked, ttl, acquiring.queue.place().in_round());
+        client.rounds.release(*asked, asked->says().ttl, acquiring.queue.place().in_round());
         client.watchers.on_change(acquiring.wanted->resource());
         correct(acquiring, *asked);
         if (!interrupted && wants_holders(acquiring, *asked, judged.verdict))

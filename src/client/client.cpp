@@ -144,6 +144,19 @@ void client::start_revoke(
     detail::spawn_op(client, std::move(body), std::move(handler));
 }
 
+void client::start_free(
+    std::shared_ptr<detail::client_impl> impl,
+    detail::demand about,
+    boost::asio::any_completion_handler<void(error_code, release_outcome)> handler
+)
+{
+    const detail::client_impl& client = *impl;  // Kept by the initiation.
+    about.put_in_front(client.config.key_prefix);
+    auto kept = std::make_shared<detail::demand>(std::move(about));
+    auto body = detail::free_kept(std::move(impl), std::move(kept));
+    detail::spawn_op(client, std::move(body), std::move(handler));
+}
+
 watcher client::watch(std::string_view resource)
 {
     auto about = std::make_shared<detail::demand>(resource, acquire_options());

@@ -22,17 +22,17 @@ using hold_list = std::vector<std::shared_ptr<hold>>;
 /// So many releases are started in a turn, which leaves time for others.
 constexpr std::size_t max_releasing = 256;
 
-/// How long to wait before nodes that did not confirm a release are asked again.
+/// How long to wait before nodes that did not answer a release are asked again.
 constexpr milliseconds repeat_interval = 100ms;
 
 /// How often to look whether the nodes have answered the releases.
 constexpr milliseconds time_to_answer = 2ms;
 
-/// Releases all of `held`, and keeps those that no quorum confirmed. The nodes have until
+/// Releases all of `held`, and keeps those that no quorum answered. The nodes have until
 /// `give_up`: what they have been asked for, they need not be asked for again.
 task<error_code> release_all(client_impl& client, hold_list& held, time_point give_up)
 {
-    hold_list unconfirmed;
+    hold_list unanswered;
     std::vector<release_round_ptr> asked;
     for (const auto& each : held)
     {
@@ -47,10 +47,10 @@ task<error_code> release_all(client_impl& client, hold_list& held, time_point gi
     {
         if (const error_code ec = co_await client.life.until_confirmed(*asked[i]))
             co_return ec;
-        if (!asked[i]->confirmations().confirmed())
-            unconfirmed.push_back(held[i]);
+        if (!asked[i]->confirmations().answered())
+            unanswered.push_back(held[i]);
     }
-    held = std::move(unconfirmed);
+    held = std::move(unanswered);
     co_return error_code();
 }
 
@@ -67,7 +67,8 @@ task<error_code> end_all(client_impl& client, hold_list& ended)
             if (const error_code ec = co_await client.life.let_others_run())
                 co_return ec;
         }
-        if (each->state()->give_back_unattended() && each->begin_release())
+        const bool in_grace = each->in_grace_at(client.now());
+        if (!in_grace && each->state()->give_back_unattended() && each->begin_release())
         {
             client.events.given_back();
             client.holds.remove(*each);

@@ -74,7 +74,7 @@ task<result<vote_round_ptr>> ask(
         const auto asked = client.rounds.make_vote(
             {.what = verb::extend,
              .attempt = held->granted_by().attempt(),
-             .ttl = ttl,
+             .ttl = ttl + held->grace(),
              .announced = held->announced}
         );
         asked->occupy(std::move(now_taken));
@@ -113,7 +113,8 @@ error_code settle(hold& held, const vote_round& asked, milliseconds ttl, core::i
         client.holds.revoke(held);
     // The quorum must have been seen before the old deadline: after it the lease had expired, and
     // an expired lease is never revived.
-    const auto until = core::valid_until(asked.started(), ttl, client.config.clock_drift);
+    const auto until =
+        core::valid_until(asked.started(), ttl, client.config.clock_drift, held.grace());
     if (!outcome && held.state()->extend(now, until))
         return held.revoked() ? error::revoked : error_code();
     // Without a majority it is over, whatever the deadline says. A minority may still have the key:
@@ -146,7 +147,7 @@ error_code why_not(const hold& held, milliseconds ttl)
 task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl, place taken, time_point limit)
 {
     client_impl& client = *held->client();
-    if (const auto problem = problem_of_ttl(client.config, ttl); !problem.empty())
+    if (const auto problem = problem_of_ttl(client.config, ttl, held->grace()); !problem.empty())
     {
         client.events.problem(log_level::error, "extend", held->resource(), problem);
         co_return error::invalid_argument;

@@ -25,9 +25,9 @@ void end_in_background(std::shared_ptr<share> leaving, Then then) noexcept
     enter(client.loop.strand, [leaving = std::move(leaving), ended, then]() {
         hold& held = *leaving->held();
         if (ended == core::lease_end::hold)
-            then(held);
-        else
-            held.on_lease_end();
+            return then(held);
+        held.stays_in_grace = held.stays_in_grace || leaving->is_in_grace();
+        held.on_lease_end();
     });
 }
 
@@ -57,9 +57,9 @@ hold::hold(
       limit_(core::shifted(granted_by.started(), wanted().options.hold_max)),
       state_(valid_until)
 {
-    longest_ttl = wanted().options.ttl;
+    longest_ttl = wanted().options.ttl + grace();
     if (wanted().options.auto_extend)
-        extended_by = longest_ttl;
+        extended_by = wanted().options.ttl;
 }
 
 void hold::on_admitted(place taken)
@@ -95,7 +95,7 @@ void hold::announce(const note& text, std::uint64_t now)
 
 void hold::begin_extension(milliseconds ttl) noexcept
 {
-    longest_ttl = std::max(longest_ttl, ttl);
+    longest_ttl = std::max(longest_ttl, ttl + grace());
     extension_tried = true;
 }
 
@@ -114,15 +114,21 @@ lease share::make_lease(std::shared_ptr<share> of) noexcept
 core::lease_end share::end() noexcept
 {
     const auto state = hold_->state();
+    const bool stays = hold_->grace() > milliseconds(0) || state->at_least() > milliseconds(0);
     std::optional<core::instant> now;
-    if (part_.attending > 0)
+    if (part_.attending > 0 || stays)
         now = hold_->client()->now();
     return state->leave(part_, now);
 }
 
 void share::release_in_background(std::shared_ptr<share> leaving) noexcept
 {
-    end_in_background(std::move(leaving), [](hold& held) { held.client()->holds.give_back(held); });
+    end_in_background(std::move(leaving), [](hold& held) {
+        if (held.grace() > milliseconds(0) && !held.state()->was_given_back())
+            held.client()->holds.remove(held);
+        else
+            held.client()->holds.give_back(held);
+    });
 }
 
 void share::abandon(std::shared_ptr<share> leaving) noexcept

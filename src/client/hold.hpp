@@ -50,8 +50,9 @@ struct upkeep : boost::intrusive::set_base_hook<>
     core::nanoseconds look_at{0};  ///< When to look at it next, by the time of `holds`.
     core::extension_schedule schedule;
     milliseconds extended_by{0};   ///< The ttl of an automatic extension. Zero: there is none.
-    milliseconds longest_ttl{0};   ///< The longest asked for: the keys may live that long.
+    milliseconds longest_ttl{0};   ///< The longest asked for, with the grace: of the keys.
     bool extension_tried = false;  ///< So keys may outlive the deadline.
+    bool stays_in_grace = false;   ///< A lease was dropped that was lost.
     bool extending = false;        ///< An automatic extension is under way, or waits for room.
     bool at_limit = false;         ///< `hold_max` lets no further extension be.
 
@@ -87,6 +88,7 @@ public:
     [[nodiscard]] const std::shared_ptr<client_impl>& client() const noexcept { return client_; }
     [[nodiscard]] const demand& wanted() const noexcept { return *granted_by_->attempt()->of; }
     [[nodiscard]] std::string_view resource() const noexcept { return wanted().resource(); }
+    [[nodiscard]] milliseconds grace() const noexcept { return wanted().options.grace; }
     [[nodiscard]] fencing_token fence() const noexcept { return granted_by_->attempt()->token; }
     [[nodiscard]] vote_round& granted_by() const noexcept { return *granted_by_; }
 
@@ -104,6 +106,12 @@ public:
     [[nodiscard]] bool over_at(core::instant now) const noexcept { return state()->over_at(now); }
     [[nodiscard]] bool lost_at(core::instant now) const noexcept { return state()->lost_at(now); }
     [[nodiscard]] bool revoked() const noexcept { return state()->revoked(); }
+
+    /// Whether its keys are to stay until their grace ends, unless its owner releases it.
+    [[nodiscard]] bool in_grace_at(core::instant now) const noexcept
+    {
+        return grace() > milliseconds(0) && lost_at(now);
+    }
 
     /// Why the hold ended. Empty: it lives, or was given back.
     [[nodiscard]] error_code loss() const noexcept { return to_error(state()->end()); }
@@ -192,6 +200,13 @@ public:
     [[nodiscard]] bool lost_at(core::instant now) const noexcept
     {
         return hold_->state()->lost_at(now, part_);
+    }
+
+    /// Whether it was lost when it ended, and the keys are to stay for a while.
+    [[nodiscard]] bool is_in_grace() const noexcept
+    {
+        const auto locked = hold_->state();
+        return hold_->grace() > milliseconds(0) && part_.ended && part_.was_lost;
     }
 
     /// Ends the lease, and the hold with the last one.

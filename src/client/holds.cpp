@@ -99,8 +99,10 @@ void holds::lose(hold& held, core::hold_end why)
         events_.lost(held);
     // A node that was not reached yet need not hear of it any more.
     held.granted_by().abandon();
-    // Keys expire soon after the deadline, unless an extension has reached some nodes.
-    if (first && held.extension_tried && life_.connected() && held.begin_release())
+    // Keys expire soon after the deadline, unless an extension has reached some nodes. With a grace
+    // they are to stay.
+    const bool may_last = held.extension_tried && held.grace() == milliseconds(0);
+    if (first && may_last && life_.connected() && held.begin_release())
         release(held);
     remove(held);
 }
@@ -121,7 +123,9 @@ void holds::revoke(hold& held)
 release_round_ptr holds::give_back(hold& held)
 {
     const auto kept = remove(held);
-    if (!life_.connected() || !held.begin_release())
+    // What one lease has lost, the release of another does not end.
+    const bool stays = held.stays_in_grace && !held.state()->was_given_back();
+    if (stays || !life_.connected() || !held.begin_release())
         return nullptr;
     events_.given_back();
     return release(held);
@@ -134,7 +138,7 @@ release_round_ptr holds::release(const hold& ended)
     const std::size_t denials = granted_by.tally().denied() + granted_by.unanswered();
     const bool next_waits = rounds_.queues() && lines_.head_of(ended.resource());
     const core::queue_move move = ended.queued().at_release(denials, next_waits);
-    return rounds_.release(granted_by, ended.longest_ttl, move);
+    return rounds_.release(granted_by, ended.longest_ttl, move, ended.state()->to_keep());
 }
 
 void holds::extend_by(hold& held, milliseconds ttl)

@@ -1,5 +1,6 @@
 #include "client/acquisition.hpp"
 #include "client/operations.hpp"
+#include "client/validate.hpp"
 #include "core/validity.hpp"
 
 #include <string>
@@ -28,6 +29,12 @@ task<error_code> join(acquisition& acquiring, std::shared_ptr<hold> held)
         co_return error::invalid_argument;
     }
 
+    const auto problem = problem_of_ttl(client.config, options.ttl, held->grace());
+    if (!problem.empty())
+    {
+        acquiring.explain(problem);
+        co_return error::invalid_argument;
+    }
     acquiring.corrected = false;  // That was about another round.
     const core::instant now = client.now();
     const auto joined = share::join(held, options.ttl, now);
@@ -36,7 +43,8 @@ task<error_code> join(acquisition& acquiring, std::shared_ptr<hold> held)
 
     // From here on the lease leaves again, if it is not handed out.
     lease mine = share::make_lease(joined);
-    const auto wanted = core::valid_until(now, options.ttl, client.config.clock_drift);
+    const auto wanted =
+        core::valid_until(now, options.ttl, client.config.clock_drift, held->grace());
     if (core::remaining(now, held->valid_until()) < core::remaining(now, wanted))
     {
         const time_point limit = acquiring.end_of_places();

@@ -158,6 +158,7 @@ void check(const lead_options& options)
     wanted.wait = candidacy;
     wanted.hold_max = options.hold_max;
     wanted.stop_before = options.stop_before;
+    wanted.grace = options.grace;
     wanted.note = options.note;
     return wanted;
 }

@@ -5,10 +5,12 @@
 #include <redlock/holding.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/note.hpp>
+#include <redlock/release_outcome.hpp>
 #include <redlock/revocation.hpp>
 
 #include "client/client_impl.hpp"
 #include "client/hold.hpp"
+#include "core/release_count.hpp"
 #include "loop/task.hpp"
 
 #include <memory>
@@ -71,6 +73,16 @@ class observation;
     std::shared_ptr<const demand> about,
     fencing_token token
 );
+
+/// Deletes what releases have kept of a resource.
+/// @param about An acquisition of it that is never made.
+[[nodiscard]] task<result<release_outcome>> free_kept(
+    std::shared_ptr<client_impl> self,
+    std::shared_ptr<const demand> about
+);
+
+/// What the nodes said to a release.
+[[nodiscard]] release_outcome outcome_of(const core::release_count& count) noexcept;
 
 /// Waits for a quorum to be ready, for a moment, as long as a node is still connecting for the
 /// first time.

@@ -258,7 +258,7 @@ void open_releases::remove(release_round& answered)
 }
 
 release_round::release_round(subject of, turn& end_of_turn)
-    : round(std::move(of), end_of_turn), confirmations_(node_count())
+    : round(std::move(of), end_of_turn), confirmations_(node_count(), what() == verb::keep)
 {
 }
 

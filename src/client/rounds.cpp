@@ -108,13 +108,22 @@ vote_round_ptr rounds::ask_the_absent(std::shared_ptr<const attempt> tried)
     return asked;
 }
 
-release_round_ptr rounds::release(vote_round& left_behind, milliseconds ttl, core::queue_move move)
+release_round_ptr rounds::release(
+    vote_round& left_behind,
+    milliseconds ttl,
+    core::queue_move move,
+    milliseconds at_least
+)
 {
     left_behind.abandon();
     queue_entry entry = left_behind.entry();
     entry.move = move;
     const auto asked = make<release_round>(
-        {.what = verb::release, .attempt = left_behind.attempt(), .ttl = ttl, .entry = entry}
+        {.what = at_least > milliseconds(0) ? verb::keep : verb::release,
+         .attempt = left_behind.attempt(),
+         .ttl = ttl,
+         .entry = entry,
+         .at_least = at_least}
     );
     releases_.add(*asked);
     last_key_ends_ = std::max(last_key_ends_, core::shifted(asked->started(), ttl).steady);
@@ -122,6 +131,13 @@ release_round_ptr rounds::release(vote_round& left_behind, milliseconds ttl, cor
     // client that leaves the queues has a place where it was denied.
     const bool leaves = move == core::queue_move::leave;
     put_to(leaves ? left_behind.sent() : left_behind.touched(), asked);
+    return asked;
+}
+
+release_round_ptr rounds::free(std::shared_ptr<const attempt> latest)
+{
+    const auto asked = make<release_round>({.what = verb::free, .attempt = std::move(latest)});
+    put_to_all(asked);
     return asked;
 }
 

@@ -66,11 +66,21 @@ public:
     [[nodiscard]] vote_round_ptr ask_the_absent(std::shared_ptr<const attempt> tried);
 
     /// Starts to release what an attempt may have left behind, on every node that was sent it.
-    /// `ttl`: how long its keys may live from now.
-    release_round_ptr release(vote_round& left_behind, milliseconds ttl, core::queue_move move);
+    /// @param ttl How long its keys may live from now.
+    /// @param at_least Nodes keep the resource for so long after the token of the attempt. Zero:
+    /// they do not.
+    release_round_ptr release(
+        vote_round& left_behind,
+        milliseconds ttl,
+        core::queue_move move,
+        milliseconds at_least = milliseconds(0)
+    );
 
     /// Lets the round wait for answers until then, in place of a node timeout.
     void set_deadline(round& asked, time_point until);
+
+    /// Asks the nodes to delete what the release of a hold has kept, or that of an earlier one.
+    [[nodiscard]] release_round_ptr free(std::shared_ptr<const attempt> latest);
 
     /// Asks the nodes that denied `lost` how long the holder has left.
     [[nodiscard]] whole_round_ptr ask_holders(const vote_round& lost);

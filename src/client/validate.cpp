@@ -183,8 +183,10 @@ void validate(const client_config& config)
     }
 }
 
-std::string problem_of_ttl(const client_config& config, milliseconds ttl)
+std::string problem_of_ttl(const client_config& config, milliseconds ttl, milliseconds grace)
 {
+    using namespace std::chrono_literals;
+
     const bool guarded = config.mode == mode::guarded;
     const milliseconds highest = guarded ? config.ttl_max : core::max_ttl;
     if (ttl < core::min_ttl || ttl > highest)
@@ -197,6 +199,20 @@ std::string problem_of_ttl(const client_config& config, milliseconds ttl)
         return "ttl is " + in_ms(ttl) +
                ", must be longer than node_timeout of the client, which is " +
                in_ms(config.node_timeout);
+    }
+    // A quarantine covers no more.
+    if (grace > highest - ttl)
+    {
+        return "ttl and grace are " + in_ms(ttl) + " and " + in_ms(grace) +
+               ", must be together at most " + in_ms(highest) + ", which is ttl_max of the client";
+    }
+    // A quarter of the ttl leaves an automatic extension its time.
+    const auto drift =
+        std::chrono::ceil<milliseconds>(core::clock_drift(ttl + grace, config.clock_drift));
+    if (grace > 0ms && drift > ttl / 4)
+    {
+        return "the clock drift of ttl and grace, " + in_ms(ttl) + " and " + in_ms(grace) +
+               ", is " + in_ms(drift) + ", must be at most a quarter of the ttl";
     }
     return {};
 }
@@ -230,14 +246,23 @@ std::string problem_of_acquisition(const client_config& config, const demand& wa
         return "note needs guarded mode, and the client is in plain mode";
     if (options.hold_max < 1ms)
         return out_of_range("hold_max", options.hold_max, 1ms, forever);
-    if (std::string problem = problem_of_ttl(config, options.ttl); !problem.empty())
+    if (options.grace < 0ms)
+        return "grace is " + in_ms(options.grace) + ", must be 0 or more";
+    if (config.mode == mode::plain && options.grace > 0ms)
+        return "grace needs guarded mode, and the client is in plain mode";
+    if (options.at_least < 0ms || options.at_least > core::max_at_least)
+        return out_of_range("at_least", options.at_least, 0ms, core::max_at_least);
+    if (config.mode == mode::plain && options.at_least > 0ms)
+        return "at_least needs guarded mode, and the client is in plain mode";
+    if (std::string problem = problem_of_ttl(config, options.ttl, options.grace); !problem.empty())
         return problem;
-    const milliseconds longest =
-        core::longest_stop_before(options.ttl, config.node_timeout, config.clock_drift);
+    const milliseconds longest = core::longest_stop_before(
+        options.ttl, config.node_timeout, config.clock_drift, options.grace
+    );
     if (options.stop_before >= 0ms && options.stop_before <= longest)
         return {};
     return out_of_range("stop_before", options.stop_before, 0ms, longest) +
-           ", which is 2/3 ttl less the clock drift and two node_timeouts";
+           ", which is 2/3 ttl less the clock drift of ttl and grace and two node_timeouts";
 }
 
 }  // namespace redlock::detail

@@ -14,7 +14,12 @@ void validate(const client_config& config);
 
 // What is wrong with an argument: its name, its value and the limit. Empty: nothing.
 
-[[nodiscard]] std::string problem_of_ttl(const client_config& config, milliseconds ttl);
+/// @param grace As of the acquisition.
+[[nodiscard]] std::string problem_of_ttl(
+    const client_config& config,
+    milliseconds ttl,
+    milliseconds grace = milliseconds(0)
+);
 [[nodiscard]] std::string problem_of_resource(const client_config& config, const demand& wanted);
 [[nodiscard]] std::string problem_of_acquisition(const client_config& config, const demand& wanted);
 

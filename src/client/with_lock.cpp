@@ -65,6 +65,12 @@ std::shared_ptr<const void> attend_body(const lease& held, const asio::any_io_ex
     return std::make_shared<attended_body>(share::of(held), *strand);
 }
 
+void keep_nothing(const lease& held) noexcept
+{
+    if (const auto& given = share::of(held))
+        given->held()->state()->keep_nothing();
+}
+
 std::shared_ptr<share> share_of(const lease& held) noexcept
 {
     return share::of(held);

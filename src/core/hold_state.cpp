@@ -32,6 +32,7 @@ lease_end hold_state::leave(lease_part& leaving, std::optional<instant> now) noe
     attending_ -= std::exchange(leaving.attending, 0);
     if (--leases_ > 0)
         return lease_end::lease;
+    left_too_late_ = leaving.was_lost;
     static_cast<void>(finish(hold_end::given_back));
     return lease_end::hold;
 }

@@ -3,6 +3,7 @@
 
 #include "core/instant.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -67,7 +68,7 @@ public:
     [[nodiscard]] bool join(instant now) noexcept;
 
     /// Ends a lease, and gives the hold back with the last one.
-    /// @param now Needed only if something attends to the lease: reading the clock takes time.
+    /// @param now Needed only if it matters whether it is lost: reading the clock takes time.
     [[nodiscard]] lease_end leave(lease_part& leaving, std::optional<instant> now) noexcept;
 
     /// Something begins or ends to attend to a lease. Does nothing once that has ended.
@@ -83,6 +84,32 @@ public:
 
     /// From then on nobody joins it.
     [[nodiscard]] bool revoked() const noexcept { return revoked_; }
+
+    /// A lease is handed out whose resource is to stay taken for so long from the token on. The
+    /// longest counts.
+    void keep_for(milliseconds time) noexcept { at_least_ = std::max(at_least_, time); }
+
+    /// The only lease was of no use.
+    void keep_nothing() noexcept
+    {
+        if (leases_ == 1)
+            at_least_ = milliseconds(0);
+    }
+
+    [[nodiscard]] milliseconds at_least() const noexcept { return at_least_; }
+
+    /// What of that its release asks for. A hold that was lost has nothing left to keep, and a
+    /// minority of keys would only be in the way.
+    [[nodiscard]] milliseconds to_keep() const noexcept
+    {
+        return was_given_back() ? at_least_ : milliseconds(0);
+    }
+
+    /// Whether it was given back in time.
+    [[nodiscard]] bool was_given_back() const noexcept
+    {
+        return end_ == hold_end::given_back && !left_too_late_;
+    }
 
     /// Ends the hold. @return False if it had ended before.
     [[nodiscard]] bool finish(hold_end how) noexcept;
@@ -100,6 +127,8 @@ private:
     hold_end end_ = hold_end::none;
     bool expired_ = false;  ///< A call has seen the deadline pass.
     bool revoked_ = false;
+    milliseconds at_least_{0};
+    bool left_too_late_ = false;  ///< The last lease was lost when it left, as far as was asked.
     std::size_t leases_ = 0;
     std::size_t attending_ = 0;  ///< To any of its leases.
 };

@@ -10,6 +10,9 @@ namespace redlock::core {
 
 namespace {
 
+/// What is in place of the id. See guarded_keep.lua.
+constexpr std::string_view kept_id = "kept";
+
 /// Takes the first word from a text, with the blank behind it. Nothing: there is no blank.
 std::optional<std::string_view> take_word(std::string_view& from)
 {
@@ -45,7 +48,15 @@ hold_value read_hold_value(std::string_view text)
     const auto stamp = take_number(rest);
     if (!id || !token || *token == 0 || !client || !flags || !stamp || rest.size() > note::max_size)
         return alone;
-    return {*id, fencing_token::from_value(*token), *client, *flags == "1", *stamp, note(rest)};
+    hold_value read;
+    read.kept = *id == kept_id;
+    read.id = read.kept ? text.substr(0, text.find(' ', id->size() + 1)) : *id;
+    read.token = fencing_token::from_value(*token);
+    read.client = *client;
+    read.revoked = *flags == "1";
+    read.stamp = *stamp;
+    read.note = note(rest);
+    return read;
 }
 
 }  // namespace redlock::core

@@ -12,18 +12,22 @@ namespace redlock::core {
 /** The value of a lock key.
 
     "id token client flags stamp note", see ours.lua, or an id alone: that of plain mode, of an
-    older version, and whatever another library has written.
+    older version, and whatever another library has written. A release that keeps the resource, see
+    `acquire_options::at_least`, puts the word "kept" in place of the id.
 
-    guarded_acquire.lua writes it. guarded_extend.lua and guarded_revoke.lua change parts of it, and
-    the fake server does what they do. A further field goes before the note, which may have any
-    bytes, and makes values of before unreadable: they become an id alone.
+    guarded_acquire.lua writes it. guarded_extend.lua, guarded_revoke.lua and guarded_keep.lua
+    change parts of it, and the fake server does what they do. A further field goes before the note,
+    which may have any bytes, and makes values of before unreadable: they become an id alone.
 */
 struct hold_value
 {
-    std::string_view id{};      ///< Of the holder. A part of the text that was read.
+    /// Of the holder: a part of the text that was read. Of a kept resource with the token, for one
+    /// that is kept after another hold is another one.
+    std::string_view id{};
     fencing_token token{};      ///< Empty: an id alone.
     std::string_view client{};  ///< Its name in queues, "-" if it polls. A part of the text too.
     bool revoked = false;
+    bool kept = false;        ///< The hold has been released.
     std::uint64_t stamp = 0;  ///< Of the note.
     redlock::note note{};
 };

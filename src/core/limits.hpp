@@ -21,6 +21,7 @@ inline constexpr std::size_t max_nodes = 15;
 inline constexpr double max_clock_drift = 0.5;
 inline constexpr milliseconds min_ttl = 10ms;
 inline constexpr milliseconds max_ttl = 24h;
+inline constexpr milliseconds max_at_least = 24h;
 inline constexpr milliseconds min_clock_window = 1ms;
 inline constexpr milliseconds max_clock_window = 1min;
 inline constexpr milliseconds min_fence_ttl = 1min;
@@ -62,15 +63,16 @@ inline constexpr std::string_view reserved_prefix = "redlock:";
 
 /// The highest `stop_before`. An extension that is sent after a third of the ttl has been repeated
 /// once by then.
-/// @param ttl A valid one.
+/// @param ttl A valid one. So is `grace`.
 [[nodiscard]] constexpr milliseconds longest_stop_before(
     milliseconds ttl,
     milliseconds node_timeout,
-    double drift_rate
+    double drift_rate,
+    milliseconds grace = milliseconds(0)
 ) noexcept
 {
     const nanoseconds longest =
-        to_nanoseconds(ttl) * 2 / 3 - clock_drift(ttl, drift_rate) - 2 * node_timeout;
+        to_nanoseconds(ttl) * 2 / 3 - clock_drift(ttl + grace, drift_rate) - 2 * node_timeout;
     return std::max(std::chrono::floor<milliseconds>(longest), 0ms);
 }
 

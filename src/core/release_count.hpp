@@ -12,12 +12,16 @@ namespace redlock::core {
 /** Counts what the nodes answered to a release.
 
     Granted means that our key was deleted, denied that it was not there. Both confirm that the
-    node does not hold the resource for us any more.
+    node does not hold the resource for us any more. A release that keeps the resource needs nodes
+    that had the key: granted means that they keep it.
 */
 class release_count
 {
 public:
-    explicit release_count(std::size_t node_count) noexcept : node_count_(node_count) {}
+    explicit release_count(std::size_t node_count, bool keeps = false) noexcept
+        : node_count_(node_count), keeps_(keeps)
+    {
+    }
 
     /// Counts one node's answer. Call it at most once for each node.
     void on_vote(vote value) noexcept
@@ -31,23 +35,31 @@ public:
         }
     }
 
-    /// Whether a quorum does not hold the resource for us any more.
-    [[nodiscard]] bool confirmed() const noexcept
+    /// Whether a quorum has answered, and so does not hold the resource for us any more.
+    [[nodiscard]] bool answered() const noexcept
     {
         return deleted_ + absent_ >= quorum_size(node_count_);
+    }
+
+    /// Whether a quorum has done what it was asked for.
+    [[nodiscard]] bool confirmed() const noexcept
+    {
+        return keeps_ ? deleted_ >= quorum_size(node_count_) : answered();
     }
 
     /// Whether waiting for more answers is pointless.
     [[nodiscard]] bool decided() const noexcept
     {
-        return confirmed() || unknown_ > spare_nodes(node_count_);
+        const std::size_t failed = unknown_ + (keeps_ ? absent_ : 0);
+        return confirmed() || failed > spare_nodes(node_count_);
     }
 
-    /// Whether our key was found and deleted anywhere.
+    /// Whether our key was found anywhere.
     [[nodiscard]] bool any_deleted() const noexcept { return deleted_ > 0; }
 
 private:
     std::size_t node_count_;
+    bool keeps_;
     std::size_t deleted_ = 0;
     std::size_t absent_ = 0;
     std::size_t unknown_ = 0;

@@ -21,10 +21,17 @@ namespace redlock::core {
 
     The elapsed time needs no term of its own: the deadline counts from before the first send, so
     every delay since then has shortened what is left.
+
+    @param grace For how long the keys outlive the lease. The nodes count that as well.
 */
-[[nodiscard]] constexpr instant valid_until(instant started, milliseconds ttl, double rate) noexcept
+[[nodiscard]] constexpr instant valid_until(
+    instant started,
+    milliseconds ttl,
+    double rate,
+    milliseconds grace = milliseconds(0)
+) noexcept
 {
-    return shifted(started, to_nanoseconds(ttl) - clock_drift(ttl, rate));
+    return shifted(started, to_nanoseconds(ttl) - clock_drift(ttl + grace, rate));
 }
 
 }  // namespace redlock::core

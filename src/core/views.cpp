@@ -55,7 +55,7 @@ void show_holder(joint_view& in, candidate holder, std::size_t quorum)
     std::ranges::sort(holder.remaining, std::greater());
     in.holder = holder.said.id;
     redlock::holding& shown = in.shown;
-    shown.state = holding_state::held;
+    shown.state = holder.said.kept ? holding_state::kept : holding_state::held;
     shown.note = holder.said.note;
     shown.token = holder.said.token;
     shown.revoked = holder.revoked;

@@ -41,9 +41,11 @@ enum class verb : std::uint8_t
     leave,    ///< Leave the queue of the key, and what is reserved there to the next. Granted.
     inspect,  ///< Tell the value of the key, what it has left and who waits. Granted.
     revoke,   ///< Mark a hold as not to be extended. Granted, with `reply::held_for`, or denied.
+    keep,     ///< Release the key, but keep it until a time. Granted: kept, or past that time.
+    free,     ///< Delete the key if it is only kept, and no later hold's. Granted or denied.
 };
 
-inline constexpr std::size_t verb_count = 8;
+inline constexpr std::size_t verb_count = 10;
 
 /// The unique value of one round: 20 random bytes in hexadecimal.
 using attempt_id = std::array<char, 40>;
@@ -119,6 +121,7 @@ struct wording
     std::uint64_t stamp = 0;
 
     queue_entry entry{};
+    milliseconds at_least{0};  ///< From the token on. Only to keep.
 
     /// What an extension announces. Null: nothing.
     std::shared_ptr<const announcement> announced{};
@@ -272,7 +275,8 @@ public:
 
         @return Nothing if the answer will come through `question::on_reply`, exactly once. A reply
         if the node cannot take the question: then it was never sent and nothing else will come.
-        A release is the exception: the node keeps it and sends it once it is connected again.
+        A release is the exception, whether it keeps the resource or not: the node keeps it and
+        sends it once it is connected again.
     */
     [[nodiscard]] virtual std::optional<reply> ask(question_ptr asked) = 0;
 

@@ -41,6 +41,11 @@ void ttl(request& to, const question& asked, const guard*)
     to.add(asked.ttl());
 }
 
+void at_least(request& to, const question& asked, const guard*)
+{
+    to.add(asked.says().at_least);
+}
+
 void queue_name(request& to, const question&, const guard* guarded)
 {
     to.add(guarded->queue_name);
@@ -384,6 +389,22 @@ constexpr std::array<verb_rules, verb_count> table{{
              .arguments = {stamp, token},
              .read = read_revocation},
     },
+    {
+        .name = "keep",
+        .outlives_link = true,
+        .plain = {},
+        .guarded =
+            {.script = guarded_keep_script.text,
+             .arguments = {id, token},
+             .shared = {place_to_keep, at_least},
+             .read = read_comparison},
+    },
+    {
+        .name = "free",
+        .plain = {},
+        .guarded =
+            {.script = guarded_free_script.text, .arguments = {token}, .read = read_comparison},
+    },
 }};
 
 }  // namespace
@@ -391,12 +412,14 @@ constexpr std::array<verb_rules, verb_count> table{{
 const std::array<verb, verb_count> write_order{
     verb::extend,
     verb::release,
+    verb::keep,
     verb::leave,
     verb::acquire,
     verb::holder,
     verb::track,
     verb::inspect,  // What changes after a view has been tracked before it.
     verb::revoke,
+    verb::free,
 };
 
 const verb_rules& rules_of(verb what) noexcept

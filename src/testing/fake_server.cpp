@@ -172,7 +172,7 @@ public:
         const std::string value = on_.store.whole_value(key_, now_);
         const core::hold_value holder = core::read_hold_value(value);
         const milliseconds left = on_.store.remaining(key_, now_);
-        const bool marks = holder.token.value() == token && token != 0;
+        const bool marks = holder.token.value() == token && token != 0 && !holder.kept;
         if (marks)
             on_.revoke(key_, now_);
         else if (left > 0ms && !holder.token)
@@ -186,6 +186,41 @@ public:
         reply answer = refusal(vote::granted, marks ? reason::none : reason::gone);
         answer.held_for = std::max(marks ? left : 0ms, quarantine_left());
         return answer;
+    }
+
+    reply keep_guarded()
+    {
+        const std::string value = on_.store.whole_value(key_, now_);
+        const core::hold_value holder = core::read_hold_value(value);
+        const std::uint64_t token = asked_.attempt()->token.value();
+        const std::chrono::microseconds until = microseconds_of(token) + asked_.says().at_least;
+        if (holder.kept && holder.token.value() == token)
+            return granted;
+        if (!ours() || until <= clock())
+            return release_guarded();
+        const auto left = std::chrono::ceil<milliseconds>(until - clock());
+        const std::string id = "kept " + std::to_string(token);
+        on_.store.put(key_, id, left, now_, false, value.substr(value.find(' ', id_.size() + 1)));
+        on_.tell_change(key_, client_);
+        if (asked_.entry().move == core::queue_move::keep)
+            enter_queue();
+        else if (asked_.entry().move == core::queue_move::leave)
+            leave_queue();
+        tell_next(left);
+        return granted;
+    }
+
+    reply free_guarded()
+    {
+        const std::string value = on_.store.whole_value(key_, now_);
+        const core::hold_value holder = core::read_hold_value(value);
+        if (!holder.kept || holder.token > asked_.attempt()->token)
+            return {vote::denied, reason::gone};
+        on_.store.erase(key_);
+        on_.tell_change(key_, client_);
+        if (on_.queues.flagged.erase(key_) == 1)
+            wake_next();
+        return granted;
     }
 
     reply release_guarded()
@@ -340,12 +375,18 @@ private:
                                            : std::max(on_.queues.reservation, far->second);
             on_.queues.reserved[key_] = {first, now_ + lasts};
             on_.queues.flagged.insert(key_);
-            if (queue.empty())
-                return;
-            if (const auto next = on_.queues.channels[queue.front().client].lock())
-                next->tells_next(key_, lasts);
-            return;
+            return tell_next(lasts);
         }
+    }
+
+    /// Tells the first of the queue for how long another has the resource.
+    void tell_next(milliseconds lasts)
+    {
+        const auto& queue = on_.queues.waiting[key_];
+        if (queue.empty())
+            return;
+        if (const auto next = on_.queues.channels[queue.front().client].lock())
+            next->tells_next(key_, lasts);
     }
 
     fake_server& on_;
@@ -373,6 +414,8 @@ constexpr std::array<verb_row, detail::verb_count> table{{
     {verb::leave, &command::leave, &command::leave},
     {verb::inspect, &command::inspect, &command::inspect_guarded},
     {verb::revoke, &command::revoke_guarded, &command::revoke_guarded},
+    {verb::keep, &command::keep_guarded, &command::keep_guarded},
+    {verb::free, &command::free_guarded, &command::free_guarded},
 }};
 
 }  // namespace
@@ -445,7 +488,7 @@ void fake_server::revoke(const std::string& key, nanoseconds now)
 {
     const std::string value = store.whole_value(key, now);
     core::hold_value holder = core::read_hold_value(value);
-    if (!holder.token)
+    if (!holder.token || holder.kept)
         return;
     holder.revoked = true;
     store.say(key, said_by_holder(holder));

@@ -8,9 +8,15 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <deque>
 #include <filesystem>
+#include <iterator>
+#include <set>
 #include <string>
+#include <vector>
 
+#include "support/eventually.hpp"
 #include "support/needs.hpp"
 
 using namespace redlock::test;
@@ -82,6 +88,31 @@ BOOST_FIXTURE_TEST_CASE(lost_lease_stops_when_the_nodes_are_silent, example_node
     BOOST_TEST(
         lost_lease.has_said("the last extension: " + message_of(redlock::error::quorum_unreachable))
     );
+}
+
+BOOST_FIXTURE_TEST_CASE(periodic_job_runs_once_in_each_period_on_three_machines, example_nodes)
+{
+    std::deque<program> machines;
+    for (int i = 0; i < 3; ++i)
+    {
+        const std::vector<std::string> arguments{list_of(nodes), "2"};
+        machines.emplace_back("redlock_periodic_job", arguments);
+    }
+    std::set<std::uint64_t> tokens;
+    const auto count_reports = [&] {
+        tokens.clear();
+        for (const program& each : machines)
+        {
+            const std::string output = each.output();
+            for (std::size_t at = 0; (at = output.find("report ", at)) != output.npos; ++at)
+                tokens.insert(number_after("report ", output.substr(at)));
+        }
+        return tokens.size();
+    };
+    BOOST_TEST(eventually([&] { return count_reports() >= 4; }, 20s));
+    // The period is 2 s, and a token is a time in microseconds.
+    for (auto next = std::next(tokens.begin()); next != tokens.end(); ++next)
+        BOOST_TEST((*next - *std::prev(next) > 1'800'000 && *next - *std::prev(next) < 2'500'000));
 }
 
 BOOST_FIXTURE_TEST_CASE(callbacks_ships_and_releases, example_nodes)

@@ -92,10 +92,14 @@ detail::question_ptr take_question(byte_source& from, verb what, bool guarded, s
     };
     if (guarded && from.take_bool())
     {
-        const bool leaves = what == verb::release && from.take_bool();
+        const bool releases = what == verb::release || what == verb::keep;
+        const bool leaves = releases && from.take_bool();
         says.entry.move = leaves ? queue_move::leave : queue_move::keep;
         says.entry.arrival = from.take_bool() ? stamp : from.take<std::uint64_t>();
     }
+    if (what == verb::keep)
+        says.at_least =
+            redlock::milliseconds(from.take_bool() ? 60'000 : from.take<std::uint32_t>());
     if (guarded && what == verb::extend && from.take_bool())
         says.announced = std::make_shared<detail::announcement>(
             detail::announcement{take_note(from), from.take<std::uint64_t>()}
@@ -140,9 +144,9 @@ words own_arguments(const detail::question& asked, const detail::guard* guarded)
     if (what == verb::inspect)
         return guarded ? words{std::to_string(asked.stamp())} : words();
     words made;
-    if (what != verb::revoke)
+    if (what != verb::revoke && what != verb::free)
         made.emplace_back(asked.id());
-    if (guarded && what != verb::release)
+    if (guarded && what != verb::release && what != verb::keep && what != verb::free)
         made.push_back(std::to_string(asked.stamp()));
     if (guarded && what != verb::acquire)
         made.push_back(std::to_string(asked.attempt()->token.value()));
@@ -155,13 +159,15 @@ words shared_arguments(const detail::question& asked, const detail::guard* guard
     const verb what = asked.what();
     if (what == verb::leave)
         return {guarded->queue_name};
-    if (what == verb::inspect || what == verb::revoke)
+    if (what == verb::inspect || what == verb::revoke || what == verb::free)
         return {};
     words made;
-    if (what != verb::release)
+    if (what != verb::release && what != verb::keep)
         made.push_back(std::to_string(asked.ttl().count()));
     if (guarded && what != verb::extend)
         made.push_back(place_of(asked, guarded->queue_name));
+    if (what == verb::keep)
+        made.push_back(std::to_string(asked.says().at_least.count()));
     if (guarded && what == verb::acquire)
     {
         made.push_back(guarded->queue_name.empty() ? "-" : guarded->queue_name);
@@ -223,8 +229,8 @@ void check_questions(byte_source& from, const std::shared_ptr<const detail::guar
     constexpr std::size_t longest_list = 64;
 
     auto what = static_cast<verb>(from.below(detail::verb_count));
-    // Only guarded clients have places in queues, and tokens.
-    if ((what == verb::leave || what == verb::revoke) && !guarded)
+    // Some are only for guarded clients.
+    if (!guarded && !rules_of(what).plain.read)
         what = verb::release;
     const bool single_keys = from.take_bool();
     std::vector<detail::question_ptr> asked;
@@ -233,8 +239,8 @@ void check_questions(byte_source& from, const std::shared_ptr<const detail::guar
     detail::command_encoder encoder(guarded, single_keys);
 
     const bool script = what == verb::extend || what == verb::release || what == verb::leave ||
-                        what == verb::inspect || what == verb::revoke ||
-                        (what == verb::acquire && guarded);
+                        what == verb::inspect || what == verb::revoke || what == verb::keep ||
+                        what == verb::free || (what == verb::acquire && guarded);
     const std::size_t step = script && !single_keys ? longest_list : 1;
     std::vector<words> expected;
     for (std::size_t at = 0; at < asked.size(); at += step)

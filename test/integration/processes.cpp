@@ -16,7 +16,6 @@
 #include <deque>
 #include <exception>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -24,14 +23,13 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/client_runner.hpp"
 #include "support/eventually.hpp"
 #include "support/loop.hpp"
 #include "support/needs.hpp"
+#include "support/other_process.hpp"
 #include "support/posix.hpp"
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
@@ -44,105 +42,6 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr const char* resource = "orders:42";
-
-/// A copy of this process. Made before the test has any thread, and any client but those that are
-/// to be copied. Killed with the object.
-class other_process
-{
-public:
-    /// @param body Runs in the other process, with what it may write to us.
-    /// @param copied A context that both processes go on with. Null: there is none.
-    explicit other_process(
-        const std::function<void(int output)>& body,
-        asio::io_context* copied = nullptr
-    )
-    {
-        int ends[2];
-        if (::pipe2(ends, O_CLOEXEC) != 0)
-            throw_errno("pipe2");
-        input_ = descriptor(ends[0]);
-        const descriptor output(ends[1]);
-        if (copied)
-            copied->notify_fork(asio::execution_context::fork_prepare);
-        pid_ = ::fork();
-        if (pid_ < 0)
-            throw_errno("fork");
-        if (copied)
-        {
-            copied->notify_fork(
-                pid_ == 0 ? asio::execution_context::fork_child
-                          : asio::execution_context::fork_parent
-            );
-        }
-        if (pid_ == 0)
-            become(body, output.get());
-    }
-
-    other_process(const other_process&) = delete;
-    other_process& operator=(const other_process&) = delete;
-    ~other_process() { kill(); }
-
-    void signal(int number) const { ::kill(pid_, number); }
-
-    void kill()
-    {
-        if (pid_ == 0)
-            return;
-        signal(SIGKILL);
-        wait();
-    }
-
-    /// Waits for its end. @return Its exit status, -1 if a signal ended it.
-    int wait()
-    {
-        int status = 0;
-        ::waitpid(std::exchange(pid_, 0), &status, 0);
-        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    }
-
-    [[nodiscard]] bool has_written() const
-    {
-        ::pollfd waiting{input_.get(), POLLIN, 0};
-        return ::poll(&waiting, 1, 0) == 1;
-    }
-
-    /// Reads what it wrote, waiting for it.
-    template <class T>
-    [[nodiscard]] T read() const
-    {
-        T value{};
-        wait_ready(input_.get(), POLLIN, deadline_clock::now() + 20s);
-        const auto got = ::read(input_.get(), &value, sizeof value);
-        BOOST_TEST_REQUIRE(got == static_cast<ssize_t>(sizeof value));
-        return value;
-    }
-
-    template <class T>
-    static void write(int output, const T& value)
-    {
-        if (::write(output, &value, sizeof value) != static_cast<ssize_t>(sizeof value))
-            ::_exit(3);
-    }
-
-private:
-    // Must not return into the tests, nor end what belongs to the parent.
-    [[noreturn]] static void become(const std::function<void(int)>& body, int output)
-    {
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        try
-        {
-            body(output);
-        }
-        catch (const std::exception&)
-        {
-            ::_exit(2);
-        }
-        ::_exit(0);
-    }
-
-    pid_t pid_ = 0;
-    descriptor input_;
-};
 
 /// When a lease ends, on a clock that all processes of a machine share.
 using deadline = std::chrono::steady_clock::time_point;

@@ -219,6 +219,26 @@ BOOST_AUTO_TEST_CASE(old_and_new_clients_exclude_each_other_and_their_tokens_inc
     BOOST_TEST(old.errors() == "");
 }
 
+BOOST_AUTO_TEST_CASE(an_old_client_respects_a_grace_and_what_is_kept)
+{
+    mixed_fixture on;
+    acquire_options options{.ttl = 10s, .wait = 10s, .grace = 10s, .at_least = 1s};
+    lease held = run(on.context, (*on.recent)->async_acquire(resource, options));
+    const auto acquired = std::chrono::steady_clock::now();
+    BOOST_TEST(on.servers[0].command({"PTTL", resource}) > "(integer) 19");
+    run(on.context, held.async_extend(10s));
+    BOOST_TEST(run(on.context, held.async_release()) == release_outcome::released);
+    BOOST_TEST(!on.old->acquire());
+    BOOST_TEST(on.old->release() == 0u);  // Of a lost round.
+    BOOST_TEST(eventually([&] { return on.old->acquire(); }));
+    BOOST_TEST((std::chrono::steady_clock::now() - acquired > 900ms));
+    BOOST_TEST(on.old->token() > held.fence().value());
+    BOOST_TEST(on.old->extend());
+    BOOST_TEST(!run(on.context, (*on.recent)->async_try_acquire(resource, patient)));
+    BOOST_TEST(on.old->release() >= 2u);
+    BOOST_TEST(on.old->errors() == "");
+}
+
 BOOST_AUTO_TEST_CASE(the_release_of_an_old_client_wakes_a_new_one)
 {
     mixed_fixture on;

@@ -28,8 +28,13 @@ public:
     [[nodiscard]] claim& operator*() const noexcept { return *of_; }
     [[nodiscard]] invariants::claim_ptr& kept() noexcept { return of_; }
 
+    /// A body under `with_lock`, which releases when that has ended or was cancelled.
+    void releases_with_its_end() { releases_ = true; }
+
     void end()
     {
+        if (releases_ && of_ && of_->in->alive())
+            rules_.end_grace(*of_);
         if (const auto ended = std::exchange(of_, nullptr))
             rules_.end(ended);
     }
@@ -37,6 +42,7 @@ public:
 private:
     invariants& rules_;
     invariants::claim_ptr of_;
+    bool releases_ = false;
 };
 
 }  // namespace
@@ -110,6 +116,10 @@ acquire_options actor::draw_options()
         options.owner = static_cast<redlock::owner>(1 + dice_.below(2));
     if (dice_.below(6) == 0)
         options.hold_max = dice_.between(1ms, 3 * in.ttl_max);
+    if (in.lingers && dice_.below(2) == 0)
+        options.grace = dice_.between(0ms, in.ttl_max - options.ttl);
+    if (in.lingers && dice_.below(2) == 0)
+        options.at_least = dice_.between(0ms, in.longest_at_least());
     return options;
 }
 
@@ -123,15 +133,18 @@ std::size_t actor::draw_steps()
     return sim_.plan_.cancels && dice_.below(3) == 0 ? 1 + dice_.below(40) : 0;
 }
 
-claim actor::make_claim(const redlock::lease& held, redlock::owner who) const
+claim actor::make_claim(const redlock::lease& held, const acquire_options& options) const
 {
     claim made;
     made.held = &held;
     made.in = by_.in.get();
     made.client = by_.index;
     made.resource = held.resource();
-    made.owner = who;
+    made.owner = options.owner;
     made.token = held.fence();
+    // Those who share a hold have the grace of the first one.
+    if (options.owner == redlock::owner::none)
+        made.grace = options.grace;
     return made;
 }
 
@@ -146,6 +159,8 @@ asio::awaitable<void> actor::acquire_and_use()
 
     if (sim_.plan_.guarded() && sim_.rules_->highest(resource) && dice_.below(8) == 0)
         co_await revoke(resource);
+    if (sim_.plan_.lingers && dice_.below(12) == 0)
+        co_await free(resource);
     const fencing_token before = sim_.rules_->highest(resource);
     auto asking = dice_.below(3) == 0 ? by_.locks->async_try_acquire(resource, options)
                                       : by_.locks->async_acquire(resource, options);
@@ -155,7 +170,7 @@ asio::awaitable<void> actor::acquire_and_use()
     if (!held || !by_.in->alive())
         co_return;
 
-    claim_guard mine(*sim_.rules_, sim_.rules_->begin(make_claim(held, options.owner), before));
+    claim_guard mine(*sim_.rules_, sim_.rules_->begin(make_claim(held, options), before));
     std::shared_ptr<call<error_code>> lost;
     if (dice_.below(2) == 0)
     {
@@ -163,7 +178,7 @@ asio::awaitable<void> actor::acquire_and_use()
         sim_.rules_->set_wait_lost(*mine, lost);
     }
     co_await use(held, *mine);
-    co_await part_with(held, mine.kept());
+    co_await part_with(held, mine.kept(), options.at_least);
     if (lost)
         co_await completion(*lost);
 }
@@ -176,9 +191,9 @@ asio::awaitable<void> actor::use_with_lock()
     const auto body = [this, before, &options](redlock::lease& held) -> asio::awaitable<void> {
         if (!by_.in->alive())
             co_return;
-        claim_guard mine(*sim_.rules_, sim_.rules_->begin(make_claim(held, options.owner), before));
+        claim_guard mine(*sim_.rules_, sim_.rules_->begin(make_claim(held, options), before));
+        mine.releases_with_its_end();
         co_await use(held, *mine);
-        // with_lock releases now.
     };
     auto spawned = asio::co_spawn(
         *sim_.context_, redlock::with_lock(*by_.locks, resource, options, body), asio::deferred
@@ -280,8 +295,10 @@ asio::awaitable<void> actor::revoke(std::string resource)
 }
 
 /// Gives the lease back, drops it, or leaves it to its ttl.
-asio::awaitable<void> actor::part_with(redlock::lease& held, claim_ptr& mine)
+asio::awaitable<void> actor::part_with(redlock::lease& held, claim_ptr& mine, milliseconds at_least)
 {
+    const std::string resource = mine->resource;
+    const fencing_token token = mine->token;
     const auto end_claim = [this, &mine]() {
         if (const auto ended = std::exchange(mine, nullptr))
             sim_.rules_->end(ended);
@@ -307,12 +324,34 @@ asio::awaitable<void> actor::part_with(redlock::lease& held, claim_ptr& mine)
         end_claim();
         co_return;
     }
+    sim_.rules_->end_grace(*mine);
     end_claim();
     auto releasing = held.async_release();
     const auto released = launch(
         sim_.calls_, sim_.context_->get_executor(), "release", std::move(releasing), draw_steps()
     );
     co_await completion(*released);
+    // A node that forgets sits out a quarantine, which covers `ttl_max` from now on.
+    const auto& [failure, outcome] = released->outcome;
+    const auto until =
+        std::chrono::microseconds(static_cast<std::int64_t>(token.value())) + at_least;
+    const bool is_covered = at_least + sim_.plan_.clock_window <= sim_.plan_.ttl_max;
+    if (at_least > 0ms && is_covered && !failure && outcome == release_outcome::released)
+        sim_.rules_->i17_keeps_until(resource, token, until);
+}
+
+asio::awaitable<void> actor::free(std::string resource)
+{
+    sim_.rules_->begin_free(resource);
+    const auto asked = launch(
+        sim_.calls_,
+        sim_.context_->get_executor(),
+        "free",
+        by_.locks->async_free(resource),
+        draw_steps()
+    );
+    co_await completion(*asked);
+    sim_.rules_->end_free(resource);
 }
 
 }  // namespace redlock::sim

@@ -44,12 +44,18 @@ private:
     [[nodiscard]] asio::awaitable<void> extend(redlock::lease& held);
     [[nodiscard]] asio::awaitable<void> inspect(const redlock::lease& held, const claim& mine);
     [[nodiscard]] asio::awaitable<void> revoke(std::string resource);
-    [[nodiscard]] asio::awaitable<void> part_with(redlock::lease& held, claim_ptr& mine);
+    [[nodiscard]] asio::awaitable<void> free(std::string resource);
+    [[nodiscard]] asio::awaitable<void> part_with(
+        redlock::lease& held,
+        claim_ptr& mine,
+        milliseconds at_least
+    );
 
     [[nodiscard]] acquire_options draw_options();
     [[nodiscard]] std::string draw_resource();
     [[nodiscard]] std::size_t draw_steps();
-    [[nodiscard]] claim make_claim(const redlock::lease& held, redlock::owner who) const;
+    [[nodiscard]] claim make_claim(const redlock::lease& held, const acquire_options& options)
+        const;
 
     simulation& sim_;
     contender& by_;

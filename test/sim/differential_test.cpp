@@ -386,13 +386,36 @@ private:
         };
     }
 
+    /// By the server's clock some of the time has passed, or all of it.
+    arguments draw_keeping(microseconds now)
+    {
+        const auto at_least = 100ms * dice_.between(std::int64_t{0}, std::int64_t{30});
+        return {
+            "EVAL",
+            script_of(scripts_, verb::keep).text,
+            "1",
+            key(),
+            id(),
+            stamp(now),
+            place(now),
+            std::to_string(at_least.count())
+        };
+    }
+
     arguments draw_guarded(microseconds now)
     {
-        const std::size_t which = dice_.below(7);
+        const std::size_t which = dice_.below(9);
         if (which == 5)
             return draw_inspection(now);
         if (which == 6)
             return draw_revocation(now);
+        if (which == 7)
+            return draw_keeping(now);
+        if (which == 8)
+        {
+            const std::string text = script_of(scripts_, verb::free).text;
+            return {"EVAL", text, "2", key(), "b", stamp(now), stamp(now)};
+        }
         const verb what = which < 3 ? verb::acquire : which == 3 ? verb::extend : verb::release;
         const detail::lua_script& script = script_of(scripts_, what);
         arguments keys{key()};

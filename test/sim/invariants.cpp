@@ -14,6 +14,7 @@ namespace {
 constexpr std::string_view marker_key = "redlock:marker";
 constexpr std::string_view quarantine_key = "redlock:quarantine";
 constexpr std::string_view own_prefix = "redlock:";
+constexpr std::string_view kept_id = "kept";
 
 std::string in_ms(nanoseconds duration)
 {
@@ -55,6 +56,8 @@ invariants::claim_ptr invariants::begin(claim granted, fencing_token before)
     ++begun_;
     trace_.note(granted.in->name(), "holds", granted.resource, granted.token.value());
     i3_tokens_increase(granted, before);
+    i16_a_grace_is_over(granted);
+    i17_the_time_has_passed(granted);
     claims_.push_back(std::make_shared<claim>(std::move(granted)));
     return claims_.back();
 }
@@ -240,13 +243,17 @@ void invariants::i5_only_its_own_key(const key_change& change)
     const std::string* const value = change.before->text();
     const std::string token =
         value ? to_string(core::read_hold_value(*value).token) : std::string();
+    // What is kept is nobody's, and anybody may free it.
+    if (holder == kept_id && !change.after)
+        return;
     // A revocation names the token.
     const bool names_it = std::ranges::any_of(change.command, [&](const std::string& word) {
         return word == holder || word == token;
     });
-    const bool rewrites = change.after && holder_of(*change.after) != holder;
+    const bool keeps = change.after && holder_of(*change.after) == kept_id && holder != kept_id;
+    const bool rewrites = change.after && holder_of(*change.after) != holder && !keeps;
     const bool shortens = change.after && change.after->expires < change.before->expires &&
-                          change.after->expires != entry::never;
+                          change.after->expires != entry::never && !keeps;
     if (!names_it || rewrites)
         break_rule(
             "I5",
@@ -265,7 +272,11 @@ void invariants::i6_keys_end_with_their_ttl(const key_change& change)
     if (!change.after || keeps)
         return;
     const std::int64_t left = change.after->expires - change.where.now_ms();
-    if (change.after->expires == entry::never || left > plan_.ttl_max.count())
+    const bool is_kept = holder_of(*change.after) == kept_id;
+    // A token may be ahead of the node by the window.
+    const milliseconds longest =
+        is_kept ? plan_.longest_at_least() + plan_.clock_window : plan_.ttl_max;
+    if (change.after->expires == entry::never || left > longest.count())
         break_rule(
             "I6", std::string(change.key) + " gets a life of " + std::to_string(left) + " ms"
         );
@@ -275,7 +286,7 @@ void invariants::i14_a_view_fits(const claim& of, const holding& seen)
 {
     // Only clients with older scripts hold without a token.
     const bool of_another = seen.token && seen.token != of.token;
-    if (seen.state == holding_state::free || of_another)
+    if (seen.state == holding_state::free || seen.state == holding_state::kept || of_another)
         break_rule(
             "I14",
             describe(of) + ", and a view says that it is " + to_string(seen.state) +
@@ -298,6 +309,66 @@ void invariants::i15_a_revoked_claim_has_ended(const claim& of)
             "I15",
             describe(of) + " " + in_ms(time_.elapsed() - found->second) +
                 " after its revocation said that it has ended"
+        );
+}
+
+/// A claim that is over, and that nobody has ended, was lost. Its deadline cannot move any more.
+void invariants::i16_note_loss(const claim& of)
+{
+    if (of.grace > milliseconds(0) && !of.closing && !of.in->was_suspended())
+        i16_begin_grace(of.resource, of.token, of.in->when(of.held->valid_until()) + of.grace);
+}
+
+void invariants::i16_begin_grace(
+    const std::string& resource,
+    fencing_token token,
+    nanoseconds until
+)
+{
+    nanoseconds& known = graces_[{resource, token}];
+    known = std::max(known, until);
+}
+
+void invariants::i16_a_grace_is_over(const claim& granted)
+{
+    if (!plan_.keeps_promises())
+        return;
+    for (const auto& [of, until] : graces_)
+    {
+        if (of.first == granted.resource && of.second != granted.token && time_.elapsed() < until)
+            break_rule(
+                "I16",
+                describe(granted) + " " + in_ms(until - time_.elapsed()) +
+                    " before the end of the grace of " + to_string(of.second)
+            );
+    }
+}
+
+void invariants::i17_keeps_until(
+    const std::string& resource,
+    fencing_token token,
+    std::chrono::microseconds until
+)
+{
+    kept_[resource] = {token, until};
+}
+
+void invariants::i17_the_time_has_passed(const claim& granted)
+{
+    const auto found = kept_.find(granted.resource);
+    if (found == kept_.end() || !plan_.keeps_promises())
+        return;
+    const auto freed = freed_.find(granted.resource);
+    if (freed != freed_.end() && found->second.first <= freed->second)
+        return;
+    if (granted.token <= found->second.first)
+        return;
+    const std::chrono::microseconds until = found->second.second;
+    const bool passed =
+        std::ranges::any_of(servers_, [until](const server* each) { return each->now() >= until; });
+    if (!passed)
+        break_rule(
+            "I17", describe(granted) + ", and it is kept for " + to_string(found->second.first)
         );
 }
 
@@ -338,6 +409,8 @@ void invariants::i7_a_loss_is_final(claim& of, bool is_valid)
 {
     if (of.seen_over && is_valid && of.in->alive())
         break_rule("I7", describe(of) + " once more, after it was over");
+    if (!of.seen_over && !is_valid)
+        i16_note_loss(of);
     of.seen_over = of.seen_over || !is_valid;
 }
 

@@ -6,11 +6,14 @@
 #include <redlock/lease.hpp>
 #include <redlock/options.hpp>
 
+#include "core/token_clock.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,7 +30,7 @@ namespace redlock::sim {
 /// A rule that was broken.
 struct violation
 {
-    std::string rule;  ///< I1 to I15, as in docs/testing.md.
+    std::string rule;  ///< I1 to I17, as in docs/testing.md.
     std::string words;
     nanoseconds when{0};
 };
@@ -41,6 +44,7 @@ struct claim
     std::string resource{};
     redlock::owner owner = redlock::owner::none;
     fencing_token token{};
+    milliseconds grace{0};
     std::shared_ptr<call<error_code>> wait_lost{};  ///< Null: nobody waits.
     bool closing = false;                           ///< Its client gives leases back by itself.
     bool seen_over = false;
@@ -120,6 +124,27 @@ public:
     /// A revocation has succeeded. @param until What it says, in the world's time.
     void i15_ends_by(const std::string& resource, fencing_token token, nanoseconds until);
 
+    /// A claim was lost. @param until The end of its grace, in the world's time.
+    void i16_begin_grace(const std::string& resource, fencing_token token, nanoseconds until);
+
+    /// The holder ends what it may have lost, by a release or with the end of its body.
+    void end_grace(const claim& of) { graces_.erase({of.resource, of.token}); }
+
+    /// A quorum has confirmed a release. @param until Of the nodes, since the epoch.
+    void i17_keeps_until(
+        const std::string& resource,
+        fencing_token token,
+        std::chrono::microseconds until
+    );
+
+    /// A client begins or has ended to free what is kept. A command that is late may do so much
+    /// later, but frees nothing that was not there until then.
+    void begin_free(const std::string& resource)
+    {
+        freed_[resource] = fencing_token::from_value(core::token_end - 1);
+    }
+    void end_free(const std::string& resource) { freed_[resource] = highest(resource); }
+
     [[nodiscard]] const std::vector<violation>& violations() const noexcept { return found_; }
     [[nodiscard]] std::size_t claims() const noexcept { return begun_; }
 
@@ -145,6 +170,9 @@ private:
     void i5_only_its_own_key(const key_change& change);
     void i6_keys_end_with_their_ttl(const key_change& change);
     void i7_a_loss_is_told_in_time(const claim& of);
+    void i16_note_loss(const claim& of);
+    void i16_a_grace_is_over(const claim& granted);
+    void i17_the_time_has_passed(const claim& granted);
     void i7_a_loss_is_final(claim& of, bool valid);
 
     [[nodiscard]] bool valid(claim& of) const;
@@ -162,6 +190,10 @@ private:
     std::map<std::string, tokens, std::less<>> tokens_;
     std::map<std::string, store, std::less<>> stores_;
     std::map<std::pair<std::string, fencing_token>, nanoseconds> revoked_;  ///< When they end.
+    std::map<std::pair<std::string, fencing_token>, nanoseconds> graces_;   ///< When they end.
+    std::map<std::string, std::pair<fencing_token, std::chrono::microseconds>>
+        kept_;                                                 ///< Until when.
+    std::map<std::string, fencing_token, std::less<>> freed_;  ///< Up to this one.
     std::size_t begun_ = 0;
     std::vector<violation> found_;
 };

@@ -132,7 +132,7 @@ asio::awaitable<std::optional<nanoseconds>> actor::take_and_give_back(
         std::max(sim_.outcome_.longest_wait, sim_.time_.elapsed() - asked_at);
     const nanoseconds at = sim_.time_.elapsed();
     sim_.count_grant(by_);
-    const auto mine = sim_.rules_->begin(make_claim(held, options.owner), before);
+    const auto mine = sim_.rules_->begin(make_claim(held, options), before);
     if (longest_hold > 0ns)
         co_await pause(dice_.between(0ns, longest_hold));
     sim_.rules_->end(mine);

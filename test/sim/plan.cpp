@@ -91,6 +91,7 @@ void draw_settings(plan& made, dice& chance)
     made.cancels = !made.calm && chance.below(3) == 0;
     made.looks = chance.below(2) == 0;
     made.heal_at = made.ttl_max * static_cast<int>(4 + chance.below(8));
+    made.lingers = made.guarded() && !made.calm && chance.below(3) == 0;
     made.polling = chance.below(3) == 0 ? 1 + chance.below(made.clients) : 0;
     made.poll = one_of(chance, std::array{10ms, 100ms, 500ms});
 }
@@ -197,6 +198,7 @@ void break_assumption(plan& made)
 void mix_versions(plan& made, dice& chance)
 {
     made.mode = redlock::mode::guarded;
+    made.lingers = false;
     made.old = 1 + chance.below(made.clients);
     std::erase(made.faults, fault::copy);
 }
@@ -207,7 +209,7 @@ void calm_down(plan& made, dice& chance)
     made.clients = 1 + chance.below(3);
     made.rate = 0;
     made.marked = true;
-    made.durable = made.bare_quorum = made.calm = made.cancels = false;
+    made.durable = made.bare_quorum = made.calm = made.cancels = made.lingers = false;
     // A client learns the time from answers that are not late, which there are none of.
     made.right_walls = true;
     made.polling = 0;
@@ -316,6 +318,7 @@ plan draw_plan(profile of, dice& chance)
     draw_network(made, chance);
     draw_faults(made, chance);
     break_assumption(made);
+    made.lingers = made.lingers && made.guarded();
     if (of == profile::mixed)
         mix_versions(made, chance);
     if (of == profile::overloaded)

@@ -126,6 +126,7 @@ struct plan
     bool cancels = false;
     bool right_walls = false;  ///< The wall clocks of clients are.
     bool right_nodes = false;  ///< Those of nodes are: turns go round by them.
+    bool lingers = false;      ///< Resources stay taken, by a grace or for a time after a release.
     bool looks = true;         ///< The simulator asks `expired()`, which leaves a mark.
     nanoseconds latest_timer{0};
     network_habits habits{};
@@ -145,6 +146,9 @@ struct plan
     {
         return of == profile::respecting || of == profile::mixed || has_load();
     }
+
+    /// The longest time for which a release keeps a resource.
+    [[nodiscard]] milliseconds longest_at_least() const noexcept { return 2 * ttl_max; }
 
     /// @param client Counted from 0.
     [[nodiscard]] client_config config(std::size_t client = 0) const;

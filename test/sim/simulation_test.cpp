@@ -417,6 +417,35 @@ BOOST_AUTO_TEST_CASE(a_claim_that_outlives_its_revocation_breaks_i15)
     BOOST_TEST((world.broken() == std::set<std::string>{"I15"}));
 }
 
+BOOST_AUTO_TEST_CASE(a_grant_before_the_time_that_a_release_keeps_breaks_i17)
+{
+    broken_world world;
+    const redlock::lease none;
+    const auto token = fencing_token::from_value(5);
+    world.rules.i17_keeps_until("r0", token, world.node.now());
+    world.rules.begin(claim_with(none, world.in, 7), {});
+    BOOST_TEST((world.broken() == nothing));
+    world.rules.i17_keeps_until("r0", token, world.node.now() + 1us);
+    world.rules.begin(claim_with(none, world.in, 8), {});
+    BOOST_TEST((world.broken() == std::set<std::string>{"I17"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_grant_in_the_grace_of_a_lost_claim_breaks_i16)
+{
+    broken_world world;
+    const redlock::lease none;
+    const claim lost = claim_with(none, world.in, 7);
+    world.rules.i16_begin_grace("r0", lost.token, 1ns);
+    world.rules.i16_begin_grace("r1", fencing_token::from_value(6), 1ns);
+    world.rules.begin(lost, {});  // Another lease of the same hold.
+    world.rules.end_grace(lost);
+    world.rules.begin(claim_with(none, world.in, 8), {});
+    BOOST_TEST((world.broken() == nothing));
+    world.rules.i16_begin_grace("r0", lost.token, 1ns);
+    world.rules.begin(claim_with(none, world.in, 9), {});
+    BOOST_TEST((world.broken() == std::set<std::string>{"I16"}));
+}
+
 BOOST_AUTO_TEST_CASE(a_key_of_a_client_that_has_closed_breaks_i13)
 {
     broken_world world;

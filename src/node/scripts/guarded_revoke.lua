@@ -8,7 +8,8 @@
 --          microseconds; the token of the hold
 -- returns  for each key: {code, the stamp, a number, the node's time in microseconds}, or an error:
 --           1  marked    the hold is here and has the mark
---           0  absent    the key is not there, or another hold's; a fence refuses this one
+--           0  absent    the key is not there, or another hold's, or kept after its release; a
+--                        fence refuses this hold
 --          -1  denied    the value of the key has no token: nobody can tell whose it is
 --          -2  clock     the stamp is out of the window, or the token ahead of it
 --          The number: for how long at most, in milliseconds, this node may have promised the
@@ -51,7 +52,8 @@ local function vote(key, stamp, token)
         tell(client, token, key)
         return {1, stamp, left == -1 and left or may_have_promised(left), now}
     end
-    if left ~= -2 and not holder then
+    local kept = value and string.find(value, '^kept %d+ ')  -- The hold has ended.
+    if left ~= -2 and not holder and not kept then
         return {-1, stamp, left, now}
     end
     local fence_key = fence_prefix .. key

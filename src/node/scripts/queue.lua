@@ -96,5 +96,6 @@ local function queue()
         end
     end
 
-    return {parts = parts, seen = seen, enter = enter, leave = leave, wake_next = wake_next}
+    return {parts = parts, seen = seen, enter = enter, leave = leave, wake_next = wake_next,
+        tell_next = tell_next}
 end

@@ -267,7 +267,8 @@ BOOST_AUTO_TEST_CASE(a_call_that_is_wrong_is_told_by_name_value_and_limit)
         {"x", {.hold_max = 0ms}, "hold_max is 0 ms, must be 1 ms or more"},
         {"x",
          {.ttl = 3s, .stop_before = 1867ms + 1ms},
-         "stop_before is 1868 ms, must be 0 to 1867 ms, which is 2/3 ttl less the clock drift and "
+         "stop_before is 1868 ms, must be 0 to 1867 ms, which is 2/3 ttl less the clock drift "
+         "of ttl and grace and "
          "two node_timeouts"},
         {"", {}, "resource has 0 bytes, must have 1 to 512"},
         {"redlock:x",

@@ -29,6 +29,17 @@ BOOST_AUTO_TEST_CASE(a_note_may_be_empty_and_have_any_bytes)
     BOOST_TEST(read_hold_value("a 1 - 0 2 " + odd).note.text() == odd);
 }
 
+BOOST_AUTO_TEST_CASE(what_is_kept_has_the_token_in_its_id)
+{
+    const hold_value read = read_hold_value("kept 7 1f 0 9 a note");
+    BOOST_TEST(read.kept);
+    BOOST_TEST(read.id == "kept 7");
+    BOOST_TEST(read.token.value() == 7u);
+    BOOST_TEST(read.note.text() == "a note");
+    BOOST_TEST(!read_hold_value("0af1 7 1f 0 9 kept").kept);
+    BOOST_TEST(!read_hold_value("kept").kept);
+}
+
 BOOST_AUTO_TEST_CASE(anything_else_is_an_id)
 {
     for (const std::string& text : {

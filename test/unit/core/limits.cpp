@@ -16,6 +16,7 @@ BOOST_AUTO_TEST_CASE(a_stop_leaves_time_for_two_extensions_and_is_never_negative
     BOOST_TEST(longest_stop_before(24h, 1ms, 0) == 16h - 4ms - 1ms);
     BOOST_TEST(longest_stop_before(60ms, 50ms, 0.01) == 0ms);
     BOOST_TEST(longest_stop_before(10ms, 1ms, 0.5) == 0ms);
+    BOOST_TEST(longest_stop_before(3s, 50ms, 0.01, 1s) == 1857ms);  // Keys that live for 4 s drift.
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -23,9 +23,9 @@ std::string text_of(const std::vector<vote>& votes)
     return text;
 }
 
-release_count count_of(std::size_t node_count, const std::vector<vote>& votes)
+release_count count_of(std::size_t node_count, const std::vector<vote>& votes, bool keeps = false)
 {
-    release_count result(node_count);
+    release_count result(node_count, keeps);
     for (const vote each : votes)
         result.on_vote(each);
     return result;
@@ -79,6 +79,23 @@ BOOST_AUTO_TEST_CASE(a_release_is_confirmed_when_a_majority_does_not_hold_the_ke
             BOOST_TEST_CONTEXT(text_of(votes))
             {
                 BOOST_TEST(count_of(nodes, votes).confirmed() == free_on_a_majority(nodes, votes));
+            }
+        });
+}
+
+BOOST_AUTO_TEST_CASE(a_release_that_keeps_needs_a_majority_that_had_the_key)
+{
+    for (std::size_t nodes = 1; nodes <= 5; ++nodes)
+        for_each_prefix(nodes, [&](const std::vector<vote>& votes) {
+            BOOST_TEST_CONTEXT(text_of(votes))
+            {
+                const std::size_t kept =
+                    static_cast<std::size_t>(std::count(votes.begin(), votes.end(), vote::granted));
+                const std::size_t possible = kept + nodes - votes.size();
+                const release_count count = count_of(nodes, votes, true);
+                BOOST_TEST(count.confirmed() == (2 * kept > nodes));
+                BOOST_TEST(count.answered() == free_on_a_majority(nodes, votes));
+                BOOST_TEST(count.decided() == (2 * kept > nodes || 2 * possible <= nodes));
             }
         });
 }

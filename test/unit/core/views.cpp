@@ -68,6 +68,17 @@ BOOST_AUTO_TEST_CASE(a_quorum_with_one_holder_is_a_hold)
     BOOST_TEST((seen.shown.since.value().time_since_epoch() == 7us));
 }
 
+BOOST_AUTO_TEST_CASE(a_quorum_that_keeps_a_resource_shows_its_last_holder)
+{
+    const joint_view seen =
+        join({with("kept 7 - 0 7 first"), with("kept 7 - 0 7 first"), with(a)}, 3);
+    BOOST_TEST(seen.shown.state == holding_state::kept);
+    BOOST_TEST(seen.shown.note.text() == "first");
+    BOOST_TEST(seen.shown.token.value() == 7u);
+    const joint_view mixed = join({with("kept 7 - 0 7 first"), with("kept 9 - 0 9 other")}, 2);
+    BOOST_TEST(mixed.shown.state == holding_state::undecided);
+}
+
 BOOST_AUTO_TEST_CASE(nodes_that_disagree_decide_nothing)
 {
     const joint_view seen = join({with(a), with(b), with(a), with(b), without_key()});

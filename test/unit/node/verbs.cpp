@@ -35,7 +35,9 @@ constexpr std::array all_verbs{
     verb::track,
     verb::leave,
     verb::inspect,
-    verb::revoke
+    verb::revoke,
+    verb::keep,
+    verb::free
 };
 constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
@@ -130,7 +132,8 @@ BOOST_AUTO_TEST_CASE(each_verb_is_a_script_or_a_command_whose_answer_is_read)
     {
         const verb_rules& rules = rules_of(each);
         BOOST_TEST(can_be_put(rules.guarded), rules.name);
-        const bool guarded_only = rules.for_queues || each == verb::revoke;
+        const bool guarded_only =
+            rules.for_queues || each == verb::revoke || each == verb::keep || each == verb::free;
         BOOST_TEST(can_be_put(rules.plain) == !guarded_only, rules.name);
     }
 }
@@ -163,38 +166,42 @@ BOOST_AUTO_TEST_CASE(every_shape_means_what_the_table_says_for_each_verb)
     constexpr meaning refused = meaning::error_reply;
     constexpr meaning odd = meaning::unexpected;
     constexpr std::array all_refused{
-        refused, refused, refused, refused, refused, refused, refused, refused
+        refused, refused, refused, refused, refused, refused, refused, refused, refused, refused
     };
     struct
     {
         const char* what;
         answer said;
-        std::array<meaning, 8> expected;  // In the order of all_verbs.
+        std::array<meaning, 10> expected;  // In the order of all_verbs.
     } const table[] = {
-        {"other", {}, {odd, odd, odd, odd, odd, odd, odd, odd}},
-        {"ok", {kind::ok}, {granted, odd, odd, odd, odd, odd, odd, odd}},
-        {"null", {kind::null}, {held, odd, odd, odd, odd, odd, odd, odd}},
+        {"other", {}, {odd, odd, odd, odd, odd, odd, odd, odd, odd, odd}},
+        {"ok", {kind::ok}, {granted, odd, odd, odd, odd, odd, odd, odd, odd, odd}},
+        {"null", {kind::null}, {held, odd, odd, odd, odd, odd, odd, odd, odd, odd}},
         {"error", failure("ERR no"), all_refused},
         {"noscript", failure("NOSCRIPT no"), all_refused},
         {"silent error", failure(""), all_refused},
         {"1 as an error", failure("1"), all_refused},
-        {"1 as a text", made_of(kind::scalar, {"1"}), {odd, odd, odd, odd, odd, odd, odd, odd}},
-        {"1 in a list", numbers({1}), {odd, odd, odd, odd, odd, odd, odd, odd}},
-        {"0", number(0), {odd, gone, gone, granted, granted, gone, odd, odd}},
-        {"1", number(1), {odd, granted, granted, granted, granted, granted, odd, odd}},
-        {"2", number(2), {odd, odd, odd, granted, granted, odd, odd, odd}},
-        {"-1", number(-1), {odd, odd, odd, granted, granted, odd, odd, odd}},
-        {"-2", number(-2), {odd, odd, odd, granted, granted, odd, odd, odd}},
-        {"-3", number(-3), {odd, odd, odd, odd, odd, odd, odd, odd}},
-        {"smallest", number(smallest), {odd, odd, odd, odd, odd, odd, odd, odd}},
-        {"largest", number(largest), {odd, odd, odd, granted, granted, odd, odd, odd}},
+        {"1 as a text",
+         made_of(kind::scalar, {"1"}),
+         {odd, odd, odd, odd, odd, odd, odd, odd, odd, odd}},
+        {"1 in a list", numbers({1}), {odd, odd, odd, odd, odd, odd, odd, odd, odd, odd}},
+        {"0", number(0), {odd, gone, gone, granted, granted, gone, odd, odd, gone, gone}},
+        {"1",
+         number(1),
+         {odd, granted, granted, granted, granted, granted, odd, odd, granted, granted}},
+        {"2", number(2), {odd, odd, odd, granted, granted, odd, odd, odd, odd, odd}},
+        {"-1", number(-1), {odd, odd, odd, granted, granted, odd, odd, odd, odd, odd}},
+        {"-2", number(-2), {odd, odd, odd, granted, granted, odd, odd, odd, odd, odd}},
+        {"-3", number(-3), {odd, odd, odd, odd, odd, odd, odd, odd, odd, odd}},
+        {"smallest", number(smallest), {odd, odd, odd, odd, odd, odd, odd, odd, odd, odd}},
+        {"largest", number(largest), {odd, odd, odd, granted, granted, odd, odd, odd, odd, odd}},
     };
 
     for (const auto& row : table)
         for (std::size_t i = 0; i < all_verbs.size(); ++i)
             BOOST_TEST_CONTEXT(row.what << " to " << rules_of(all_verbs[i]).name)
             {
-                // Only guarded clients queue and revoke.
+                // Some are only for guarded clients.
                 const bool plain = rules_of(all_verbs[i]).plain.read != nullptr;
                 const std::uint64_t of = plain ? 0 : 1;
                 check_meaning(interpret(all_verbs[i], of, row.said), row.expected[i]);

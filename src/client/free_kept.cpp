@@ -1,0 +1,87 @@
+#include "client/operations.hpp"
+#include "client/validate.hpp"
+#include "core/hold_value.hpp"
+#include "core/quorum.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace redlock::detail {
+
+namespace {
+
+std::string problem_of_freeing(const client_config& config, const demand& about)
+{
+    if (config.mode == mode::plain)
+        return "freeing needs guarded mode, and the client is in plain mode";
+    return problem_of_resource(config, about);
+}
+
+/// The latest hold after which a node keeps the resource. Empty: none does.
+fencing_token latest_kept(const whole_round& seen)
+{
+    fencing_token latest;
+    for (std::size_t node = 0; node < seen.node_count(); ++node)
+    {
+        const auto answer = seen.answer_of(node);
+        if (!answer || answer->vote != vote::granted)
+            continue;
+        const core::hold_value value = core::read_hold_value(answer->text);
+        if (value.kept)
+            latest = std::max(latest, value.token);
+    }
+    return latest;
+}
+
+/// Whether enough nodes have told what they know.
+bool is_quorum(const whole_round& seen)
+{
+    std::size_t told = 0;
+    for (std::size_t node = 0; node < seen.node_count(); ++node)
+    {
+        const auto answer = seen.answer_of(node);
+        told += answer && answer->vote == vote::granted ? 1 : 0;
+    }
+    return told >= core::quorum_size(seen.node_count());
+}
+
+}  // namespace
+
+/** Looks first, so that a command which arrives late deletes nothing that is kept later.
+
+    What nobody has seen, because its node does not vote, is left to its time.
+*/
+task<result<release_outcome>> free_kept(
+    std::shared_ptr<client_impl> self,
+    std::shared_ptr<const demand> about
+)
+{
+    client_impl& client = *self;
+    if (const auto problem = problem_of_freeing(client.config, *about); !problem.empty())
+    {
+        client.events.problem(log_level::error, "free", about->resource(), problem);
+        co_return error::invalid_argument;
+    }
+    if (const error_code ec = co_await until_askable(client))
+        co_return ec;
+    const auto seen = client.rounds.ask_views(about, false);
+    if (const error_code ec = co_await client.life.until_decided(*seen))
+    {
+        seen->abandon();
+        co_return ec;
+    }
+    const fencing_token latest = latest_kept(*seen);
+    if (!latest)
+        co_return is_quorum(*seen) ? release_outcome::already_gone : release_outcome::unconfirmed;
+    const auto asked = client.rounds.free(client.rounds.attempt_of(std::move(about), latest));
+    if (const error_code ec = co_await client.life.until_decided(*asked))
+    {
+        asked->abandon();
+        co_return ec;
+    }
+    co_return outcome_of(asked->confirmations());
+}
+
+}  // namespace redlock::detail

@@ -1,0 +1,26 @@
+-- Deletes keys that releases have kept, see guarded_keep.lua, and no others.
+--
+-- One question or several, and constants of the client, as in guarded_acquire.lua.
+--
+-- KEYS     the lock keys; the other keys are made of them
+-- ARGV     for each key: the token of the latest hold to free
+-- returns  for each key: 1 if it was kept after that hold or an earlier one, and is deleted, 0 if
+--          it was not, or an error
+--
+-- The token, because the command may arrive late: what a later hold keeps is not meant.
+--
+-- A script, because a key may be acquired between the comparison and the deletion.
+--include queue.lua
+--include give_back.lua
+local common, own, more = 0, 1, 0
+
+local function vote(key, token)
+    local value = redis.call('GET', key)
+    local kept = value and string.match(value, '^kept (%d+) ')
+    if not kept or kept + 0 > token + 0 then
+        return 0
+    end
+    give_back(key, '')
+    return 1
+end
+--include vote_each.lua

@@ -1,0 +1,359 @@
+// The time for which a released resource stays taken.
+
+#include <redlock/with_lock.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "support/contains.hpp"
+#include "support/elector.hpp"
+#include "support/fixture.hpp"
+#include "support/spawned.hpp"
+
+using namespace redlock;
+using namespace redlock::test;
+using namespace std::chrono_literals;
+using asio::error::operation_aborted;
+using detail::verb;
+
+namespace {
+
+constexpr acquire_options for_a_minute{.ttl = 3s, .wait = 0ms, .at_least = 60s};
+
+struct keeping_client : running_client
+{
+    explicit keeping_client(const setup& how = guarded()) : running_client(how) {}
+
+    error_code acquire_with(const acquire_options& options)
+    {
+        return std::get<0>(complete(locks().async_acquire("orders:42", options)));
+    }
+
+    release_outcome release(lease& held) { return std::get<1>(complete(held.async_release())); }
+
+    std::tuple<error_code, release_outcome> free()
+    {
+        return complete(locks().async_free("orders:42"));
+    }
+
+    holding inspect() { return std::get<1>(complete(locks().async_inspect("orders:42"))); }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_at_least)
+
+BOOST_FIXTURE_TEST_CASE(
+    a_released_resource_stays_taken_until_so_long_after_its_acquisition,
+    keeping_client
+)
+{
+    lease held = acquire("orders:42", for_a_minute);
+    advance(2s);
+    BOOST_TEST(release(held) == release_outcome::released);
+    BOOST_TEST(keys_left() == 5u);
+    advance(57'900ms);
+    BOOST_TEST(acquire_with(for_a_minute) == error::contended);
+    advance(200ms);
+    BOOST_TEST(acquire_with(for_a_minute) == error_code());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_resource_that_was_held_for_longer_is_free_at_once, keeping_client)
+{
+    acquire_options options = for_a_minute;
+    options.at_least = 1s;
+    lease held = acquire("orders:42", options);
+    advance(1100ms);
+    BOOST_TEST(release(held) == release_outcome::released);
+    BOOST_TEST(keys_left() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_repeated_release_changes_nothing, keeping_client)
+{
+    lease held = acquire("orders:42", for_a_minute);
+    each_node(0, 3, [](fake_node& node) { node.on(verb::keep).loses_answer(); });
+    BOOST_TEST(release(held) == release_outcome::unconfirmed);
+    each_node([](fake_node& node) { node.becomes(node_state::down, "gone"); });
+    run_until_idle();
+    each_node([](fake_node& node) { node.becomes(node_state::ready); });
+    run_until_idle();
+    BOOST_TEST(keys_left() == 5u);
+    advance(61s);
+    BOOST_TEST(keys_left() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_lease_that_is_dropped_keeps_too, keeping_client)
+{
+    {
+        const lease held = acquire("orders:42", for_a_minute);
+    }
+    run_until_idle();
+    BOOST_TEST(inspect().state == holding_state::kept);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_body_that_throws_keeps_too, keeping_client)
+{
+    const auto body = [](lease&) -> asio::awaitable<void> {
+        throw std::runtime_error("no");
+        co_return;
+    };
+    const auto user = start_coroutine(*this, with_lock(locks(), "orders:42", for_a_minute, body));
+    run_until_idle();
+    BOOST_TEST_REQUIRE(user->done());
+    BOOST_TEST(inspect().state == holding_state::kept);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_client_that_closes_keeps_what_it_held, keeping_client)
+{
+    const lease held = acquire("orders:42", for_a_minute);
+    BOOST_TEST(std::get<0>(complete(locks().async_close())) == error_code());
+    BOOST_TEST(sent_to(verb::keep).size() == 5u);
+    BOOST_TEST(keys_left() == 5u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_client_that_closes_does_not_repeat_what_a_quorum_answered, keeping_client)
+{
+    const lease held = acquire("orders:42", for_a_minute);
+    each_node([](fake_node& node) { node.store().clear(); });
+    BOOST_TEST(std::get<0>(complete(locks().async_close())) == error_code());
+    BOOST_TEST(sent_to(verb::keep).size() == 5u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_lost_lease_keeps_nothing, keeping_client)
+{
+    lease held = acquire("orders:42", for_a_minute);
+    advance(3100ms);
+    release(held);
+    BOOST_TEST(sent_to(verb::keep).empty());
+    BOOST_TEST(keys_left() == 0u);
+
+    acquire_options graceful = for_a_minute;
+    graceful.grace = 5s;
+    lease other = acquire("orders:42", graceful);
+    advance(3100ms);
+    BOOST_TEST(release(other) == release_outcome::unconfirmed);  // Its keys were there.
+    BOOST_TEST(keys_left() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_lost_round_keeps_nothing, keeping_client)
+{
+    hold_elsewhere("orders:42", 1s, 0, 3);
+    BOOST_TEST(acquire_with(for_a_minute) == error::contended);
+    run_until_idle();
+    BOOST_TEST(keys_left() == 0u);
+    BOOST_TEST(sent_to(verb::keep).empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_cancelled_acquisition_keeps_nothing, keeping_client)
+{
+    each_node([](fake_node& node) { node.on(verb::acquire).after(10ms); });
+    const auto asked = launch(locks().async_acquire("orders:42", for_a_minute));
+    advance(5ms);
+    asked->cancel();
+    advance(100ms);
+    BOOST_TEST(asked->code() == operation_aborted);
+    BOOST_TEST(keys_left() == 0u);
+    BOOST_TEST(sent_to(verb::keep).empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_body_that_is_cancelled_before_it_begins_keeps_nothing, keeping_client)
+{
+    bool begun = false;
+    const auto body = [&begun](lease&) -> asio::awaitable<void> {
+        begun = true;
+        co_return;
+    };
+    std::size_t unused = 0;
+    // One of these moments is between the grant and the body.
+    for (int handlers = 0; handlers < 40; ++handlers)
+    {
+        begun = false;
+        const auto user =
+            start_coroutine(*this, with_lock(locks(), "orders:42", for_a_minute, body));
+        for (int i = 0; i < handlers && !user->done(); ++i)
+            step(time().elapsed() + 10ms);
+        user->signal.emit(asio::cancellation_type::terminal);
+        run_until_idle();
+        advance(100ms);
+        BOOST_TEST_REQUIRE(user->done());
+        const bool is_kept = inspect().state == holding_state::kept;
+        BOOST_TEST(is_kept == begun, "after " << handlers << " handlers");
+        unused += !begun;
+        free();
+        advance(100ms);
+    }
+    BOOST_TEST((unused > 0 && unused < 40));
+}
+
+BOOST_AUTO_TEST_CASE(a_release_that_does_not_keep_is_in_the_log)
+{
+    std::vector<std::string> lines;
+    setup how = guarded();
+    how.lines = &lines;
+    keeping_client fixture(how);
+    lease held = fixture.acquire("orders:42", for_a_minute);
+    fixture.each_node([](fake_node& node) { node.store().clear(); });
+    BOOST_TEST(fixture.release(held) == release_outcome::unconfirmed);
+    BOOST_TEST(contains(lines.back(), "release of 'orders:42': at_least does not hold"));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_revoked_hold_is_kept_by_its_release, keeping_client)
+{
+    lease held = acquire("orders:42", for_a_minute);
+    std::get<0>(complete(locks().async_revoke("orders:42", held.fence())));
+    BOOST_TEST(release(held) == release_outcome::released);
+    BOOST_TEST(inspect().state == holding_state::kept);
+}
+
+BOOST_FIXTURE_TEST_CASE(leases_that_share_a_hold_keep_for_the_longest, keeping_client)
+{
+    acquire_options options{.ttl = 3s, .at_least = 10s, .owner = owner{1}};
+    lease first = acquire("orders:42", options);
+    options.at_least = 20s;
+    lease second = acquire("orders:42", options);
+    options.at_least = 0s;
+    lease third = acquire("orders:42", options);
+    BOOST_TEST(release(second) == release_outcome::still_held);
+    BOOST_TEST(release(first) == release_outcome::still_held);
+    BOOST_TEST(release(third) == release_outcome::released);
+    advance(19'900ms);
+    BOOST_TEST(keys_left() == 5u);
+    advance(200ms);
+    BOOST_TEST(keys_left() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_release_is_confirmed_only_if_a_quorum_keeps_the_resource, keeping_client)
+{
+    lease held = acquire("orders:42", for_a_minute);
+    each_node(0, 3, [](fake_node& node) { node.store().clear(); });
+    BOOST_TEST(release(held) == release_outcome::unconfirmed);
+    BOOST_TEST(keys_left() == 2u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_kept_resource_shows_its_last_holder, keeping_client)
+{
+    acquire_options options = for_a_minute;
+    options.note = "host 7";
+    lease held = acquire("orders:42", options);
+    const fencing_token token = held.fence();
+    release(held);
+    const holding seen = inspect();
+    BOOST_TEST(seen.state == holding_state::kept);
+    BOOST_TEST(seen.note.text() == "host 7");
+    BOOST_TEST(seen.token == token);
+    BOOST_TEST((seen.remaining > 59s && seen.remaining <= 60s));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_kept_resource_has_no_hold_to_revoke, keeping_client)
+{
+    lease held = acquire("orders:42", for_a_minute);
+    const fencing_token token = held.fence();
+    release(held);
+    const auto revoked = complete(locks().async_revoke("orders:42", token));
+    BOOST_TEST(std::get<0>(revoked) == error::no_such_hold);
+    BOOST_TEST(inspect().state == holding_state::kept);
+}
+
+BOOST_FIXTURE_TEST_CASE(freeing_ends_it_and_nothing_else, keeping_client)
+{
+    lease held = acquire("orders:42", for_a_minute);
+    BOOST_TEST((free() == std::tuple(error_code(), release_outcome::already_gone)));
+    BOOST_TEST(keys_left() == 5u);
+    release(held);
+    BOOST_TEST((free() == std::tuple(error_code(), release_outcome::released)));
+    BOOST_TEST(keys_left() == 0u);
+    BOOST_TEST((free() == std::tuple(error_code(), release_outcome::already_gone)));
+    BOOST_TEST(acquire_with(for_a_minute) == error_code());
+}
+
+BOOST_FIXTURE_TEST_CASE(freeing_without_a_quorum_is_unconfirmed, keeping_client)
+{
+    lease held = acquire("orders:42", for_a_minute);
+    release(held);
+    each_node(0, 3, [](fake_node& node) { node.on(verb::free).never(); });
+    BOOST_TEST((free() == std::tuple(error_code(), release_outcome::unconfirmed)));
+    each_node(0, 3, [](fake_node& node) { node.on(verb::inspect).never(); });
+    each_node(3, 5, [](fake_node& node) { node.store().clear(); });
+    BOOST_TEST((free() == std::tuple(error_code(), release_outcome::unconfirmed)));
+}
+
+BOOST_FIXTURE_TEST_CASE(freeing_can_be_cancelled, keeping_client)
+{
+    lease held = acquire("orders:42", for_a_minute);
+    release(held);
+    for (const verb asked : {verb::free, verb::inspect})
+    {
+        each_node([asked](fake_node& node) { node.on(asked).never(); });
+        const auto frees = launch(locks().async_free("orders:42"));
+        run_until_idle();
+        frees->cancel();
+        run_until_idle();
+        BOOST_TEST_REQUIRE(frees->done());
+        BOOST_TEST(frees->code() == operation_aborted);
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_waiting_acquisition_is_granted_when_the_time_ends, keeping_client)
+{
+    acquire_options options = for_a_minute;
+    options.at_least = 2s;
+    lease held = acquire("orders:42", options);
+    const auto waits = launch(locks().async_acquire("orders:42", {.ttl = 3s, .wait = 10s}));
+    advance(100ms);
+    release(held);
+    advance(1850ms);
+    BOOST_TEST(!waits->done());
+    advance(100ms);
+    BOOST_TEST_REQUIRE(waits->done());
+    BOOST_TEST(waits->code() == error_code());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_waiting_acquisition_is_woken_by_freeing, keeping_client)
+{
+    lease held = acquire("orders:42", for_a_minute);
+    const auto waits = launch(locks().async_acquire("orders:42", {.ttl = 3s, .wait = 30s}));
+    advance(100ms);
+    release(held);
+    advance(1s);
+    BOOST_TEST(!waits->done());
+    const auto freed = launch(locks().async_free("orders:42"));
+    advance(1ms);
+    BOOST_TEST(freed->done());
+    BOOST_TEST_REQUIRE(waits->done());
+    BOOST_TEST(waits->code() == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(values_out_of_range_and_plain_mode_are_refused)
+{
+    std::vector<std::string> lines;
+    setup how = guarded();
+    how.lines = &lines;
+    keeping_client fixture(how);
+    BOOST_TEST(fixture.acquire_with({.at_least = 24h + 1ms}) == error::invalid_argument);
+    BOOST_TEST(contains(lines.back(), "at_least is 86400001 ms, must be 0 to 86400000 ms"));
+    BOOST_TEST(fixture.acquire_with({.at_least = -1ms}) == error::invalid_argument);
+    BOOST_TEST(contains(lines.back(), "at_least is -1 ms"));
+    BOOST_TEST(fixture.acquire_with({.ttl = 3s, .at_least = 24h}) == error_code());
+    const auto [ec, outcome] = fixture.complete(fixture.locks().async_free(""));
+    BOOST_TEST(ec == error::invalid_argument);
+
+    setup plain;
+    plain.lines = &lines;
+    keeping_client other(plain);
+    BOOST_TEST(other.acquire_with({.ttl = 3s, .at_least = 1s}) == error::invalid_argument);
+    BOOST_TEST(contains(lines.back(), "at_least needs guarded mode"));
+    BOOST_TEST(std::get<0>(other.free()) == error::invalid_argument);
+    BOOST_TEST(contains(lines.back(), "freeing needs guarded mode"));
+    BOOST_TEST(other.log().empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

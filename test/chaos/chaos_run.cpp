@@ -75,6 +75,12 @@ stage_options options_for(const chaos_settings& settings)
     work.long_hold = 900ms;
     work.one_long_of = 32;
     work.extends = true;
+    if (is_guarded(settings))
+    {
+        work.grace = 200ms;
+        work.at_least = 100ms;
+        work.revokes = true;
+    }
     work.store_checks = settings.without != "fencing";
     work.deletes = settings.without == "compare";
     if (settings.without != "none")

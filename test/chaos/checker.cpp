@@ -56,6 +56,13 @@ bool tells_a_deadline(const operation& one)
     return one.result == outcome::ok && (one.what == action::extend || one.what == action::check);
 }
 
+/// When its owner began to give it back.
+moment release_of(const attempt& its)
+{
+    const auto released = std::ranges::find(its.rest, action::release, &operation::what);
+    return released == its.rest.end() ? never : (*released)->invoked;
+}
+
 /// When the lease was over by what the worker did or heard, whatever the deadline.
 moment end_of(const attempt& its)
 {
@@ -78,7 +85,9 @@ claim claim_of(const attempt& its)
         if (tells_a_deadline(*one))
             deadline = std::max(deadline, one->deadline);
     }
-    return {its.acquired, its.acquired->returned, std::min(deadline, end_of(its))};
+    const milliseconds grace = its.acquired->grace;
+    const moment end = grace > milliseconds(0) ? release_of(its) : end_of(its);
+    return {its.acquired, its.acquired->returned, std::min(deadline + grace, end)};
 }
 
 /// The latest deadline that a lease may have: the ttl, less the margin of the default drift, from

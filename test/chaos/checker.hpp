@@ -63,7 +63,8 @@ struct violation
 
     It begins when the acquisition has returned. It ends when the release is invoked, when the loss
     is decided, or at the last deadline that was told, whichever is first. A worker that was killed
-    has not released: its claim lasts until the deadline.
+    has not released: its claim lasts until the deadline. With a grace, neither a loss nor the
+    deadline ends it before the end of that.
 */
 struct claim
 {

@@ -87,6 +87,9 @@ public:
         return all;
     }
 
+    /// Gives the last acquisition a grace.
+    void give_grace(milliseconds grace) { all_.operations.back().grace = grace; }
+
     [[nodiscard]] const history& all() const { return all_; }
 
 private:
@@ -175,6 +178,23 @@ BOOST_AUTO_TEST_CASE(a_lease_that_was_told_to_be_lost_claims_nothing_more)
     told.acquire(2, 50, 200, 6);
 
     expect(told, {});
+}
+
+BOOST_AUTO_TEST_CASE(a_lost_lease_claims_its_grace_unless_it_is_released)
+{
+    story told;
+    const auto first = told.acquire(0, 5, 500, 1);
+    told.give_grace(200ms);
+    told.add(action::lose, first, 500, 501);
+    told.acquire(600, 650, 1'500, 2);
+    expect(told, {breach::overlap});
+
+    story released;
+    const auto one = released.acquire(0, 5, 500, 1);
+    released.give_grace(200ms);
+    released.add(action::release, one, 600, 610);
+    released.acquire(600, 650, 1'500, 2);
+    expect(released, {});
 }
 
 BOOST_AUTO_TEST_CASE(other_resources_do_not_matter)

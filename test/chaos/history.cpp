@@ -110,6 +110,7 @@ operation read_call(words& from)
     from.read(what.ttl);
     from.read(what.version);
     from.read(what.automatic);
+    from.read(what.grace);
     return what;
 }
 
@@ -183,7 +184,8 @@ std::string invoked_line(const operation& what)
         what.token.value(),
         what.ttl.count(),
         what.version,
-        static_cast<int>(what.automatic)
+        static_cast<int>(what.automatic),
+        what.grace.count()
     );
 }
 

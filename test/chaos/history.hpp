@@ -74,6 +74,7 @@ struct operation
     moment returned = never;
     fencing_token token{};      ///< Of the lease. An acquisition has it when it is granted.
     milliseconds ttl{0};        ///< Asked for by an acquisition or an extension.
+    milliseconds grace{0};      ///< Asked for by an acquisition.
     moment deadline{};          ///< Told by an acquisition, an extension or a check that was ok.
     std::uint64_t version = 0;  ///< Read: the one that it saw. Write: the one that was read before.
     std::uint64_t written = 0;  ///< The version that a write made.

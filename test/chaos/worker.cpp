@@ -178,6 +178,8 @@ public:
         const bool endless = options_.acquisitions == 0;
         for (std::uint64_t done = 0; endless || done < options_.acquisitions; ++done)
         {
+            if (options_.revokes && draw(63) == 0)
+                co_await revoke();
             auto granted = co_await acquire();
             auto& [what, held] = granted;
             co_await use(what, held);
@@ -194,12 +196,17 @@ private:
             operation what;
             what.ttl = options_.ttl;
             what.automatic = options_.extends && draw(3) == 0;
+            if (options_.grace > milliseconds(0) && draw(3) == 0)
+                what.grace = options_.grace;
             // Another one each time: a resource that is held for long must not stop everybody.
             what.resource = options_.first_resource + draw(options_.resources - 1);
             const std::string name = resource_name(what.resource);
             diagnostics report;
             acquire_options how{.ttl = what.ttl, .wait = options_.wait, .report = &report};
             how.auto_extend = what.automatic;
+            how.grace = what.grace;
+            if (options_.at_least > milliseconds(0) && draw(15) == 0)
+                how.at_least = options_.at_least;
             at_.log.call(what);
             auto outcome = co_await locks_.async_acquire(name, how, as_result);
             auto& [ec, held] = outcome;
@@ -217,6 +224,16 @@ private:
             at_.log.returned(what);
             co_await explain(ec, report);
         }
+    }
+
+    /// Asks the holder of a resource to stop.
+    asio::awaitable<void> revoke()
+    {
+        const std::string name =
+            resource_name(options_.first_resource + draw(options_.resources - 1));
+        const auto [ec, seen] = co_await locks_.async_inspect(name, as_result);
+        if (!ec && seen.token)
+            co_await locks_.async_revoke(name, seen.token, as_result);
     }
 
     /// Reads first and writes last, whether the lease is valid still or not: that is for the store.

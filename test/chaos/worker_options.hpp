@@ -48,6 +48,12 @@ struct worker_options
     /// Extend some of the leases, by hand or automatically, and wait for their loss.
     bool extends = false;
 
+    // In guarded mode some leases have these.
+    milliseconds grace{0};
+    milliseconds at_least{0};
+
+    bool revokes = false;  ///< Revoke holds of whatever worker, now and then. In guarded mode.
+
     /// Give back by `DEL`, which compares nothing. For the control.
     bool deletes = false;
 
@@ -77,6 +83,9 @@ void each_option(Options& options, F what)
     what("long_hold", options.long_hold);
     what("one_long_of", options.one_long_of);
     what("extends", options.extends);
+    what("grace", options.grace);
+    what("at_least", options.at_least);
+    what("revokes", options.revokes);
     what("deletes", options.deletes);
     what("store", options.store);
     what("store_checks", options.store_checks);

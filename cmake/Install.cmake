@@ -18,11 +18,15 @@ install(TARGETS redlock redlock_testing EXPORT redlockTargets
     LIBRARY COMPONENT runtime NAMELINK_COMPONENT development
     ARCHIVE COMPONENT development
 )
-if(REDLOCK_BUILD_TOOLS)
-    # Beside a shared library it finds that from wherever both are moved.
-    file(RELATIVE_PATH to_library "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
-    set_target_properties(redlock_initialize PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
-    install(TARGETS redlock_initialize RUNTIME COMPONENT tools)
+if(TARGET redlock_tool)
+    set(tool_dir "${PROJECT_BINARY_DIR}/src/tool")
+    install(TARGETS redlock_tool RUNTIME COMPONENT tools)
+    install(FILES "${tool_dir}/redlock.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
+        COMPONENT tools)
+    install(FILES "${tool_dir}/redlock.bash" RENAME redlock COMPONENT tools
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+    install(FILES "${tool_dir}/_redlock" COMPONENT tools
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions")
 endif()
 # The same folder as in the INSTALL_INTERFACE of the target.
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION include COMPONENT development)

@@ -335,4 +335,23 @@ void futures(redlock::client& locks)
     // end snippet
 }
 
+// snippet: initialize
+int initialize(std::string_view nodes)
+{
+    boost::asio::io_context context;
+    redlock::diagnostics report;
+    redlock::error_code outcome;
+    redlock::async_initialize_nodes(
+        context,
+        {.nodes = redlock::parse_nodes(nodes)},
+        &report,
+        [&outcome](redlock::error_code ec) { outcome = ec; }
+    );
+    context.run();
+
+    std::cout << (outcome ? outcome.message() : "the nodes may vote") << "\n" << report << "\n";
+    return outcome ? 1 : 0;
+}
+// end snippet
+
 }  // namespace snippets

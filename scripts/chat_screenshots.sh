@@ -23,7 +23,7 @@ setup browser
 
 cd "$root"
 cmake --preset release -B "$build" -DREDLOCK_BOOST_INCLUDE_DIR="$REDLOCK_BOOST_INCLUDE_DIR"
-cmake --build "$build" --parallel "$(build_jobs)" --target chat_server chat_demo redlock_initialize
+cmake --build "$build" --parallel "$(build_jobs)" --target chat_server chat_demo redlock_tool
 mkdir -p "$pictures"
 if [[ ${2:-} == --show ]]; then
     REDLOCK_CHAT_DEMO=$build/examples/chat_room/chat_demo \
@@ -31,6 +31,6 @@ if [[ ${2:-} == --show ]]; then
     exit 0
 fi
 REDLOCK_CHAT_SERVER=$build/examples/chat_room/chat_server \
-    REDLOCK_INITIALIZE=$build/examples/redlock_initialize \
+    REDLOCK_TOOL=$build/src/tool/redlock \
     node test/browser/screenshots.js "$pictures"
 ls -l "$pictures"

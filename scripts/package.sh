@@ -12,7 +12,7 @@ release of Debian:
 
   libredlock0.1    the shared library
   libredlock-dev   headers, find_package, pkg-config, redlock::testing
-  redlock-tools    redlock_initialize
+  redlock          the program redlock
 
   --output DIR     where they go, build/package by default
 EOF
@@ -36,6 +36,7 @@ done
 on_debian || fail "makes packages of Debian, on Debian"
 setup
 command -v dpkg-shlibdeps >/dev/null && command -v file >/dev/null || apt_install dpkg-dev file
+[[ -e /usr/include/CLI/CLI.hpp ]] || apt_install libcli11-dev
 
 cd "$root"
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON \

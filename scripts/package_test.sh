@@ -61,23 +61,23 @@ installed() {
         $(pkg-config --cflags --libs redlock) "${boost[@]/#/-I}"
 
     start_nodes
-    shown redlock_initialize "$nodes"
+    REDLOCK_NODES=$nodes shown redlock init
     shown timeout 60 /root/build/my_program "$nodes"
     shown timeout 60 /root/by_pkg_config "$nodes"
 }
 
 fetched() {
     quietly apt-get update
-    shown apt-get install --yes --quiet=2 g++ cmake libssl-dev >/dev/null
+    shown apt-get install --yes --quiet=2 g++ cmake libssl-dev libcli11-dev >/dev/null
     find_boost_of_user
 
     shown cmake -S "$user" -B /root/build "${boost[@]/#/-DREDLOCK_BOOST_INCLUDE_DIR=}" \
         -DFETCH_REDLOCK_FROM="$root" -DREDLOCK_COMMIT="$(git -C "$root" rev-parse HEAD)" \
-        -DREDLOCK_BUILD_TOOLS=ON -DCMAKE_UNITY_BUILD=ON
+        -DREDLOCK_BUILD_TOOL=ON -DCMAKE_UNITY_BUILD=ON
     shown cmake --build /root/build --parallel "$(build_jobs)"
 
     start_nodes
-    shown /root/build/_deps/redlock-build/examples/redlock_initialize "$nodes"
+    REDLOCK_NODES=$nodes shown /root/build/_deps/redlock-build/src/tool/redlock init
     shown timeout 60 /root/build/my_program "$nodes"
 }
 

@@ -46,7 +46,7 @@ cd "$root"
 say "building, which takes minutes for the first time"
 quietly cmake --preset release -DREDLOCK_BOOST_INCLUDE_DIR="$REDLOCK_BOOST_INCLUDE_DIR"
 quietly cmake --build "$build" --parallel "$(build_jobs)" \
-    --target redlock_initialize --target redlock_stock_service ||
+    --target redlock_tool --target redlock_stock_service ||
     fail "no stock service: it needs CLI11, Boost.MySQL and Boost.Charconv"
 
 folder=$(mktemp -d)
@@ -89,7 +89,7 @@ for node in node1 node2 node3 node4 node5; do
     nodes+=${nodes:+,}unix://$folder/$node
     await test -S "$folder/$node"
 done
-quietly "$build/examples/redlock_initialize" "$nodes"
+REDLOCK_NODES=$nodes quietly "$build/src/tool/redlock" init
 
 # Without the tables of its system, which take long to make, MariaDB lets everybody in. It is
 # reached through the private folder only.

@@ -41,7 +41,11 @@ ARROWS = {
     "src/node": ["core", "loop", "node", "wire"],
     "src/client": ["client", "core", "loop", "node"],
     "src/testing": ["client", "core", "loop", "node", "testing"],
+    "src/tool": ["core", "loop", "node", "tool", "wire"],
 }
+
+# Where a mention of an option of CMake has to fit.
+RECIPES = {("packaging", "vcpkg"), ("packaging", "conan")}
 
 # What the client offers. The floors below it know the values of the interface only.
 OPERATIONS = {"blocking", "client", "initialize", "lead", "lease", "testing", "with_lock"}
@@ -294,7 +298,7 @@ def check_packaging(files):
     if json.loads((ROOT / port).read_text("utf-8"))["version"] != version:
         yield port, 1, f"CMakeLists.txt has the version {version}"
     for path, text in files.items():
-        for found in re.finditer(r"\bREDLOCK_\w+", text if path.parts[0] == "packaging" else ""):
+        for found in re.finditer(r"\bREDLOCK_\w+", text if path.parts[:2] in RECIPES else ""):
             if found[0] not in cmake:
                 yield path, line(text, found.start()), f"CMakeLists.txt has no {found[0]}"
 

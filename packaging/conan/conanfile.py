@@ -9,7 +9,7 @@ from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy, rmdir
 
-SOURCES = ["CMakeLists.txt", "LICENSE", "cmake/*", "examples/initialize.cpp", "include/*", "src/*"]
+SOURCES = ["CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*"]
 
 
 class RedlockConan(ConanFile):
@@ -19,8 +19,8 @@ class RedlockConan(ConanFile):
     topics = ("redis", "redlock", "distributed-lock", "asio", "coroutines")
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"shared": [True, False], "fPIC": [True, False], "tools": [True, False]}
-    default_options = {"shared": False, "fPIC": True, "tools": True}
+    options = {"shared": [True, False], "fPIC": [True, False], "tool": [True, False]}
+    default_options = {"shared": False, "fPIC": True, "tool": True}
     implements = ["auto_shared_fpic"]
 
     @property
@@ -39,6 +39,8 @@ class RedlockConan(ConanFile):
         # The public headers include Boost. OpenSSL is behind them.
         self.requires("boost/[>=1.83 <2]", transitive_headers=True, options={"header_only": True})
         self.requires("openssl/[>=3 <4]")
+        if self.options.tool:
+            self.requires("cli11/[>=2.1 <3]", visible=False)
 
     def validate(self):
         if self.settings.os != "Linux":
@@ -52,7 +54,7 @@ class RedlockConan(ConanFile):
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["REDLOCK_BUILD_TESTS"] = False
         toolchain.cache_variables["REDLOCK_BUILD_EXAMPLES"] = False
-        toolchain.cache_variables["REDLOCK_BUILD_TOOLS"] = bool(self.options.tools)
+        toolchain.cache_variables["REDLOCK_BUILD_TOOL"] = bool(self.options.tool)
         toolchain.generate()
         CMakeDeps(self).generate()
 

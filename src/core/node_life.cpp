@@ -63,7 +63,7 @@ node_news node_life::quarantine(milliseconds remaining, time_point now)
         node_state::quarantined,
         reason::quarantined,
         "it may have forgotten locks and does not vote for " + std::to_string(remaining.count()) +
-            " ms; if it is new, run redlock_initialize or call async_initialize_nodes before the "
+            " ms; if it is new, run redlock init or call async_initialize_nodes before the "
             "first client to skip this wait"
     );
 }

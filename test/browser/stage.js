@@ -133,7 +133,8 @@ export class Stage {
         // The store keeps what it has over a restart.
         this.store = new Redis(this.folder, await freePort(), ['--appendonly', 'yes']);
         await Promise.all([...this.nodes, this.store].map((redis) => redis.start()));
-        await run(program('REDLOCK_INITIALIZE'), [this.nodes.map(({url}) => url).join()]);
+        const nodes = this.nodes.map(({url}) => url).join();
+        await run(program('REDLOCK_TOOL'), ['init', '--nodes', nodes]);
         for (const name of ['s1', 's2', 's3'])
             this.servers.push(new Server(this, name, await freePort()));
         await Promise.all(this.servers.map((server) => server.start()));

@@ -1,8 +1,11 @@
 #ifndef REDLOCK_TEST_EXAMPLES_PROGRAM_HPP
 #define REDLOCK_TEST_EXAMPLES_PROGRAM_HPP
 
+#include <redlock/config.hpp>
 #include <redlock/error.hpp>
+#include <redlock/initialize.hpp>
 
+#include <boost/asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -101,8 +104,13 @@ class example_nodes
 public:
     example_nodes()
     {
-        program initialize("initialize", nodes);
-        BOOST_TEST_REQUIRE((initialize.exit_status() == 0));
+        client_config config;
+        config.nodes = parse_nodes(list_of(nodes));
+        boost::asio::io_context context;
+        error_code outcome;
+        async_initialize_nodes(context, config, [&outcome](error_code ec) { outcome = ec; });
+        context.run();
+        BOOST_TEST_REQUIRE(outcome == error_code());
     }
 
     /// Sets the key of a resource, as any other Redlock client would.

@@ -45,14 +45,6 @@ std::uint64_t done_before(const program& leader)
 
 BOOST_AUTO_TEST_SUITE(test_programs, *boost::unit_test::precondition(needs("redis-server")))
 
-BOOST_FIXTURE_TEST_CASE(nodes_are_initialized_once, example_nodes)
-{
-    program again("initialize", nodes);
-
-    BOOST_TEST((again.exit_status() == 1));
-    BOOST_TEST(again.has_said(message_of(redlock::error::already_initialized)));
-}
-
 BOOST_FIXTURE_TEST_CASE(timeouts_gives_up_twice_and_gets_the_resource_in_the_end, example_nodes)
 {
     hold_elsewhere("orders:42", 3s);

@@ -121,12 +121,6 @@ BOOST_AUTO_TEST_CASE(a_step_without_nodes_says_what_it_needs)
     }
 }
 
-BOOST_AUTO_TEST_CASE(new_nodes_are_told_that_they_may_vote)
-{
-    redis_servers nodes(3);
-    check_run(program("initialize", nodes), "1-first-lock", "initialize");
-}
-
 BOOST_AUTO_TEST_CASE(new_nodes_that_were_told_nothing_do_not_vote)
 {
     redis_servers nodes(3);

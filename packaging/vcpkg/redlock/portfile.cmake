@@ -3,7 +3,7 @@ get_filename_component(SOURCE_PATH "${CURRENT_PORT_DIR}/../../.." ABSOLUTE)
 
 vcpkg_check_features(OUT_FEATURE_OPTIONS FEATURE_OPTIONS
     FEATURES
-        tools REDLOCK_BUILD_TOOLS
+        tool REDLOCK_BUILD_TOOL
 )
 
 vcpkg_cmake_configure(
@@ -16,8 +16,8 @@ vcpkg_cmake_configure(
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/redlock)
 vcpkg_fixup_pkgconfig()
-if("tools" IN_LIST FEATURES)
-    vcpkg_copy_tools(TOOL_NAMES redlock_initialize AUTO_CLEAN)
+if("tool" IN_LIST FEATURES)
+    vcpkg_copy_tools(TOOL_NAMES redlock AUTO_CLEAN)
 endif()
 
 file(REMOVE_RECURSE

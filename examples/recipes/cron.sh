@@ -1,0 +1,3 @@
+# snippet: recipe
+redlock run backup -n -E 0 -- /usr/local/bin/backup --full
+# end snippet

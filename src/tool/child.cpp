@@ -1,0 +1,239 @@
+#include "tool/child.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace redlock::tool {
+
+namespace {
+
+/// The terminal that people type into, and read. -1: there is none. In a pipeline it is shared, and
+/// is left as it is.
+int own_terminal()
+{
+    const bool is_shared = ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1;
+    return is_shared ? -1 : STDIN_FILENO;
+}
+
+std::vector<std::string> make_environment(const child_options& of)
+{
+    std::vector<std::string> made;
+    const auto is_replaced = [&of](std::string_view variable) {
+        const std::string_view name = variable.substr(0, variable.find('='));
+        const auto has_name = [name](const auto& each) { return each.first == name; };
+        return std::ranges::find(of.hidden, name) != of.hidden.end() ||
+               std::ranges::any_of(of.added, has_name);
+    };
+    for (char** each = environ; *each; ++each)
+    {
+        if (!is_replaced(*each))
+            made.emplace_back(*each);
+    }
+    for (const auto& [name, value] : of.added)
+        made.push_back(name + '=' + value);
+    return made;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts)
+{
+    std::vector<char*> made;
+    for (std::string& each : texts)
+        made.push_back(each.data());
+    made.push_back(nullptr);
+    return made;
+}
+
+bool is_zombie(const std::filesystem::path& process)
+{
+    std::ifstream file(process / "stat");
+    std::string stat;
+    std::getline(file, stat);
+    const auto end = stat.rfind(") ");
+    return end == stat.npos || stat.compare(end + 2, 1, "Z") == 0;
+}
+
+/// In the child. Must not return, nor allocate.
+[[noreturn]] void become(
+    char* const* arguments,
+    char* const* variables,
+    pid_t parent,
+    int terminal,
+    const char* output,
+    int failure
+)
+{
+    ::setpgid(0, 0);
+    if (terminal >= 0 && ::tcgetpgrp(terminal) == ::getpgid(parent))
+        ::tcsetpgrp(terminal, ::getpid());  // SIGTTOU is blocked until then.
+    if (*output)
+    {
+        ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
+        ::dup2(::open(output, O_WRONLY | O_CREAT | O_APPEND, 0600), STDOUT_FILENO);
+        ::dup2(STDOUT_FILENO, STDERR_FILENO);
+    }
+    // What this process handles is reset by exec, and what it was started with ignored stays so.
+    std::signal(SIGPIPE, SIG_DFL);
+    std::signal(SIGTTOU, SIG_DFL);
+    ::sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() == parent)  // Else it has died before that.
+        ::execvpe(arguments[0], arguments, variables);
+    const int why = errno;
+    [[maybe_unused]] const auto written = ::write(failure, &why, sizeof why);
+    ::_exit(127);
+}
+
+[[noreturn]] void fail(int code, const std::string& what)
+{
+    throw std::system_error(code, std::generic_category(), what);
+}
+
+}  // namespace
+
+child::child(const child_options& options) : terminal_(options.output.empty() ? own_terminal() : -1)
+{
+    std::vector<std::string> arguments = options.command;
+    std::vector<std::string> variables = make_environment(options);
+    const auto argument_pointers = pointers_to(arguments);
+    const auto variable_pointers = pointers_to(variables);
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+        fail(errno, "pipe");
+    ::sigset_t blocked;
+    ::sigset_t before;
+    ::sigemptyset(&blocked);
+    ::sigaddset(&blocked, SIGTTOU);
+    ::sigprocmask(SIG_BLOCK, &blocked, &before);
+    const pid_t parent = ::getpid();
+    pid_ = ::fork();
+    if (pid_ == 0)
+    {
+        become(
+            argument_pointers.data(),
+            variable_pointers.data(),
+            parent,
+            terminal_,
+            options.output.c_str(),
+            ends[1]
+        );
+    }
+    const int error = errno;
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    ::close(ends[1]);
+    int why = 0;
+    if (pid_ > 0)
+    {
+        ::setpgid(pid_, pid_);  // On both sides: nobody knows which one is first.
+        while (::read(ends[0], &why, sizeof why) < 0 && errno == EINTR)
+        {
+        }
+    }
+    ::close(ends[0]);
+    if (pid_ < 0)
+        fail(error, "fork");
+    if (why == 0)
+        return;
+    ::waitpid(pid_, nullptr, 0);
+    take_terminal();
+    fail(why, options.command.front());
+}
+
+child::~child()
+{
+    // A daemon that has left the group lives on. What is in it worked under the lock. The number of
+    // the group is not used again before its leader is reaped.
+    ::kill(-pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    take_terminal();
+}
+
+void child::signal(int number) const noexcept
+{
+    ::kill(-pid_, number);
+}
+
+bool child::has_ended()
+{
+    ::siginfo_t told{};
+    const auto look = [&](int for_what) {
+        told.si_pid = 0;
+        return ::waitid(P_PID, static_cast<id_t>(pid_), &told, for_what | WNOHANG) == 0 &&
+               told.si_pid == pid_;
+    };
+    while (look(WSTOPPED))
+        stopped_by_ = told.si_status;
+    if (!look(WEXITED | WNOWAIT))
+        return false;
+    exit_status_ = told.si_code == CLD_EXITED ? told.si_status : 128 + told.si_status;
+    return true;
+}
+
+bool child::was_stopped_by_terminal() noexcept
+{
+    const int by = std::exchange(stopped_by_, 0);
+    return terminal_ >= 0 && (by == SIGTSTP || by == SIGTTIN || by == SIGTTOU);
+}
+
+bool child::has_others() const
+{
+    for (const auto& each : std::filesystem::directory_iterator("/proc"))
+    {
+        const std::string name = each.path().filename();
+        const int pid = std::atoi(name.c_str());
+        if (pid > 0 && pid != pid_ && ::getpgid(pid) == pid_ && !is_zombie(each.path()))
+            return true;
+    }
+    return false;
+}
+
+void child::stop_with_it() const
+{
+    take_terminal();
+    // The shell waits for the whole job to stop. A group without a shell does not.
+    std::signal(SIGTSTP, SIG_DFL);
+    ::kill(0, SIGTSTP);
+}
+
+void child::resume() const noexcept
+{
+    if (terminal_ >= 0 && ::tcgetpgrp(terminal_) == ::getpgrp())
+        give_terminal(pid_);
+    signal(SIGCONT);
+}
+
+void child::take_terminal() const noexcept
+{
+    if (terminal_ >= 0 && ::tcgetpgrp(terminal_) == pid_)
+        give_terminal(::getpgrp());
+}
+
+void child::give_terminal(pid_t to) const noexcept
+{
+    // From the background this is what SIGTTOU is for.
+    ::sigset_t blocked;
+    ::sigset_t before;
+    ::sigemptyset(&blocked);
+    ::sigaddset(&blocked, SIGTTOU);
+    ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
+    ::tcsetpgrp(terminal_, to);
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace redlock::tool

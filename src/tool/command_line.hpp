@@ -1,0 +1,105 @@
+#ifndef REDLOCK_SRC_TOOL_COMMAND_LINE_HPP
+#define REDLOCK_SRC_TOOL_COMMAND_LINE_HPP
+
+#include <redlock/config.hpp>
+#include <redlock/fencing.hpp>
+#include <redlock/time.hpp>
+
+#include <CLI/App.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// The command line of `redlock`, which the man page and the completions are made of too.
+namespace redlock::tool {
+
+/// What a command ends with. The status of a child is passed on as it is.
+enum class status : int
+{
+    ok = 0,
+    no = 1,          ///< The answer is no: nothing to do, or something is wrong with a node.
+    held = 75,       ///< Another holds the resource. EX_TEMPFAIL.
+    lost = 124,      ///< The lease was lost, and the child was stopped.
+    ours = 125,      ///< The command line, the nodes, or `redlock` itself.
+    not_run = 126,   ///< The child could not be run.
+    not_found = 127  ///< There is no such program.
+};
+
+/// How the nodes are reached, the same for all commands.
+struct node_options
+{
+    std::string nodes{};  ///< URLs, separated by commas.
+    std::string nodes_file{};
+    milliseconds node_timeout{200};
+    milliseconds ttl_max{30'000};
+    milliseconds clock_window{500};
+    bool json = false;
+};
+
+/// What `run` and `lead` do with a child.
+struct run_options
+{
+    std::string resource{};
+    std::vector<std::string> command{};
+    milliseconds ttl{10'000};
+    std::optional<milliseconds> wait{};  ///< Empty: until it is granted.
+    bool try_once = false;
+    milliseconds at_least{0};
+    milliseconds grace{0};
+    std::optional<milliseconds> stop_before{};  ///< Empty: a third of the ttl.
+    std::string note{};
+    int held_status = static_cast<int>(status::held);
+    milliseconds pause{500};  ///< Of `lead`.
+};
+
+/// What the other commands are about.
+struct query_options
+{
+    std::vector<std::string> resources{};
+    std::uint64_t token = 0;  ///< Of the hold to revoke. Zero: that of the present holder.
+};
+
+struct local_options
+{
+    std::size_t count = 3;
+    std::string server = "redis-server";
+    std::vector<std::string> command{};
+};
+
+struct options
+{
+    node_options nodes{};
+    run_options run{};
+    query_options query{};
+    local_options local{};
+};
+
+/** Describes the commands.
+
+    @param into What a parsed command line sets. Must outlive the result.
+*/
+[[nodiscard]] std::unique_ptr<CLI::App> make_command_line(options& into);
+
+/// What follows the name of a command.
+[[nodiscard]] std::string synopsis(const CLI::App& of);
+
+/// Reads "250ms", "10s", "1min", "2h"; a number alone means seconds.
+/// @throws std::invalid_argument naming the text.
+[[nodiscard]] milliseconds read_time(const std::string& text);
+
+/// The nodes that `--nodes`, `--nodes-file` or REDLOCK_NODES name.
+/// @throws std::invalid_argument if there are none, or a password is in an argument.
+[[nodiscard]] client_config make_config(const node_options& from);
+
+/// The man page, in troff.
+[[nodiscard]] std::string man_page(const CLI::App& of);
+
+/// @param shell "bash" or "zsh".
+[[nodiscard]] std::string completion(const CLI::App& of, const std::string& shell);
+
+}  // namespace redlock::tool
+
+#endif

@@ -1,0 +1,38 @@
+#ifndef REDLOCK_SRC_TOOL_COMMANDS_HPP
+#define REDLOCK_SRC_TOOL_COMMANDS_HPP
+
+#include "tool/command_line.hpp"
+
+/// What the commands do. Each returns the exit status, and throws what ends it with 125.
+namespace redlock::tool {
+
+/// Runs a child under a lock.
+[[nodiscard]] int run(const options& given);
+
+/// Runs a child whenever this process leads.
+[[nodiscard]] int lead(const options& given);
+
+/// Tells who holds resources.
+[[nodiscard]] int show(const options& given);
+
+/// Tells who holds a resource, and each change, until it is interrupted.
+[[nodiscard]] int watch(const options& given);
+
+/// Asks a holder to stop.
+[[nodiscard]] int revoke(const options& given);
+
+/// Ends the time for which a resource is kept.
+[[nodiscard]] int free_kept(const options& given);
+
+/// Admits fresh nodes.
+[[nodiscard]] int init(const options& given);
+
+/// Tells what is wrong with nodes.
+[[nodiscard]] int doctor(const options& given);
+
+/// Starts servers that end with it.
+[[nodiscard]] int local(const options& given);
+
+}  // namespace redlock::tool
+
+#endif

@@ -1,0 +1,650 @@
+#include "core/one_line.hpp"
+#include "node/guard.hpp"
+#include "node/server_info.hpp"
+#include "node/vetting.hpp"
+#include "tool/commands.hpp"
+#include "tool/inquiry.hpp"
+#include "tool/printing.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// What is wrong with the nodes, in sentences that say what to do.
+namespace redlock::tool {
+
+namespace asio = boost::asio;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// The oldest server that the library is tested with.
+constexpr std::pair oldest_version{6, 2};
+
+/// The first two numbers of a version.
+std::pair<int, int> version_of(const std::string& text)
+{
+    std::pair<int, int> made{0, 0};
+    std::sscanf(text.c_str(), "%d.%d", &made.first, &made.second);
+    return made;
+}
+
+/// A command that a client needs, in a form that changes nothing: its keys are not there.
+struct needed_command
+{
+    std::string_view permission;
+    std::vector<std::string_view> words;
+    bool for_queues = false;
+};
+
+const std::vector<needed_command>& needed_commands()
+{
+    static const std::vector<needed_command> all{
+        {"+get", {"GET", "redlock:doctor"}},
+        {"+mget", {"MGET", "redlock:doctor"}},
+        {"+set", {"SET", "redlock:doctor", "1", "XX", "PX", "1"}},
+        {"+del", {"DEL", "redlock:doctor"}},
+        {"+pttl", {"PTTL", "redlock:doctor"}},
+        {"+pexpire", {"PEXPIRE", "redlock:doctor", "1"}},
+        {"+eval", {"EVAL", "return 1", "0"}},
+        {"+evalsha", {"EVALSHA", "0000000000000000000000000000000000000000", "0"}},
+        {"+script|load", {"SCRIPT", "LOAD", "return 1"}},
+        {"+exists", {"EXISTS", "redlock:doctor"}, true},
+        {"+zadd", {"ZADD", "redlock:doctor", "XX", "1", "none"}, true},
+        {"+zrem", {"ZREM", "redlock:doctor", "none"}, true},
+        {"+zrank", {"ZRANK", "redlock:doctor", "none"}, true},
+        {"+zrange", {"ZRANGE", "redlock:doctor", "0", "0"}, true},
+        {"+zcard", {"ZCARD", "redlock:doctor"}, true},
+        {"+zpopmin", {"ZPOPMIN", "redlock:doctor"}, true},
+        {"+publish", {"PUBLISH", "redlock:doctor", ""}, true},
+        {"+client|caching", {"CLIENT", "CACHING", "YES"}, true},
+        {"+client|tracking", {"CLIENT", "TRACKING", "OFF"}, true},
+        // The last one: in RESP2 little else may follow.
+        {"+subscribe", {"SUBSCRIBE", "redlock:doctor"}, true},
+    };
+    return all;
+}
+
+/// What a node is asked before the commands of the table, in this order.
+enum question : std::size_t
+{
+    login,
+    database,
+    server,
+    replication,
+    memory,
+    persistence,
+    cluster,
+    time_of_day,
+    marker,
+    quarantine,
+    first_needed
+};
+
+detail::request make_inquiry(const node_config& node, const detail::guard& guarded)
+{
+    detail::request made;
+    if (node.username.empty() && node.password.empty())
+        made.push("PING");
+    else if (node.username.empty())
+        made.push("AUTH", node.password);
+    else
+        made.push("AUTH", node.username, node.password);
+    if (node.database == 0)
+        made.push("PING");
+    else
+        made.push("SELECT", node.database);
+    for (const char* section : {"server", "replication", "memory", "persistence", "cluster"})
+        made.push("INFO", section);
+    made.push("TIME");
+    made.push("GET", guarded.marker_key);
+    made.push("PTTL", guarded.quarantine_key);
+    for (const needed_command& each : needed_commands())
+    {
+        made.begin(each.words.size());
+        for (const std::string_view word : each.words)
+            made.add(word);
+    }
+    return made;
+}
+
+/// The fields of INFO.
+std::map<std::string, std::string> fields_of(const answers& told)
+{
+    std::map<std::string, std::string> made;
+    for (std::size_t at = server; at <= cluster; ++at)
+    {
+        const std::string text = told.all[at].first();
+        for (std::size_t begin = 0; begin < text.size();)
+        {
+            const std::size_t end = std::min(text.find_first_of("\r\n", begin), text.size());
+            const std::string line = text.substr(begin, end - begin);
+            if (const auto colon = line.find(':'); colon != line.npos)
+                made[line.substr(0, colon)] = line.substr(colon + 1);
+            begin = end + 1;
+        }
+    }
+    return made;
+}
+
+/// What is known of one node.
+struct examination
+{
+    std::string name;
+    bool reached = false;
+    bool votes = true;
+    std::string version{"?"};
+    std::string role{"?"};
+    std::string persistence{"?"};
+    std::string admission{"?"};
+    std::optional<std::chrono::microseconds> clock{};  ///< Its time less ours.
+    std::chrono::microseconds round_trip{0};
+    std::vector<std::string> problems{};  ///< With what to do.
+    std::vector<std::string> remarks{};   ///< What is not wrong, but good to know.
+};
+
+bool is_forbidden(const detail::texts& told)
+{
+    return told.error.starts_with("NOPERM");
+}
+
+/// Whether an error says more than that the answer is no.
+bool is_failure(const std::string& error)
+{
+    constexpr std::array harmless{"NOPERM", "NOSCRIPT", "ERR CLIENT CACHING"};
+    return !error.empty() && std::ranges::none_of(harmless, [&error](const char* code) {
+        return error.starts_with(code);
+    });
+}
+
+bool is_login_fault(const std::string& error)
+{
+    constexpr std::array codes{"NOAUTH", "WRONGPASS", "NOPERM", "ERR AUTH", "ERR Client sent AUTH"};
+    return std::ranges::any_of(codes, [&error](const char* code) {
+        return error.starts_with(code);
+    });
+}
+
+/// Looks at one node's answers, point by point.
+class examiner
+{
+public:
+    examiner(const node_config& node, const detail::guard& guarded, const answers& told)
+        : node_(node), guarded_(guarded), told_(told)
+    {
+        found_.name = node.name();
+    }
+
+    [[nodiscard]] examination examine() &&
+    {
+        // A Sentinel hardly knows any of the commands, but INFO.
+        if (told_.all.size() > cluster)
+            fields_ = fields_of(told_);
+        if (told_.all.size() < first_needed)
+            return unreached();
+        detail::server_info mode;
+        mode.mode = field("redis_mode");
+        if (const auto wrong = detail::judge_mode(mode))
+            return refuse(wrong.text);
+        if (is_login_fault(told_.all[login].error))
+            return refuse(
+                "it refuses the login: " + detail::without_login(told_.all[login].error, node_) +
+                ". Check user and password"
+            );
+        found_.reached = true;
+        found_.round_trip = told_.round_trip;
+        if (const std::string& why = told_.all[database].error; !why.empty() && node_.database != 0)
+        {
+            problem(
+                "database " + std::to_string(node_.database) + " cannot be used: " + why +
+                ". Add +select to the user, or name another database"
+            );
+            return std::move(found_);
+        }
+        look_at_server();
+        look_at_persistence();
+        look_at_clock();
+        look_at_marker();
+        look_at_permissions();
+        return std::move(found_);
+    }
+
+private:
+    examination unreached()
+    {
+        const std::string why =
+            told_.problem.empty() ? std::string("it has closed the connection") : told_.problem;
+        return refuse(
+            "it cannot be reached: " + why +
+            ". Is the server running, and are address, port and firewall right?"
+        );
+    }
+
+    examination refuse(std::string problem)
+    {
+        this->problem(std::move(problem));
+        return std::move(found_);
+    }
+
+    [[nodiscard]] std::string field(const std::string& name) const
+    {
+        const auto found = fields_.find(name);
+        return found == fields_.end() ? std::string() : found->second;
+    }
+
+    /// @param votes Whether the node votes all the same.
+    void problem(std::string text, bool votes = false)
+    {
+        found_.problems.push_back(core::on_one_line(std::move(text)));
+        found_.votes = found_.votes && votes;
+    }
+
+    void remark(std::string text) { found_.remarks.push_back(core::on_one_line(std::move(text))); }
+
+    void look_at_server()
+    {
+        const std::string& no_info = told_.all[server].error;
+        if (is_forbidden(told_.all[server]))
+        {
+            problem(
+                "the user may not call INFO, so clients refuse the node. Add +info to the user; "
+                "its "
+                "role, memory and disk were not seen"
+            );
+            return;
+        }
+        if (!no_info.empty())
+            return problem("INFO fails, so clients refuse the node: " + no_info);
+        const std::string redis = field("redis_version");
+        const std::string valkey = field("valkey_version");
+        found_.version = valkey.empty() ? redis : "valkey " + valkey;
+        if (!redis.empty() && version_of(redis) < oldest_version)
+            problem("version " + redis + " is too old. Use Redis 6.2 or later, or Valkey");
+        found_.role = field("role");
+        if (found_.role == "slave")
+        {
+            problem(
+                "it is a replica of " + field("master_host") + ":" + field("master_port") +
+                ". Nodes must be independent masters: run REPLICAOF NO ONE on it, or name another "
+                "server"
+            );
+        }
+        if (field("cluster_enabled") == "1")
+            problem(
+                "it belongs to a cluster, which hands keys over. Name servers without "
+                "cluster-enabled"
+            );
+        const std::string policy = field("maxmemory_policy");
+        if (field("maxmemory") != "0" && policy != "noeviction" && !policy.empty())
+        {
+            problem(
+                "it may evict keys, and so end a lock early: maxmemory-policy is " + policy +
+                ". Set it to noeviction"
+            );
+        }
+        if (field("connected_slaves") != "0" && !field("connected_slaves").empty() &&
+            found_.role == "master")
+        {
+            remark(
+                "it has " + field("connected_slaves") +
+                " replicas. Never promote one of them: it may have forgotten locks"
+            );
+        }
+    }
+
+    void look_at_persistence()
+    {
+        const bool file = field("aof_enabled") == "1";
+        found_.persistence = fields_.empty() ? "?" : file ? "appendonly" : "none";
+        if (found_.persistence == "none")
+            remark(
+                "it forgets its locks in a crash, and then sits out a quarantine. appendonly yes "
+                "makes restarts milder"
+            );
+        if (field("aof_last_write_status") == "err")
+            problem(
+                "it cannot write its file (aof_last_write_status:err), and refuses writes. Look at "
+                "its disk"
+            );
+        if (field("rdb_last_bgsave_status") == "err")
+            problem(
+                "its last save has failed (rdb_last_bgsave_status:err), so it may refuse writes. "
+                "Look at its disk and its log"
+            );
+        if (field("loading") == "1")
+            problem("it is still loading its data. Wait");
+    }
+
+    void look_at_clock()
+    {
+        const detail::texts& told = told_.all[time_of_day];
+        if (told.all.size() != 2)
+            return problem("it does not tell its time: " + told.error + ". Add +time to the user");
+        const auto seconds = detail::read_number(std::string_view(told.all[0])).value_or(0);
+        const auto fraction = detail::read_number(std::string_view(told.all[1])).value_or(0);
+        found_.clock =
+            std::chrono::microseconds(seconds * 1'000'000 + fraction) - told_.at[time_of_day];
+    }
+
+    void look_at_marker()
+    {
+        const detail::texts& told = told_.all[marker];
+        if (!told.error.empty())
+        {
+            problem(
+                "the marker cannot be read: " + told.error + ". Add ~redlock:* and +get to the user"
+            );
+            return;
+        }
+        const std::string found = told.first();
+        const std::string mine = guarded_.fingerprint;
+        if (found.empty())
+        {
+            found_.admission = "not admitted";
+            problem(
+                "it is not admitted. If all nodes are new, run redlock init; otherwise the first "
+                "client admits it after a quarantine of " +
+                in_words(guarded_.quarantine)
+            );
+        }
+        else if (!found.starts_with(mine))
+        {
+            found_.admission = "other settings";
+            problem(
+                "it is marked for other settings: '" + found.substr(0, found.rfind(';')) +
+                "', and these are '" + mine.substr(0, mine.rfind(';')) +
+                "'. Give all clients the same number of nodes, databases, ttl_max and clock_window "
+                "(here --ttl-max and --clock-window)"
+            );
+        }
+        else if (found.substr(mine.size()).find(field("run_id")) != 0)
+        {
+            found_.admission = "restarted";
+            remark(
+                "it was restarted. The next client starts its quarantine of " +
+                in_words(guarded_.quarantine)
+            );
+        }
+        else
+        {
+            found_.admission = "admitted";
+            look_at_quarantine();
+        }
+    }
+
+    void look_at_quarantine()
+    {
+        const auto left = detail::read_number(std::string_view(told_.all[quarantine].first()));
+        if (!left || *left == -2)
+            return;
+        found_.admission = "quarantined";
+        if (*left == -1)
+        {
+            problem(
+                "its quarantine has no end: delete the key " + guarded_.quarantine_key +
+                " when the node may vote again"
+            );
+        }
+        else
+        {
+            problem(
+                "it is in quarantine for " + in_words(milliseconds(*left)) +
+                " more, and does not vote until then. Wait"
+            );
+        }
+    }
+
+    void look_at_permissions()
+    {
+        std::string needed;
+        std::string of_queues;
+        for (std::size_t i = 0; i < needed_commands().size(); ++i)
+        {
+            const std::size_t at = first_needed + i;
+            const needed_command& command = needed_commands()[i];
+            if (at >= told_.all.size())
+            {
+                remark(
+                    "it closed the connection, so " + std::string(command.permission) +
+                    " and what follows was not seen"
+                );
+                break;
+            }
+            const std::string& error = told_.all[at].error;
+            if (is_failure(error))
+                problem(
+                    std::string(command.words.front()) + " fails: " + error, command.for_queues
+                );
+            if (!is_forbidden(told_.all[at]))
+                continue;
+            std::string& list = command.for_queues ? of_queues : needed;
+            list += (list.empty() ? "" : " ") + std::string(command.permission);
+            // The command may be allowed, and the key or channel not.
+            words_ = told_.all[at].error;
+        }
+        const std::string hint =
+            words_.find("key") != words_.npos || words_.find("channel") != words_.npos
+                ? " (the server says: " + core::on_one_line(words_) + ")"
+                : "";
+        if (!needed.empty())
+            problem(
+                "the user may not do what a client needs" + hint + ". Add to the user: " + needed
+            );
+        if (!of_queues.empty())
+            problem(
+                "waiters have to poll, because the user may not do what queues need" + hint +
+                    ". Add to the user: &redlock:* " + of_queues,
+                true
+            );
+    }
+
+    const node_config& node_;
+    const detail::guard& guarded_;
+    const answers& told_;
+    std::map<std::string, std::string> fields_;
+    std::string words_;
+    examination found_;
+};
+
+/// A clock that is away from the median by more than the window.
+void compare_clocks(std::vector<examination>& all, milliseconds window)
+{
+    std::vector<std::chrono::microseconds> clocks;
+    for (const examination& each : all)
+    {
+        if (each.clock)
+            clocks.push_back(*each.clock);
+    }
+    if (clocks.empty())
+        return;
+    std::ranges::sort(clocks);
+    const auto median = clocks[(clocks.size() - 1) / 2];
+    for (examination& each : all)
+    {
+        if (!each.clock)
+            continue;
+        *each.clock -= median;
+        if (abs(*each.clock) <= window)
+            continue;
+        each.votes = false;
+        each.problems.push_back(
+            "its clock is " + in_words(std::chrono::duration_cast<milliseconds>(abs(*each.clock))) +
+            (*each.clock > 0us ? " ahead of" : " behind") +
+            " the others, so it does not vote. Set its clock, and run a time service"
+        );
+    }
+}
+
+/// Two entries that lead to one server.
+void compare_servers(std::vector<examination>& all, const std::vector<answers>& told)
+{
+    std::map<std::string, std::string> known;
+    for (std::size_t i = 0; i < all.size(); ++i)
+    {
+        if (!all[i].reached)
+            continue;
+        const std::string run_id = fields_of(told[i])["run_id"];
+        const auto [first, is_new] = known.emplace(run_id, all[i].name);
+        if (!is_new && !run_id.empty())
+            all[i].problems.push_back(
+                "it is the same server as " + first->second + ". Name each server once"
+            );
+    }
+}
+
+std::string in_short(std::chrono::microseconds time)
+{
+    const double count = static_cast<double>(time.count()) / 1000;
+    char text[32];
+    std::snprintf(text, sizeof text, "%+.1f ms", count);
+    return text;
+}
+
+void print(const std::vector<examination>& all)
+{
+    std::vector<std::vector<std::string>> lines;
+    for (const examination& each : all)
+    {
+        char took[32] = "-";
+        if (each.reached)
+            std::snprintf(
+                took, sizeof took, "%.2f ms", static_cast<double>(each.round_trip.count()) / 1000
+            );
+        lines.push_back({
+            each.name,
+            each.problems.empty() ? "healthy"
+            : each.reached        ? "problems"
+                                  : "away",
+            each.version,
+            each.role,
+            each.persistence,
+            each.admission,
+            each.clock ? in_short(*each.clock) : "-",
+            took,
+        });
+    }
+    print_table(
+        {"NODE", "STATE", "VERSION", "ROLE", "PERSISTENCE", "ADMISSION", "CLOCK", "ROUND TRIP"},
+        lines
+    );
+    for (const examination& each : all)
+    {
+        for (const std::string& problem : each.problems)
+            std::cout << each.name << ": " << problem << (problem.ends_with('?') ? "\n" : ".\n");
+    }
+    for (const examination& each : all)
+    {
+        for (const std::string& remark : each.remarks)
+            std::cout << "note: " << each.name << ": " << remark << ".\n";
+    }
+}
+
+boost::json::array as_list(const std::vector<std::string>& texts)
+{
+    boost::json::array made;
+    for (const std::string& each : texts)
+        made.push_back(boost::json::string(in_utf8(each)));
+    return made;
+}
+
+void print_json(const std::vector<examination>& all, const std::string& verdict, bool healthy)
+{
+    boost::json::array nodes;
+    for (const examination& each : all)
+    {
+        boost::json::object node;
+        node["node"] = each.name;
+        node["reached"] = each.reached;
+        node["version"] = each.version;
+        node["role"] = each.role;
+        node["persistence"] = each.persistence;
+        node["admission"] = each.admission;
+        if (each.clock)
+            node["clock_us"] = each.clock->count();
+        node["round_trip_us"] = each.round_trip.count();
+        node["problems"] = as_list(each.problems);
+        node["remarks"] = as_list(each.remarks);
+        nodes.push_back(std::move(node));
+    }
+    boost::json::object made;
+    made["healthy"] = healthy;
+    made["verdict"] = verdict;
+    made["nodes"] = std::move(nodes);
+    std::cout << boost::json::serialize(made) << '\n';
+}
+
+std::string verdict_on(const std::vector<examination>& all)
+{
+    const auto healthy =
+        static_cast<std::size_t>(std::ranges::count(all, true, &examination::votes));
+    const std::size_t quorum = all.size() / 2 + 1;
+    const std::string verdict = std::to_string(healthy) + " of " + std::to_string(all.size()) +
+                                " nodes can vote, and " + std::to_string(quorum) +
+                                (quorum == 1 ? " is needed: " : " are needed: ");
+    if (healthy < quorum)
+        return verdict + "nothing can be locked.";
+    if (all.size() == 1)
+        return verdict + "locking works, and stops with this node. Three survive the loss of one.";
+    if (healthy == quorum)
+        return verdict + "locking works, with none to spare.";
+    const bool is_well =
+        std::ranges::all_of(all, [](const auto& each) { return each.problems.empty(); });
+    return verdict + (is_well ? "all is well." : "locking works.");
+}
+
+}  // namespace
+
+int doctor(const options& given)
+{
+    const client_config config = make_config(given.nodes);
+    const detail::guard guarded = *detail::make_guard(config);
+    asio::io_context context{1};
+    const detail::ground on = detail::make_ground(context.get_executor());
+    std::vector<answers> told(config.nodes.size());
+    for (std::size_t i = 0; i < told.size(); ++i)
+    {
+        detail::enter_later(on.strand, [&, i]() {
+            inquire(
+                on,
+                config.nodes[i],
+                make_inquiry(config.nodes[i], guarded),
+                [&told, i](answers what) { told[i] = std::move(what); }
+            );
+        });
+    }
+    context.run();
+    std::vector<examination> all;
+    for (std::size_t i = 0; i < told.size(); ++i)
+        all.push_back(examiner(config.nodes[i], guarded, told[i]).examine());
+    compare_clocks(all, config.clock_window);
+    compare_servers(all, told);
+    const bool healthy =
+        std::ranges::all_of(all, [](const auto& each) { return each.problems.empty(); });
+    const std::string verdict = verdict_on(all);
+    if (given.nodes.json)
+        print_json(all, verdict, healthy);
+    else
+    {
+        print(all);
+        std::cout << verdict << '\n';
+    }
+    return healthy ? 0 : static_cast<int>(status::no);
+}
+
+}  // namespace redlock::tool

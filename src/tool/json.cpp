@@ -1,0 +1,2 @@
+// Boost.JSON, which is compiled here.
+#include <boost/json/src.hpp>

@@ -1,0 +1,288 @@
+#include <redlock/initialize.hpp>
+
+#include "tool/child.hpp"
+#include "tool/commands.hpp"
+#include "tool/signals.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/// Servers on this machine, for a first try, for tests and for demonstrations.
+namespace redlock::tool {
+
+namespace asio = boost::asio;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::seconds start_timeout{10};
+
+/// A folder that is removed with this process, also if that is killed: another process, which waits
+/// for nothing but that, removes it.
+class temporary_folder
+{
+public:
+    temporary_folder()
+    {
+        std::string name = std::filesystem::temp_directory_path() / "redlock.XXXXXX";
+        if (!::mkdtemp(name.data()))
+            throw std::system_error(errno, std::generic_category(), name);
+        path_ = name;
+        int ends[2];
+        if (::pipe2(ends, O_CLOEXEC) != 0)
+            throw std::system_error(errno, std::generic_category(), "pipe");
+        cleaner_ = ::fork();
+        if (cleaner_ == 0)
+            clean_up(ends[0], ends[1]);
+        if (cleaner_ < 0)
+            throw std::system_error(errno, std::generic_category(), "fork");
+        ::close(ends[0]);
+        alive_ = ends[1];
+    }
+
+    temporary_folder(const temporary_folder&) = delete;
+    temporary_folder& operator=(const temporary_folder&) = delete;
+
+    ~temporary_folder()
+    {
+        ::close(alive_);
+        ::waitpid(cleaner_, nullptr, 0);
+    }
+
+    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+private:
+    [[noreturn]] void clean_up(int input, int output)
+    {
+        ::setsid();  // A signal of the terminal is not for it.
+        ::close(output);
+        char none = 0;
+        while (::read(input, &none, 1) != 0)
+        {
+        }
+        // The servers end at the same time, and may write once more.
+        for (int attempts = 0; attempts < 100 && std::filesystem::exists(path_); ++attempts)
+        {
+            std::error_code ignored;
+            std::filesystem::remove_all(path_, ignored);
+            ::usleep(20'000);
+        }
+        ::_exit(0);
+    }
+
+    std::filesystem::path path_;
+    pid_t cleaner_ = -1;
+    int alive_ = -1;
+};
+
+std::uint16_t free_port(asio::io_context& in)
+{
+    const asio::ip::tcp::endpoint any(asio::ip::address_v4::loopback(), 0);
+    return asio::ip::tcp::acceptor(in, any).local_endpoint().port();
+}
+
+/// What three nodes of production have too, but for their addresses.
+std::vector<std::string> server_command(
+    const std::string& program,
+    std::uint16_t port,
+    const std::filesystem::path& folder
+)
+{
+    return {
+        program,
+        "--port",
+        std::to_string(port),
+        "--bind",
+        "127.0.0.1",
+        "--dir",
+        folder,
+        "--appendonly",
+        "yes",
+        "--save",
+        "",
+        "--maxmemory-policy",
+        "noeviction"
+    };
+}
+
+std::string last_line(const std::filesystem::path& of)
+{
+    std::ifstream file(of);
+    std::string last;
+    for (std::string line; std::getline(file, line);)
+    {
+        if (!line.empty())
+            last = line;
+    }
+    return last;
+}
+
+class local_servers
+{
+public:
+    local_servers(const local_options& how, asio::io_context& in)
+    {
+        for (std::size_t i = 0; i < how.count; ++i)
+        {
+            const auto folder = folder_.path() / std::to_string(i + 1);
+            std::filesystem::create_directory(folder);
+            const std::uint16_t port = free_port(in);
+            start(how.server, port, folder);
+            urls_ += (i == 0 ? "redis://127.0.0.1:" : ",redis://127.0.0.1:") + std::to_string(port);
+        }
+        admit();
+    }
+
+    [[nodiscard]] const std::string& urls() const noexcept { return urls_; }
+
+    /// The output of the first server that has ended. Empty: all run.
+    [[nodiscard]] std::string failure()
+    {
+        for (std::size_t i = 0; i < servers_.size(); ++i)
+        {
+            if (servers_[i].has_ended())
+                return "a server has ended: " +
+                       last_line(folder_.path() / std::to_string(i + 1) / "output");
+        }
+        return {};
+    }
+
+private:
+    void start(const std::string& program, std::uint16_t port, const std::filesystem::path& folder)
+    {
+        const bool by_default = program == local_options().server;
+        try
+        {
+            servers_.emplace_back(child_options{
+                .command = server_command(program, port, folder), .output = folder / "output"
+            });
+        }
+        catch (const std::system_error& failure)
+        {
+            if (failure.code() != std::errc::no_such_file_or_directory)
+                throw;
+            if (by_default)
+                return start("valkey-server", port, folder);
+            throw std::runtime_error(
+                "'" + program +
+                "' is not installed; install Redis or Valkey, or name the server's program with "
+                "--server"
+            );
+        }
+    }
+
+    /// They are new, so they have nothing to forget.
+    void admit()
+    {
+        const auto give_up = std::chrono::steady_clock::now() + start_timeout;
+        client_config config;
+        config.nodes = parse_nodes(urls_);
+        for (;;)
+        {
+            asio::io_context own{1};
+            diagnostics report;
+            error_code outcome;
+            async_initialize_nodes(own, config, &report, [&outcome](error_code ec) {
+                outcome = ec;
+            });
+            own.run();
+            if (!outcome)
+                return;
+            if (const std::string problem = failure(); !problem.empty())
+                throw std::runtime_error(problem);
+            if (std::chrono::steady_clock::now() >= give_up)
+                throw std::runtime_error("the servers do not answer: " + to_string(report));
+            ::usleep(20'000);
+        }
+    }
+
+    temporary_folder folder_;
+    std::deque<child> servers_;
+    std::string urls_;
+};
+
+void tell(const std::string& urls, bool json)
+{
+    if (json)
+    {
+        boost::json::object told;
+        told["nodes"] = urls;
+        std::cout << boost::json::serialize(told) << std::endl;
+        return;
+    }
+    std::cout << "export REDLOCK_NODES=" << urls << std::endl;
+    std::cerr << "Press Ctrl-C to stop the servers.\n";
+}
+
+}  // namespace
+
+int local(const options& given)
+{
+    asio::io_context context{1};
+    signals heard(context);
+    local_servers servers(given.local, context);
+    if (given.local.command.empty())
+    {
+        tell(servers.urls(), given.nodes.json);
+        heard.on_signal([&](int number) {
+            if (signals::asks_to_end(number) || !servers.failure().empty())
+                context.stop();
+        });
+        context.run();
+        if (const std::string problem = servers.failure();
+            heard.asked_to_end() == 0 && !problem.empty())
+            throw std::runtime_error(problem);
+        return 0;
+    }
+    try
+    {
+        child process({.command = given.local.command, .added = {{"REDLOCK_NODES", servers.urls()}}}
+        );
+        heard.on_signal([&](int number) {
+            if (number != SIGCHLD)
+                process.signal(number);
+            if (process.has_ended())
+                context.stop();
+            else if (process.was_stopped_by_terminal())
+            {
+                process.stop_with_it();
+                process.resume();
+            }
+        });
+        if (!process.has_ended())
+            context.run();
+        return process.exit_status();
+    }
+    catch (const std::system_error& failure)
+    {
+        std::cerr << "redlock: " << failure.what() << '\n';
+        const bool found = failure.code() != std::errc::no_such_file_or_directory;
+        return static_cast<int>(found ? status::not_run : status::not_found);
+    }
+}
+
+}  // namespace redlock::tool

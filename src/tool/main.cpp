@@ -1,0 +1,108 @@
+// redlock: locks for the shell and for the operator.
+
+#include "tool/commands.hpp"
+
+#include <CLI/Error.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace redlock::tool;
+
+struct command
+{
+    std::string_view name;
+    int (*run)(const options&);
+};
+
+constexpr command commands[]{
+    {"run", run},
+    {"lead", lead},
+    {"show", show},
+    {"watch", watch},
+    {"revoke", revoke},
+    {"free", free_kept},
+    {"init", init},
+    {"doctor", doctor},
+    {"local", local},
+};
+
+/// What the packages have besides the program is made by it.
+bool is_written(const CLI::App& about, const std::vector<std::string>& arguments)
+{
+    if (arguments.empty() || !arguments.front().starts_with("--write-"))
+        return false;
+    const std::string what = arguments.front().substr(8);
+    std::cout << (what == "man" ? man_page(about) : completion(about, what));
+    return true;
+}
+
+void check_name(const std::string& name)
+{
+    std::string names;
+    for (const command& each : commands)
+    {
+        if (each.name == name)
+            return;
+        names += (names.empty() ? "" : ", ") + std::string(each.name);
+    }
+    throw std::invalid_argument("there is no command '" + name + "'; there are " + names);
+}
+
+int carry_out(std::vector<std::string> arguments)
+{
+    options given;
+    const auto line = make_command_line(given);
+    if (is_written(*line, arguments))
+        return 0;
+    if (!arguments.empty() && !arguments.front().starts_with('-'))
+        check_name(arguments.front());
+    // What is behind the dashes is the child's, whatever it looks like.
+    const auto dashes = std::ranges::find(arguments, "--");
+    const bool has_command = dashes != arguments.end();
+    const std::vector<std::string> child(has_command ? dashes + 1 : dashes, arguments.end());
+    arguments.erase(dashes, arguments.end());
+    std::ranges::reverse(arguments);
+    try
+    {
+        line->parse(arguments);
+    }
+    catch (const CLI::ParseError& problem)
+    {
+        return line->exit(problem) == 0 ? 0 : static_cast<int>(status::ours);
+    }
+    given.run.command = child;
+    given.local.command = child;
+    const std::string name = line->get_subcommands().front()->get_name();
+    const bool takes_command = name == "run" || name == "lead" || name == "local";
+    if (takes_command && name != "local" && child.empty())
+        throw std::invalid_argument(
+            "give a command behind --: redlock " + name + " RESOURCE -- COMMAND"
+        );
+    if (!takes_command && has_command)
+        throw std::invalid_argument("'" + name + "' takes no command behind --");
+    return std::ranges::find(commands, name, &command::name)->run(given);
+}
+
+}  // namespace
+
+int main(int count, char** arguments)
+{
+    try
+    {
+        return carry_out({arguments + 1, arguments + count});
+    }
+    catch (const std::exception& problem)
+    {
+        const std::string_view words = problem.what();
+        std::cerr << (words.starts_with("redlock: ") ? "" : "redlock: ") << words << '\n';
+        return static_cast<int>(status::ours);
+    }
+}

@@ -1,0 +1,39 @@
+#ifndef REDLOCK_SRC_TOOL_PRINTING_HPP
+#define REDLOCK_SRC_TOOL_PRINTING_HPP
+
+#include <redlock/holding.hpp>
+#include <redlock/time.hpp>
+
+#include <boost/json/object.hpp>
+
+#include <string>
+#include <vector>
+
+namespace redlock::tool {
+
+/// Whether people read the output: only they get tables and colours.
+[[nodiscard]] bool is_terminal() noexcept;
+
+/// For JSON: other bytes become question marks.
+[[nodiscard]] std::string in_utf8(std::string text);
+
+/// "1.5 s", "forever".
+[[nodiscard]] std::string in_words(milliseconds time);
+
+/// Lines of cells. On a terminal they are in columns under their titles, else separated by tabs.
+void print_table(
+    const std::vector<std::string>& titles,
+    const std::vector<std::vector<std::string>>& lines
+);
+
+/// The same for one line of a table that grows.
+[[nodiscard]] std::vector<std::string> cells_of(const std::string& resource, const holding& seen);
+
+[[nodiscard]] boost::json::object as_json(const std::string& resource, const holding& seen);
+
+/// The titles of `cells_of`.
+[[nodiscard]] const std::vector<std::string>& holding_titles();
+
+}  // namespace redlock::tool
+
+#endif

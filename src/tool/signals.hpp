@@ -1,0 +1,62 @@
+#ifndef REDLOCK_SRC_TOOL_SIGNALS_HPP
+#define REDLOCK_SRC_TOOL_SIGNALS_HPP
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include <csignal>
+#include <functional>
+#include <utility>
+
+namespace redlock::tool {
+
+/// Hears the signals of this process, and tells them to whoever is in charge now.
+class signals
+{
+public:
+    explicit signals(boost::asio::io_context& in) : set_(in)
+    {
+        for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD})
+        {
+            struct sigaction before{};
+            ::sigaction(each, nullptr, &before);
+            // `nohup`, and `&` in a script, are to be obeyed.
+            if (each == SIGCHLD || before.sa_handler != SIG_IGN)
+                set_.add(each);
+        }
+        listen();
+    }
+
+    /// @param handler Gets the number of each signal, also of SIGCHLD.
+    void on_signal(std::function<void(int)> handler) { handler_ = std::move(handler); }
+
+    /// The last one that asks this process to end. Zero: none has.
+    [[nodiscard]] int asked_to_end() const noexcept { return asked_to_end_; }
+
+    [[nodiscard]] static bool asks_to_end(int number) noexcept
+    {
+        return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+    }
+
+private:
+    void listen()
+    {
+        set_.async_wait([this](boost::system::error_code ec, int number) {
+            if (ec)
+                return;
+            if (asks_to_end(number))
+                asked_to_end_ = number;
+            if (handler_)
+                handler_(number);
+            listen();
+        });
+    }
+
+    boost::asio::signal_set set_;
+    std::function<void(int)> handler_;
+    int asked_to_end_ = 0;
+};
+
+}  // namespace redlock::tool
+
+#endif

@@ -138,7 +138,8 @@ release_round_ptr holds::release(const hold& ended)
     const std::size_t denials = granted_by.tally().denied() + granted_by.unanswered();
     const bool next_waits = rounds_.queues() && lines_.head_of(ended.resource());
     const core::queue_move move = ended.queued().at_release(denials, next_waits);
-    return rounds_.release(granted_by, ended.longest_ttl, move, ended.state()->to_keep());
+    const milliseconds at_least = ended.state()->to_keep();
+    return rounds_.release(granted_by, ended.longest_ttl, move, at_least);
 }
 
 void holds::extend_by(hold& held, milliseconds ttl)

@@ -67,8 +67,7 @@ task<error_code> end_all(client_impl& client, hold_list& ended)
             if (const error_code ec = co_await client.life.let_others_run())
                 co_return ec;
         }
-        const bool in_grace = each->in_grace_at(client.now());
-        if (!in_grace && each->state()->give_back_unattended() && each->begin_release())
+        if (each->state()->give_back_unattended() && each->begin_release())
         {
             client.events.given_back();
             client.holds.remove(*each);

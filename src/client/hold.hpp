@@ -107,12 +107,6 @@ public:
     [[nodiscard]] bool lost_at(core::instant now) const noexcept { return state()->lost_at(now); }
     [[nodiscard]] bool revoked() const noexcept { return state()->revoked(); }
 
-    /// Whether its keys are to stay until their grace ends, unless its owner releases it.
-    [[nodiscard]] bool in_grace_at(core::instant now) const noexcept
-    {
-        return grace() > milliseconds(0) && lost_at(now);
-    }
-
     /// Why the hold ended. Empty: it lives, or was given back.
     [[nodiscard]] error_code loss() const noexcept { return to_error(state()->end()); }
     [[nodiscard]] error_code last_extension() const noexcept

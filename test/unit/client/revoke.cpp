@@ -364,4 +364,22 @@ BOOST_FIXTURE_TEST_CASE(it_can_be_cancelled, revoking_client)
     BOOST_TEST(started->code() == operation_aborted);
 }
 
+BOOST_FIXTURE_TEST_CASE(a_push_about_another_hold_is_not_taken_for_ours, revoking_client)
+{
+    const lease held = acquire("orders:42");
+    const auto other = fencing_token::from_value(held.fence().value() - 1);
+    each_node([&other](fake_node& node) {
+        for (const auto& [name, channel] : node.queues().channels)
+            channel.lock()->revokes("orders:42", other);
+    });
+    run_until_idle();
+    BOOST_TEST(!held.revoked());
+    each_node([&held](fake_node& node) {
+        for (const auto& [name, channel] : node.queues().channels)
+            channel.lock()->revokes("orders:42", held.fence());
+    });
+    run_until_idle();
+    BOOST_TEST(held.revoked());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -36,7 +36,6 @@ done
 on_debian || fail "makes packages of Debian, on Debian"
 setup
 command -v dpkg-shlibdeps >/dev/null && command -v file >/dev/null || apt_install dpkg-dev file
-[[ -e /usr/include/CLI/CLI.hpp ]] || apt_install libcli11-dev
 
 cd "$root"
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON \

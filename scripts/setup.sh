@@ -59,8 +59,9 @@ missing_packages() {
         command -v "${pair%:*}" >/dev/null || echo "${pair#*:}"
     done
     have_server redis || echo redis-tools
-    if on_debian && [[ ! -e /usr/include/openssl/ssl.h ]]; then
-        echo libssl-dev
+    if on_debian; then
+        [[ -e /usr/include/openssl/ssl.h ]] || echo libssl-dev
+        [[ -e /usr/include/CLI/CLI.hpp ]] || echo libcli11-dev
     fi
     for feature; do
         case $feature in
@@ -86,9 +87,8 @@ missing_packages() {
             fi
             ;;
         chat)
-            if on_debian; then
-                [[ -e /usr/include/CLI/CLI.hpp ]] || echo libcli11-dev
-                [[ -e /usr/include/prometheus/registry.h ]] || echo prometheus-cpp-dev
+            if on_debian && [[ ! -e /usr/include/prometheus/registry.h ]]; then
+                echo prometheus-cpp-dev
             fi
             ;;
         fuzz)
@@ -102,21 +102,15 @@ missing_packages() {
             ;;
         model) command -v spin >/dev/null || echo spin ;;
         sim)
-            if on_debian; then
-                [[ -e /usr/include/CLI/CLI.hpp ]] || echo libcli11-dev
-                [[ -e /usr/include/lua5.1/lua.h ]] || echo liblua5.1-0-dev
+            if on_debian && [[ ! -e /usr/include/lua5.1/lua.h ]]; then
+                echo liblua5.1-0-dev
             fi
             ;;
         site)
             has_program doxygen || echo doxygen
             site_python >/dev/null || echo python3-markdown-it python3-pygments
             ;;
-        stock)
-            command -v wrk >/dev/null || echo wrk
-            if on_debian && [[ ! -e /usr/include/CLI/CLI.hpp ]]; then
-                echo libcli11-dev
-            fi
-            ;;
+        stock) command -v wrk >/dev/null || echo wrk ;;
         *)
             fail "unknown feature '$feature'," \
                 "there are: browser chat fuzz lint mariadb model sim site stock valkey"

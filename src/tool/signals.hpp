@@ -10,7 +10,7 @@
 
 namespace redlock::tool {
 
-/// Hears the signals of this process, and tells them to whoever is in charge now.
+/// Hears the signals of this process, and passes them to one handler at a time.
 class signals
 {
 public:

@@ -11,8 +11,9 @@ string(REPLACE "\n" ";" names "${names}")
 
 # What the templates of the public headers call.
 set(called_by_headers
-    attend attend_body lead lease_executor lock_lost loss_of make_client make_initializer
-    make_serial not_acquired post posted share_of start_initialize start_wait_stop
+    attend attend_body keep_nothing lead lease_executor lock_lost loss_of make_client
+    make_initializer make_serial not_acquired post posted share_of start_initialize
+    start_wait_stop
 )
 list(JOIN called_by_headers "|" called_by_headers)
 set(ours 0)

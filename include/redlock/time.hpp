@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <ratio>
+#include <type_traits>
+#include <utility>
 
 namespace redlock {
 
@@ -12,8 +14,10 @@ using std::chrono::milliseconds;
 /// The type of deadlines, which any Asio timer accepts.
 using time_point = std::chrono::steady_clock::time_point;
 
+// `max` in brackets: <windows.h> may define a macro of that name.
+
 /// No limit. It has to be written out, so that an omission is never an endless wait.
-inline constexpr milliseconds forever = milliseconds::max();
+inline constexpr milliseconds forever = (milliseconds::max)();
 
 namespace detail {
 
@@ -35,23 +39,29 @@ inline constexpr bool is_duration<std::chrono::duration<Rep, Period>> = true;
 template <class Rep, class Period>
 [[nodiscard]] constexpr milliseconds saturate(std::chrono::duration<Rep, Period> duration) noexcept
 {
-    // Compared in floating point, because the factor between the units may overflow the integers.
-    using wide = std::chrono::duration<long double, std::milli>;
     using factor = std::ratio_divide<Period, std::milli>;
+    if constexpr (std::is_integral_v<Rep> && factor::den == 1)
+    {
+        constexpr auto limit = (milliseconds::max)().count() / factor::num;
+        if (std::cmp_greater(duration.count(), limit))
+            return (milliseconds::max)();
+        if (std::cmp_less(duration.count(), -limit))
+            return -(milliseconds::max)();
+        return std::chrono::duration_cast<milliseconds>(duration);
+    }
+    if constexpr (std::is_integral_v<Rep> && factor::num == 1)
+        return std::chrono::duration_cast<milliseconds>(duration);
+
+    // In floating point, because the factor between the units may overflow the integers.
+    using wide = std::chrono::duration<long double, std::milli>;
     const wide value(duration);
     if (value != value)
         return milliseconds(0);
-    if (value >= wide(milliseconds::max()))
-        return milliseconds::max();
-    if (value <= -wide(milliseconds::max()))
-        return -milliseconds::max();
-
-    // A multiplication before the division could overflow.
-    constexpr bool on_the_way = factor::num != 1 && factor::den != 1;
-    if constexpr (std::chrono::treat_as_floating_point_v<Rep> || on_the_way)
-        return milliseconds(static_cast<milliseconds::rep>(value.count()));
-    else
-        return std::chrono::duration_cast<milliseconds>(duration);
+    if (value >= wide((milliseconds::max)()))
+        return (milliseconds::max)();
+    if (value <= -wide((milliseconds::max)()))
+        return -(milliseconds::max)();
+    return milliseconds(static_cast<milliseconds::rep>(value.count()));
 }
 
 }  // namespace redlock

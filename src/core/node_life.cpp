@@ -6,7 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
+#include <chrono>
+#include <cstdio>
 
 namespace redlock::core {
 
@@ -15,11 +16,17 @@ namespace {
 /// For a user to read.
 std::string time_of_day(std::chrono::microseconds since_epoch)
 {
-    const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(since_epoch).count();
-    std::tm parts{};
-    ::gmtime_r(&seconds, &parts);
-    std::array<char, sizeof "23:59:59 UTC"> text{};
-    std::strftime(text.data(), text.size(), "%H:%M:%S UTC", &parts);
+    const auto since_midnight = since_epoch - std::chrono::floor<std::chrono::days>(since_epoch);
+    const std::chrono::hh_mm_ss parts(std::chrono::floor<std::chrono::seconds>(since_midnight));
+    std::array<char, 40> text{};
+    std::snprintf(
+        text.data(),
+        text.size(),
+        "%02d:%02d:%02d UTC",
+        static_cast<int>(parts.hours().count()),
+        static_cast<int>(parts.minutes().count()),
+        static_cast<int>(parts.seconds().count())
+    );
     return text.data();
 }
 

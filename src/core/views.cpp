@@ -42,9 +42,9 @@ void leave_out_wrong_clocks(std::vector<node_view>& of, std::size_t quorum, mill
     };
     const std::vector<node_view> all = of;
     std::erase_if(of, [&](const node_view& each) {
-        const auto near =
+        const auto together =
             std::ranges::count_if(all, [&](const node_view& other) { return agree(each, other); });
-        return static_cast<std::size_t>(near) < quorum && all.size() >= quorum;
+        return static_cast<std::size_t>(together) < quorum && all.size() >= quorum;
     });
 }
 

@@ -336,7 +336,7 @@ private:
             place = queue.insert(std::ranges::upper_bound(queue, entered), entered);
         }
         if (asked_.entry().reservation > 0ms)
-            on_.queues.far[{key_, client_}] = asked_.entry().reservation;
+            on_.queues.distant[{key_, client_}] = asked_.entry().reservation;
         on_.queues.flagged.insert(key_);
         return 1 + static_cast<std::size_t>(place - queue.begin());
     }
@@ -369,10 +369,10 @@ private:
             const auto woken = on_.queues.channels[first.client].lock();
             if (!woken || !woken->wakes(key_))
                 continue;
-            const auto far = on_.queues.far.find({key_, first.client});
-            const milliseconds lasts = far == on_.queues.far.end()
+            const auto found = on_.queues.distant.find({key_, first.client});
+            const milliseconds lasts = found == on_.queues.distant.end()
                                            ? on_.queues.reservation
-                                           : std::max(on_.queues.reservation, far->second);
+                                           : std::max(on_.queues.reservation, found->second);
             on_.queues.reserved[key_] = {first, now_ + lasts};
             on_.queues.flagged.insert(key_);
             return tell_next(lasts);

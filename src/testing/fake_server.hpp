@@ -139,7 +139,7 @@ struct fake_queues
     milliseconds reservation{50};
 
     /// For how long to keep a lock key for a client that is far away. By key and client.
-    std::map<std::pair<std::string, std::string>, milliseconds> far;
+    std::map<std::pair<std::string, std::string>, milliseconds> distant;
 
     std::map<std::string, std::weak_ptr<fake_listener>> channels;  ///< By client.
 };

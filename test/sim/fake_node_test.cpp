@@ -350,14 +350,14 @@ private:
 
     void compare(const kept_answer& asked, const reply& scripted, const reply& fake)
     {
-        const auto near = [](auto a, auto b) {
+        const auto close_to = [](auto a, auto b) {
             return a.has_value() == b.has_value() && (!a || abs(*a - *b) <= 1ms);
         };
         if (scripted.vote == fake.vote && scripted.why == fake.why &&
-            near(scripted.held_for, fake.held_for) && near(scripted.ready_in, fake.ready_in) &&
-            scripted.fence == fake.fence && scripted.position == fake.position &&
-            scripted.node_time == fake.node_time && scripted.waiting == fake.waiting &&
-            is_same_value(scripted.text, fake.text))
+            close_to(scripted.held_for, fake.held_for) &&
+            close_to(scripted.ready_in, fake.ready_in) && scripted.fence == fake.fence &&
+            scripted.position == fake.position && scripted.node_time == fake.node_time &&
+            scripted.waiting == fake.waiting && is_same_value(scripted.text, fake.text))
             return;
         std::ostringstream told;
         told << describe(asked) << "\n  scripts: ";

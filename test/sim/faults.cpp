@@ -95,8 +95,8 @@ void simulation::inflict_on_client(fault what, contender& who)
     {
     case fault::wall_of_client:
     {
-        const nanoseconds far = dice_.below(2) ? nanoseconds(24h * 3650) : nanoseconds(2s);
-        return who.in->step_wall(dice_.between(-far, far));
+        const nanoseconds distance = dice_.below(2) ? nanoseconds(24h * 3650) : nanoseconds(2s);
+        return who.in->step_wall(dice_.between(-distance, distance));
     }
     case fault::stall: return who.in->stall(dice_.between(0ns, 3 * nanoseconds(plan_.ttl_max)));
     case fault::suspend: return who.in->suspend(dice_.between(0ns, 3 * nanoseconds(plan_.ttl_max)));

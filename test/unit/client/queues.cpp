@@ -596,8 +596,8 @@ BOOST_AUTO_TEST_CASE(a_client_that_is_far_away_tells_how_long_it_needs)
     const auto waiting = launch(fixture.locks().async_acquire("orders:42", patient));
     fixture.advance(100ms);
 
-    BOOST_TEST(fixture.node(0).queues().far.size() == 1u);
-    BOOST_TEST((fixture.node(0).queues().far.begin()->second == 120ms));
+    BOOST_TEST(fixture.node(0).queues().distant.size() == 1u);
+    BOOST_TEST((fixture.node(0).queues().distant.begin()->second == 120ms));
 }
 
 BOOST_AUTO_TEST_CASE(the_token_of_a_far_client_is_drawn_for_the_time_at_which_it_arrives)
@@ -618,7 +618,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_is_near_says_nothing_of_it)
     queue_fixture fixture;
     (void)fixture.acquire("another");
     const auto waiting = fixture.wait_for_it();
-    BOOST_TEST(fixture.node(0).queues().far.empty());
+    BOOST_TEST(fixture.node(0).queues().distant.empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_node_that_is_connected_again_is_asked_again_to_watch)

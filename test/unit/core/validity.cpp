@@ -30,8 +30,8 @@ std::vector<milliseconds> many_ttls()
     for (milliseconds ttl = core::min_ttl; ttl <= 5s; ++ttl)
         ttls.push_back(ttl);
     for (milliseconds ttl = 8192ms; ttl < core::max_ttl; ttl *= 2)
-        for (const milliseconds near : {-1ms, 0ms, 1ms})
-            ttls.push_back(ttl + near);
+        for (const milliseconds nearby : {-1ms, 0ms, 1ms})
+            ttls.push_back(ttl + nearby);
     ttls.push_back(core::max_ttl);
     return ttls;
 }

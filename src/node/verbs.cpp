@@ -2,17 +2,14 @@
 
 #include "core/limits.hpp"
 #include "core/token_clock.hpp"
+#include "node/sha1.hpp"
 #include "scripts.hpp"
-
-#include <boost/algorithm/hex.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <optional>
 #include <utility>
-
-#include <openssl/sha.h>
 
 namespace redlock::detail {
 
@@ -440,9 +437,7 @@ reply interpret(verb asked, std::uint64_t stamp, const answer& from) noexcept
 lua_script make_script(std::string text)
 {
     lua_script made;
-    std::array<unsigned char, SHA_DIGEST_LENGTH> hash{};
-    ::SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), hash.data());
-    boost::algorithm::hex_lower(hash, std::back_inserter(made.sha));
+    made.sha = hex_sha1(text);
     made.text = std::move(text);
     return made;
 }

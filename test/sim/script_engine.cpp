@@ -1,14 +1,12 @@
 #include "sim/script_engine.hpp"
 
-#include <boost/algorithm/hex.hpp>
+#include "node/sha1.hpp"
 
 #include <array>
 #include <cstdio>
 #include <iterator>
 #include <lua.hpp>
 #include <stdexcept>
-
-#include <openssl/sha.h>
 
 namespace redlock::sim {
 
@@ -35,15 +33,6 @@ function __redis__err__handler(err)
     return err
 end
 )lua";
-
-std::string hex_sha1(std::string_view text)
-{
-    std::array<unsigned char, SHA_DIGEST_LENGTH> hash{};
-    ::SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), hash.data());
-    std::string made;
-    boost::algorithm::hex_lower(hash, std::back_inserter(made));
-    return made;
-}
 
 void push(lua_State* lua, std::string_view text)
 {
@@ -289,7 +278,7 @@ const script_engine::compiled& script_engine::compile(std::string_view text)
         return known->second;
 
     lua_State* const lua = state_.get();
-    compiled made{hex_sha1(text), 0, {}};
+    compiled made{detail::hex_sha1(text), 0, {}};
     if (::luaL_loadbuffer(lua, text.data(), text.size(), "@user_script") == 0)
         made.function = ::luaL_ref(lua, LUA_REGISTRYINDEX);
     else

@@ -16,6 +16,7 @@ set(pkgconfig_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
 install(TARGETS redlock redlock_testing EXPORT redlockTargets
     LIBRARY COMPONENT runtime NAMELINK_COMPONENT development
+    RUNTIME COMPONENT runtime
     ARCHIVE COMPONENT development
 )
 if(TARGET redlock_tool)
@@ -55,6 +56,10 @@ install(
 # The prefix is found from where the file is, so that it may be moved.
 file(RELATIVE_PATH to_prefix "/${pkgconfig_dir}" "/")
 # A program links what a static library uses, and a shared library has done so.
+set(requires "")
+if(REDLOCK_TLS)
+    set(requires "libssl >= 3.0, libcrypto >= 3.0")
+endif()
 set(private "")
 set(threads " -pthread")
 if(BUILD_SHARED_LIBS)

@@ -1,14 +1,23 @@
 # What we compile our own code with. Private to the build: users get none of it.
 
 add_library(redlock_warnings INTERFACE)
-target_compile_options(redlock_warnings INTERFACE
-    -Wall -Wextra -Wpedantic -Wshadow -Woverloaded-virtual
-    $<$<BOOL:${REDLOCK_WERROR}>:-Werror>
-    # GCC takes the allocator of Asio's coroutine frames for two.
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-mismatched-new-delete>
-    # GCC 12 sees overlaps in the string concatenations of its own library (GCC PR 105651).
-    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
-)
+if(MSVC)
+    target_compile_options(redlock_warnings INTERFACE
+        /W4 /permissive-
+        $<$<BOOL:${REDLOCK_WERROR}>:/WX>
+        # A class of the interface has members of classes that are in headers alone.
+        /wd4251 /wd4275
+    )
+else()
+    target_compile_options(redlock_warnings INTERFACE
+        -Wall -Wextra -Wpedantic -Wshadow -Woverloaded-virtual
+        $<$<BOOL:${REDLOCK_WERROR}>:-Werror>
+        # GCC takes the allocator of Asio's coroutine frames for two.
+        $<$<CXX_COMPILER_ID:GNU>:-Wno-mismatched-new-delete>
+        # GCC 12 sees overlaps in the string concatenations of its own library (GCC PR 105651).
+        $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
+    )
+endif()
 
 # Sanitizers must be in every object of a program, so they are not private.
 # With them GCC warns of uninitialized values in Asio that are none, and of string concatenations.

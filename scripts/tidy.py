@@ -51,6 +51,17 @@ RECIPES = {("packaging", "vcpkg"), ("packaging", "conan")}
 OPERATIONS = {"blocking", "client", "initialize", "lead", "lease", "testing", "with_lock"}
 BELOW_THE_CLIENT = {"src/core", "src/loop", "src/wire", "src/node"}
 
+# Names by which code could ask for the system it is compiled for. One header has to.
+EXPORTS = "include/redlock/detail/export.hpp"
+PLATFORM = re.compile(
+    r"\b(_WIN(32|64)|WIN32|__MINGW\w*|__CYGWIN__|__APPLE__|__MACH__|__linux(__)?|__unix(__)?|"
+    r"__ANDROID__|__FreeBSD__|_MSC_VER|CLOCK_BOOTTIME|BOOST_OS_\w+|BOOST_ASIO_WINDOWS\w*|"
+    r"BOOST_ASIO_HAS_LOCAL_SOCKETS)\b"
+)
+
+# What is compiled for Windows too, besides src and include.
+TESTED_ON_WINDOWS = {"unit", "thread", "sim", "support"}
+
 NOT_CODE = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|' r"'(?:\\.[^']*|[^'\\\n])'", re.S
 )
@@ -220,6 +231,26 @@ def check_core_is_pure(path, text):
         yield path, line(text, found.start()), "core includes only std, Boost.Assert and itself"
 
 
+def check_platform(path, text):
+    """What differs from system to system is in one place. Other code does not ask for the system,
+    and has no names that <windows.h> takes away."""
+    if path.suffix not in {".cpp", ".hpp"} or path.parts[0] == "bench":
+        return
+    for directive in DIRECTIVE.finditer(text):
+        found = PLATFORM.search(directive[0])
+        if found and path.as_posix() != EXPORTS:
+            where = "src/loop/platform.hpp and its files"
+            yield path, line(text, directive.start()), f"{found[0]}: what differs goes into {where}"
+    code = DIRECTIVE.sub(blank, bare(text))
+    if path.parts[0] != "test" or path.parts[1] in TESTED_ON_WINDOWS:
+        for found in re.finditer(r"\b(near|far)\b", code):
+            yield path, line(code, found.start()), f"'{found[1]}' is a macro of <windows.h>"
+    if path.parts[0] == "include":
+        for found in re.finditer(r"(?<!\))\b(min|max)\(", code):
+            message = f"({found[1]})(: <windows.h> may have a macro of that name"
+            yield path, line(code, found.start()), message
+
+
 def check_comments(path, text):
     """A comment begins with what it is about."""
     if not is_code(path) or path.parts[:2] == ("test", "fixtures"):
@@ -338,6 +369,7 @@ EACH_FILE = [
     check_examples_libraries,
     check_arrows,
     check_core_is_pure,
+    check_platform,
     check_comments,
 ]
 ALL_FILES = [

@@ -4,14 +4,13 @@
 #include "client/operations.hpp"
 #include "client/spawn_op.hpp"
 #include "client/validate.hpp"
+#include "loop/platform.hpp"
 #include "node/redis_node.hpp"
 
 #include <boost/asio/ip/host_name.hpp>
 
 #include <string>
 #include <utility>
-
-#include <unistd.h>
 
 namespace redlock {
 
@@ -21,7 +20,8 @@ namespace {
 std::string default_name()
 {
     boost::system::error_code ignored;
-    std::string name = boost::asio::ip::host_name(ignored) + ':' + std::to_string(::getpid());
+    std::string name =
+        boost::asio::ip::host_name(ignored) + ':' + std::to_string(detail::platform::process_id());
     return name.substr(0, note::max_size);
 }
 

@@ -7,6 +7,7 @@
 #include <redlock/with_lock.hpp>
 
 #include "client/watchdog.hpp"
+#include "loop/platform.hpp"
 #include "loop/randomness.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -35,9 +36,6 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
-
-#include <poll.h>
-#include <unistd.h>
 
 namespace redlock {
 
@@ -251,7 +249,7 @@ void abort_on_overrun(const overrun& event) noexcept
     // No stream and no heap: the body that runs may have locked them.
     char line[700];
     const std::string_view resource = event.resource.substr(0, 512);
-    int size = std::snprintf(
+    const int size = std::snprintf(
         line,
         sizeof line,
         "redlock: lead of '%.*s', term %llu: the body runs at its deadline. The process ends.\n",
@@ -259,9 +257,8 @@ void abort_on_overrun(const overrun& event) noexcept
         resource.data(),
         static_cast<unsigned long long>(event.number.value())
     );
-    ::pollfd output{STDERR_FILENO, POLLOUT, 0};
-    if (size > 0 && ::poll(&output, 1, 0) == 1)
-        size = static_cast<int>(::write(STDERR_FILENO, line, static_cast<std::size_t>(size)));
+    if (size > 0)
+        detail::platform::write_last_words({line, static_cast<std::size_t>(size)});
     std::abort();
 }
 

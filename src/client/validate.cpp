@@ -2,6 +2,7 @@
 
 #include "core/limits.hpp"
 #include "core/quarantine.hpp"
+#include "loop/platform.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -9,8 +10,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-
-#include <sys/un.h>
 
 namespace redlock::detail {
 
@@ -45,9 +44,6 @@ void check_range(const char* field, milliseconds value, milliseconds lowest, mil
         reject(out_of_range(field, value, lowest, highest));
 }
 
-/// What the operating system takes, without the final zero.
-constexpr std::size_t max_socket_path = sizeof(::sockaddr_un::sun_path) - 1;
-
 bool is_control(char c) noexcept
 {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
@@ -59,11 +55,12 @@ void check_node(const node_config& node)
         reject("a node has neither host nor unix_socket");
     if (node.unix_socket.empty() && node.port == 0)
         reject("node '" + node.name() + "': port is 0, must be 1 to 65535");
-    if (node.unix_socket.size() > max_socket_path)
+    const std::size_t max_path = platform::max_socket_path();
+    if (node.unix_socket.size() > max_path)
     {
         reject(
             "unix_socket has " + std::to_string(node.unix_socket.size()) +
-            " bytes, must have at most " + std::to_string(max_socket_path)
+            " bytes, must have at most " + std::to_string(max_path)
         );
     }
     if (std::ranges::any_of(node.host + node.unix_socket, is_control))

@@ -1,9 +1,10 @@
 #include "loop/clock.hpp"
 
+#include "loop/platform.hpp"
+
 #include <boost/asio/basic_waitable_timer.hpp>
 
 #include <cstdint>
-#include <ctime>
 #include <utility>
 
 namespace redlock::detail {
@@ -11,18 +12,6 @@ namespace redlock::detail {
 namespace {
 
 using std::chrono::steady_clock;
-
-/// Time since boot. Where a system has no clock that goes on in suspend, the steady clock stands
-/// in, and a deadline does not notice a suspension.
-core::nanoseconds boot_time() noexcept
-{
-#ifdef CLOCK_BOOTTIME
-    std::timespec now{};
-    if (::clock_gettime(CLOCK_BOOTTIME, &now) == 0)
-        return std::chrono::seconds(now.tv_sec) + core::nanoseconds(now.tv_nsec);
-#endif
-    return steady_clock::now().time_since_epoch();
-}
 
 /// Each wait owns what it is to call, which may own the owner of this alarm: nothing is left if the
 /// execution context is destroyed. A wait that is not the last one any more calls nothing.
@@ -62,7 +51,10 @@ class system_clock final : public clock
 public:
     explicit system_clock(const strand_type& strand) : strand_(strand) {}
 
-    core::instant now() const noexcept override { return {steady_clock::now(), boot_time()}; }
+    core::instant now() const noexcept override
+    {
+        return {steady_clock::now(), platform::boot_time()};
+    }
 
     std::chrono::microseconds wall() const noexcept override
     {

@@ -5,9 +5,9 @@ namespace redlock::detail {
 
 /** The process in which it was made.
 
-    What belongs to a process keeps one, and knows by it whether it is a copy in a child process. A
-    handler of `pthread_atfork` counts the forks that led to this process, so that asking costs
-    nothing. A process that was made by the bare system call is not noticed.
+    What belongs to a process keeps one, and knows by it whether it is a copy in a child process.
+    Forks are counted as they happen, so that asking costs nothing. A process that was made by the
+    bare system call is not noticed.
 */
 class home
 {

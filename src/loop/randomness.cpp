@@ -1,21 +1,27 @@
 #include "loop/randomness.hpp"
 
-#include <boost/algorithm/hex.hpp>
-#include <boost/asio/ssl/error.hpp>
-#include <boost/system/system_error.hpp>
+#include "loop/platform.hpp"
 
-#include <openssl/err.h>
-#include <openssl/rand.h>
+#include <boost/algorithm/hex.hpp>
+
+#include <atomic>
 
 namespace redlock::detail {
 
+namespace {
+
+std::atomic<random_source> source = platform::fill_random;
+
+}  // namespace
+
 void fill_random(std::span<unsigned char> to)
 {
-    if (::RAND_bytes(to.data(), static_cast<int>(to.size())) == 1)
-        return;
-    throw boost::system::system_error(
-        static_cast<int>(::ERR_get_error()), boost::asio::error::get_ssl_category(), "RAND_bytes"
-    );
+    source.load(std::memory_order_relaxed)(to);
+}
+
+void draw_random_from(random_source from) noexcept
+{
+    source.store(from, std::memory_order_relaxed);
 }
 
 std::uint64_t random_bits()

@@ -8,12 +8,16 @@
 #include <cstdint>
 #include <span>
 
-/// All randomness of the library. It comes from OpenSSL's generator, which the kernel seeds and a
-/// simulation replaces.
+/// All randomness of the library. It comes from the operating system.
 namespace redlock::detail {
 
-/// @throws boost::system::system_error if the generator has no entropy.
+/// @throws boost::system::system_error if the system has no entropy.
 void fill_random(std::span<unsigned char> to);
+
+using random_source = void (*)(std::span<unsigned char> to);
+
+/// All randomness comes from here now. For simulations, which want the same again.
+void draw_random_from(random_source from) noexcept;
 
 /// Random bits for delays. As unpredictable as ids, because it costs nothing more.
 [[nodiscard]] std::uint64_t random_bits();
@@ -30,7 +34,7 @@ public:
     random_ids(const random_ids&) = delete;  // The copy would give the same ids once more.
     random_ids& operator=(const random_ids&) = delete;
 
-    /// @throws boost::system::system_error if the generator has no entropy.
+    /// @throws boost::system::system_error if the system has no entropy.
     [[nodiscard]] std::array<char, 40> next();
 
 private:

@@ -8,7 +8,6 @@
 #include "node/refused_verbs.hpp"
 #include "wire/request.hpp"
 #include "wire/resp_reader.hpp"
-#include "wire/tls.hpp"
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/error.hpp>
@@ -98,15 +97,13 @@ public:
     /// @param tls Null without TLS.
     void use_socket(tls_source* tls, std::shared_ptr<name_lookup> names)
     {
-        const auto context = tls ? tls->latest() : nullptr;
+        auto context = tls ? tls->latest() : nullptr;
         if (context && !context->failure.empty())
         {
             end_.refused = {reason::rejected, context->failure};
             return;
         }
-        if (context)
-            tls_.emplace(context, config_);
-        wire_ = make_connection(ground_, tls_ ? &*tls_ : nullptr, config_, std::move(names));
+        wire_ = make_connection(ground_, std::move(context), config_, std::move(names));
     }
 
     void start(std::shared_ptr<redis_link::owner> of) override
@@ -207,8 +204,9 @@ private:
     void explain()
     {
         take_last_words();
-        if (tls_ && !tls_->objection().empty())
-            end_.guess = ": " + tls_->objection();
+        const std::string objection = wire_ ? wire_->objection() : "";
+        if (!objection.empty())
+            end_.guess = ": " + objection;
         else if (login_ && end_.code == asio::error::timed_out)
             end_.guess = "; ask_credentials gave none in time";
         else if (!replied_ && end_.code)
@@ -458,7 +456,6 @@ private:
     node_config config_;
     ground ground_;
     std::shared_ptr<core::incarnations> servers_;
-    std::optional<tls_session> tls_;    ///< The wire uses it.
     std::unique_ptr<connection> wire_;  ///< Null: the link ends at once.
     std::unique_ptr<alarm> next_look_;
     std::shared_ptr<awaited_value<given_credentials>> login_;  ///< While it is awaited.

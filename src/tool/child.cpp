@@ -1,18 +1,17 @@
 #include "tool/child.hpp"
 
+#include "loop/platform.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,19 +57,10 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts)
     return made;
 }
 
-bool is_zombie(const std::filesystem::path& process)
-{
-    std::ifstream file(process / "stat");
-    std::string stat;
-    std::getline(file, stat);
-    const auto end = stat.rfind(") ");
-    return end == stat.npos || stat.compare(end + 2, 1, "Z") == 0;
-}
-
 /// In the child. Must not return, nor allocate.
 [[noreturn]] void become(
     char* const* arguments,
-    char* const* variables,
+    char** variables,
     pid_t parent,
     int terminal,
     const char* output,
@@ -92,9 +82,12 @@ bool is_zombie(const std::filesystem::path& process)
     ::sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    detail::platform::end_with_parent();
     if (::getppid() == parent)  // Else it has died before that.
-        ::execvpe(arguments[0], arguments, variables);
+    {
+        environ = variables;
+        ::execvp(arguments[0], arguments);
+    }
     const int why = errno;
     [[maybe_unused]] const auto written = ::write(failure, &why, sizeof why);
     ::_exit(127);
@@ -107,15 +100,22 @@ bool is_zombie(const std::filesystem::path& process)
 
 }  // namespace
 
+void make_pipe(int (&ends)[2])
+{
+    if (::pipe(ends) != 0)
+        fail(errno, "pipe");
+    ::fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    ::fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+}
+
 child::child(const child_options& options) : terminal_(options.output.empty() ? own_terminal() : -1)
 {
     std::vector<std::string> arguments = options.command;
     std::vector<std::string> variables = make_environment(options);
     const auto argument_pointers = pointers_to(arguments);
-    const auto variable_pointers = pointers_to(variables);
+    auto variable_pointers = pointers_to(variables);
     int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0)
-        fail(errno, "pipe");
+    make_pipe(ends);
     ::sigset_t blocked;
     ::sigset_t before;
     ::sigemptyset(&blocked);
@@ -193,14 +193,7 @@ bool child::was_stopped_by_terminal() noexcept
 
 bool child::has_others() const
 {
-    for (const auto& each : std::filesystem::directory_iterator("/proc"))
-    {
-        const std::string name = each.path().filename();
-        const int pid = std::atoi(name.c_str());
-        if (pid > 0 && pid != pid_ && ::getpgid(pid) == pid_ && !is_zombie(each.path()))
-            return true;
-    }
-    return false;
+    return detail::platform::has_others(pid_);
 }
 
 void child::stop_with_it() const

@@ -12,6 +12,10 @@ namespace redlock::tool {
 /// Variables that a child gets besides those of this process.
 using environment = std::vector<std::pair<std::string, std::string>>;
 
+/// Both ends are closed in what this process executes.
+/// @throws std::system_error
+void make_pipe(int (&ends)[2]);
+
 /// What a child runs, and with what.
 struct child_options
 {

@@ -2,11 +2,10 @@
 
 #include "wire/connection.hpp"
 #include "wire/resp_reader.hpp"
-#include "wire/tls.hpp"
+#include "wire/tls_context.hpp"
 
 #include <boost/asio/error.hpp>
 
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -32,18 +31,15 @@ public:
 
     void start()
     {
-        std::shared_ptr<detail::tls_context> context;
-        if (node_.tls)
-            context = detail::tls_source(*node_.tls).latest();
+        const auto tls = detail::make_tls_sources({node_}).front();
+        auto context = tls ? tls->latest() : nullptr;
         if (context && !context->failure.empty())
         {
             told_.problem = context->failure;
             return done_(std::move(told_));
         }
-        if (context)
-            tls_.emplace(context, node_);
         wire_ = detail::make_connection(
-            ground_, tls_ ? &*tls_ : nullptr, node_, std::make_shared<detail::name_lookup>(node_)
+            ground_, std::move(context), node_, std::make_shared<detail::name_lookup>(node_)
         );
         timer_ = ground_.time->make_alarm();
         wait(detail::open_timeout + answer_timeout);
@@ -99,8 +95,8 @@ private:
         {
             told_.code = timed_out_ ? error_code(boost::asio::error::timed_out) : why;
             told_.problem = timed_out_ ? "it does not answer" : why.message();
-            if (tls_ && !tls_->objection().empty())
-                told_.problem = tls_->objection();
+            if (const std::string objection = wire_->objection(); !objection.empty())
+                told_.problem = objection;
             else if (const std::string guess = detail::guess_about_tls(node_, told_.code);
                      !guess.empty())
                 told_.problem += guess;
@@ -112,7 +108,6 @@ private:
     node_config node_;
     detail::request commands_;
     std::function<void(answers)> done_;
-    std::optional<detail::tls_session> tls_;
     std::unique_ptr<detail::connection> wire_;
     std::unique_ptr<detail::alarm> timer_;
     detail::resp::reader reader_;

@@ -26,7 +26,6 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,8 +52,7 @@ public:
             throw std::system_error(errno, std::generic_category(), name);
         path_ = name;
         int ends[2];
-        if (::pipe2(ends, O_CLOEXEC) != 0)
-            throw std::system_error(errno, std::generic_category(), "pipe");
+        make_pipe(ends);
         cleaner_ = ::fork();
         if (cleaner_ == 0)
             clean_up(ends[0], ends[1]);

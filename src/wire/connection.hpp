@@ -6,11 +6,12 @@
 
 #include "loop/ground.hpp"
 #include "wire/name_lookup.hpp"
-#include "wire/tls.hpp"
+#include "wire/tls_context.hpp"
 
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace redlock::detail {
@@ -54,6 +55,9 @@ public:
     /// Only when open. Does nothing once closed.
     virtual void write(std::string_view bytes) = 0;
 
+    /// What is wrong with the server's certificate. Empty: nothing is known to be.
+    [[nodiscard]] virtual std::string objection() const { return {}; }
+
     /// Ends it, also while it connects. `on_closed` follows, unless it came before.
     virtual void close() noexcept = 0;
 };
@@ -61,15 +65,19 @@ public:
 /** A connection over TCP or a Unix socket, or over TLS.
 
     What it reads is worked off as one turn, and the turn's end follows at once.
-    @param tls Null without TLS. Must live as long as the connection.
+    @param tls Without a failure. Null without TLS.
     @param names Of this node, the same for all its connections.
 */
 [[nodiscard]] std::unique_ptr<connection> make_connection(
     const ground& on,
-    tls_session* tls,
+    std::shared_ptr<tls_context> tls,
     const node_config& config,
     std::shared_ptr<name_lookup> names
 );
+
+/// What else may be behind the loss of a connection that brought no reply: one side speaks TLS, and
+/// the other does not. Empty: not that.
+[[nodiscard]] std::string guess_about_tls(const node_config& config, const error_code& why);
 
 }  // namespace redlock::detail
 

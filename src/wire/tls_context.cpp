@@ -4,7 +4,8 @@
 #include "loop/own_thread.hpp"
 
 #include <boost/asio/error.hpp>
-#include <boost/asio/ssl/context_base.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/error.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <algorithm>
@@ -18,8 +19,8 @@
 #include <utility>
 
 #include <openssl/err.h>
+#include <openssl/ssl.h>
 #include <openssl/x509.h>
-#include <sys/stat.h>
 
 namespace redlock::detail {
 
@@ -28,29 +29,10 @@ namespace {
 namespace ssl = boost::asio::ssl;
 using boost::system::error_code;
 
-std::int64_t to_ns(const ::timespec& time) noexcept
+std::vector<platform::file_stamp> stamps_of(const std::vector<std::string>& files)
 {
-    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-file_stamp stamp_of(const std::string& file) noexcept
-{
-    struct ::stat found;
-    if (::stat(file.c_str(), &found) != 0)
-        return {};
-    return {
-        found.st_dev,
-        found.st_ino,
-        found.st_size,
-        to_ns(found.st_mtim),
-        to_ns(found.st_ctim),
-    };
-}
-
-std::vector<file_stamp> stamps_of(const std::vector<std::string>& files)
-{
-    std::vector<file_stamp> stamps;
-    std::ranges::transform(files, std::back_inserter(stamps), stamp_of);
+    std::vector<platform::file_stamp> stamps;
+    std::ranges::transform(files, std::back_inserter(stamps), platform::stamp_of);
     return stamps;
 }
 
@@ -85,12 +67,29 @@ void check_regular(const char* setting, const std::string& file)
         reject(setting, file, "must be a regular file, not a pipe, a device or a folder");
 }
 
+/// What is no certificate is left out.
+void add_authorities(ssl::context& to, const std::vector<std::string>& certificates)
+{
+    X509_STORE* const store = ::SSL_CTX_get_cert_store(to.native_handle());
+    for (const std::string& der : certificates)
+    {
+        const auto* bytes = reinterpret_cast<const unsigned char*>(der.data());
+        const std::unique_ptr<X509, decltype(&::X509_free)> read(
+            ::d2i_X509(nullptr, &bytes, static_cast<long>(der.size())), ::X509_free
+        );
+        if (read)
+            ::X509_STORE_add_cert(store, read.get());
+    }
+    ::ERR_clear_error();
+}
+
 void load_authorities(ssl::context& to, const tls_config& tls)
 {
     if (tls.ca_file.empty())
     {
         check_regular(::X509_get_default_cert_file_env(), default_authorities());
         to.set_default_verify_paths();
+        add_authorities(to, platform::system_authorities());
         return;
     }
     error_code ec;
@@ -154,10 +153,12 @@ void load(ssl::context& to, const tls_config& tls)
 
 tls_context make_tls_context(const tls_config& settings, const std::vector<std::string>& files)
 {
-    tls_context made{ssl::context(ssl::context::tls_client), {}, stamps_of(files)};
+    tls_context made{
+        std::make_shared<ssl::context>(ssl::context::tls_client), {}, stamps_of(files)
+    };
     try
     {
-        load(made.context, settings);
+        load(*made.context, settings);
     }
     catch (const std::runtime_error& wrong)
     {

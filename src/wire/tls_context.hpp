@@ -3,33 +3,27 @@
 
 #include <redlock/config.hpp>
 
-#include <boost/asio/ssl/context.hpp>
+#include "loop/platform.hpp"
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+// Nothing here includes OpenSSL: the library can be built without.
+namespace boost::asio::ssl {
+
+class context;
+
+}  // namespace boost::asio::ssl
+
 namespace redlock::detail {
-
-/// Differs after a file was written, replaced, or given other permissions. Zeros: there is none.
-struct file_stamp
-{
-    std::uint64_t device = 0;
-    std::uint64_t inode = 0;
-    std::int64_t size = 0;
-    std::int64_t written_ns = 0;
-    std::int64_t changed_ns = 0;
-
-    bool operator==(const file_stamp&) const = default;
-};
 
 /// What TLS settings, and the files that they name, give. Does not change once it is made.
 struct tls_context
 {
-    boost::asio::ssl::context context;
-    std::string failure;              ///< What is wrong with a file. Empty: nothing.
-    std::vector<file_stamp> made_of;  ///< The files, as they were before they were read.
+    std::shared_ptr<boost::asio::ssl::context> context;
+    std::string failure;                        ///< What is wrong with a file. Empty: nothing.
+    std::vector<platform::file_stamp> made_of;  ///< The files, as they were before they were read.
 };
 
 /** Where the connections of a client get their TLS context, for nodes with equal settings.
@@ -62,7 +56,10 @@ private:
     std::shared_ptr<reading> reading_;  ///< On its thread. Null: none.
 };
 
-/// One for each node, null without TLS. Nodes with equal settings share one.
+/** One for each node, null without TLS. Nodes with equal settings share one.
+
+    @throws std::invalid_argument if a node wants TLS and the library was built without it.
+*/
 [[nodiscard]] std::vector<std::shared_ptr<tls_source>> make_tls_sources(
     const std::vector<node_config>& nodes
 );

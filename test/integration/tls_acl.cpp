@@ -15,7 +15,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -32,6 +31,7 @@
 #include "support/contains.hpp"
 #include "support/loop.hpp"
 #include "support/needs.hpp"
+#include "support/needs_tls.hpp"
 #include "support/posix.hpp"
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
@@ -534,15 +534,9 @@ bool server_speaks_tls()
            ) != 0;
 }
 
-boost::test_tools::assertion_result tls_is_built_in(boost::unit_test::test_unit_id)
+boost::test_tools::assertion_result tls_is_built_in(boost::unit_test::test_unit_id id)
 {
-    boost::test_tools::assertion_result result(server_speaks_tls());
-    if (!result)
-    {
-        std::cerr << "SKIPPED: test_tls needs a redis-server with TLS\n";
-        result.message() << "redis-server was built without TLS";
-    }
-    return result;
+    return needed(id, server_speaks_tls(), "a redis-server with TLS");
 }
 
 /// A server with TLS, and what a client needs to know of it.
@@ -606,7 +600,7 @@ BOOST_AUTO_TEST_SUITE(
     test_tls,
     *boost::unit_test::precondition(needs("redis-server")) *
         boost::unit_test::precondition(needs("openssl")) *
-        boost::unit_test::precondition(tls_is_built_in)
+        boost::unit_test::precondition(needs_tls) * boost::unit_test::precondition(tls_is_built_in)
 )
 
 BOOST_AUTO_TEST_CASE(everything_works_over_tls_with_the_documented_user)

@@ -5,8 +5,8 @@
 
 namespace redlock::sim {
 
-/// The generator of OpenSSL, from which the library has its attempt ids and its jitter, gives the
-/// same numbers again for the same seed. For the whole process.
+/// All randomness of the library gives the same numbers again for the same seed. For the whole
+/// process.
 void seed_randomness(std::uint64_t seed);
 
 }  // namespace redlock::sim

@@ -2,8 +2,7 @@
 #define REDLOCK_TEST_SUPPORT_EVENTUALLY_HPP
 
 #include <chrono>
-
-#include <poll.h>
+#include <thread>
 
 namespace redlock::test {
 
@@ -28,7 +27,7 @@ template <class F>
             return true;
         if (last)
             return false;
-        ::poll(nullptr, 0, 1);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
 }
 

@@ -3,10 +3,10 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <iostream>
 #include <string>
 #include <utility>
 
+#include "support/needed.hpp"
 #include "support/redis_server.hpp"
 
 namespace redlock::test {
@@ -18,14 +18,7 @@ namespace redlock::test {
 inline auto needs(std::string program)
 {
     return [program = std::move(program)](boost::unit_test::test_unit_id id) {
-        boost::test_tools::assertion_result result(available(program));
-        if (!result)
-        {
-            const auto& unit = boost::unit_test::framework::get(id, boost::unit_test::TUT_ANY);
-            std::cerr << "SKIPPED: " << unit.full_name() << " needs " << program << '\n';
-            result.message() << program << " is missing";
-        }
-        return result;
+        return needed(id, available(program), program);
     };
 }
 

@@ -191,7 +191,7 @@ private:
     std::mutex mutex_;
     std::vector<std::packaged_task<void()>> tasks_;  // Guarded by mutex_.
 
-    std::jthread thread_;
+    std::thread thread_;
 };
 
 tcp_proxy::relay::relay(std::uint16_t first_target, recording keep)
@@ -200,7 +200,7 @@ tcp_proxy::relay::relay(std::uint16_t first_target, recording keep)
     if (!wake_.is_open())
         throw_errno("eventfd");
     listen();
-    thread_ = std::jthread([this] { run(); });
+    thread_ = std::thread([this] { run(); });
 }
 
 tcp_proxy::relay::~relay()
@@ -210,6 +210,7 @@ tcp_proxy::relay::~relay()
         reset_all();
         stopping_ = true;
     });
+    thread_.join();
 }
 
 void tcp_proxy::relay::perform(const std::function<void()>& task)

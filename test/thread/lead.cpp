@@ -22,9 +22,6 @@
 #include <utility>
 #include <vector>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "support/eventually.hpp"
 #include "support/pool_fixture.hpp"
 #include "support/printing.hpp"

@@ -20,6 +20,7 @@
 
 #include "chaos/wall_clock.hpp"
 #include "support/needs.hpp"
+#include "support/needs_tls.hpp"
 #include "support/tls_files.hpp"
 
 using namespace redlock::test;
@@ -267,7 +268,11 @@ BOOST_FIXTURE_TEST_CASE(the_port_of_a_sentinel, patient_node)
     }));
 }
 
-BOOST_FIXTURE_TEST_CASE(tls_to_a_plain_port_and_the_other_way_round, patient_node)
+BOOST_FIXTURE_TEST_CASE(
+    tls_to_a_plain_port_and_the_other_way_round,
+    patient_node,
+    *boost::unit_test::precondition(needs_tls)
+)
 {
     const tls_files files;
     const redis_server secure({

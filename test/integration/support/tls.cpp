@@ -2,12 +2,12 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <iostream>
 #include <string>
 
 #include <stdio.h>
 
 #include "support/contains.hpp"
+#include "support/needed.hpp"
 #include "support/needs.hpp"
 #include "support/posix.hpp"
 #include "support/redis_server.hpp"
@@ -28,15 +28,9 @@ std::string output_of(const std::string& command)
     return output;
 }
 
-boost::test_tools::assertion_result tls_is_built_in(boost::unit_test::test_unit_id)
+boost::test_tools::assertion_result tls_is_built_in(boost::unit_test::test_unit_id id)
 {
-    boost::test_tools::assertion_result result(contains(output_of("redis-cli --help"), "--tls"));
-    if (!result)
-    {
-        std::cerr << "SKIPPED: test_support_tls needs a redis-cli with --tls\n";
-        result.message() << "redis-cli has no --tls";
-    }
-    return result;
+    return needed(id, contains(output_of("redis-cli --help"), "--tls"), "a redis-cli with --tls");
 }
 
 struct tls_server

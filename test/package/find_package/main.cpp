@@ -4,12 +4,12 @@
 
 #include <iostream>
 
-// Needs the library and OpenSSL when linked, and no Redis when run.
+// Needs the library, and OpenSSL if that has TLS, when linked, and no Redis when run.
 int main()
 {
     boost::asio::io_context context;
     redlock::client_config config;
-    config.nodes = redlock::parse_nodes("redis://127.0.0.1:1,rediss://127.0.0.1:2");
+    config.nodes = redlock::parse_nodes("redis://127.0.0.1:1,redis://127.0.0.1:2");
     redlock::client locks(context, config);
 
     int failures = 0;

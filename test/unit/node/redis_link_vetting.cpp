@@ -13,6 +13,7 @@
 
 #include "support/contains.hpp"
 #include "support/link_fixture.hpp"
+#include "support/needs_tls.hpp"
 #include "support/printing.hpp"
 
 namespace redlock::test {
@@ -241,7 +242,10 @@ BOOST_AUTO_TEST_CASE(a_link_may_be_closed_while_it_connects)
     BOOST_TEST(end().code == asio::error::operation_aborted);
 }
 
-BOOST_AUTO_TEST_CASE(files_for_tls_that_are_of_no_use_refuse_the_node)
+BOOST_AUTO_TEST_CASE(
+    files_for_tls_that_are_of_no_use_refuse_the_node,
+    *boost::unit_test::precondition(needs_tls)
+)
 {
     node().tls.emplace();
     node().tls->ca_file = "/nonexistent/ca.pem";

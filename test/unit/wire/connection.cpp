@@ -1,6 +1,6 @@
 // A connection over sockets of this machine, with the test as its server.
 
-#include "wire/connection.hpp"
+#include "loop/platform.hpp"
 
 #include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
@@ -16,9 +16,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <cstdio>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -26,135 +24,12 @@
 #include <string_view>
 #include <vector>
 
-#include <unistd.h>
-
-#include "support/contains.hpp"
+#include "support/connection_fixture.hpp"
 
 namespace redlock::test {
-namespace {
 
-namespace asio = boost::asio;
 using namespace std::chrono_literals;
 using asio::ip::tcp;
-
-/// Far more than anything takes. What does not happen must fail and not hang.
-constexpr auto patience = 20s;
-
-/// Keeps what a connection tells, and uses as many bytes as it is told to.
-struct owner_of_test final : detail::connection::owner
-{
-    void on_open() override { open = true; }
-
-    std::size_t on_input(std::string_view input) override
-    {
-        inputs.emplace_back(input);
-        return use(input);
-    }
-
-    void on_closed(error_code why) override
-    {
-        ++closed;
-        code = why;
-    }
-
-    std::unique_ptr<detail::connection> wire;
-    std::function<std::size_t(std::string_view)> use = [](std::string_view all) {
-        return all.size();
-    };
-    bool open = false;
-    std::vector<std::string> inputs;
-    int closed = 0;
-    error_code code;
-};
-
-struct connection_fixture
-{
-    connection_fixture()
-    {
-        node.host = "127.0.0.1";
-        node.port = acceptor.local_endpoint().port();
-    }
-
-    void connect()
-    {
-        owner->wire =
-            detail::make_connection(on, nullptr, node, std::make_shared<detail::name_lookup>(node));
-        owner->wire->open(owner);
-    }
-
-    void connect_and_accept()
-    {
-        connect();
-        accept(acceptor, peer);
-        run_until([this] { return owner->open; });
-    }
-
-    /// Accepts what the connection, on its own context, is about to connect to.
-    template <class Acceptor, class Socket>
-    void accept(Acceptor& from, Socket& to)
-    {
-        from.non_blocking(true);
-        run_until([&] {
-            error_code ec;
-            from.accept(to, ec);
-            return !ec;
-        });
-    }
-
-    template <class Condition>
-    void run_until(Condition met)
-    {
-        const auto limit = std::chrono::steady_clock::now() + patience;
-        bool done = met();
-        while (!done && std::chrono::steady_clock::now() < limit)
-        {
-            context->restart();
-            context->run_one_for(10ms);
-            done = met();
-        }
-        BOOST_TEST_REQUIRE(done);
-    }
-
-    void run_until_closed()
-    {
-        run_until([this] { return owner->closed > 0; });
-        context->restart();
-        context->poll();
-        BOOST_TEST(owner->closed == 1);
-    }
-
-    [[nodiscard]] std::string received() const
-    {
-        std::string all;
-        for (const std::string& each : owner->inputs)
-            all += each;
-        return all;
-    }
-
-    asio::io_context server;
-    tcp::acceptor acceptor{server, tcp::endpoint(asio::ip::address_v4::loopback(), 0)};
-    tcp::socket peer{server};
-    std::unique_ptr<asio::io_context> context = std::make_unique<asio::io_context>();
-    detail::ground on = detail::make_ground(context->get_executor());
-    node_config node;
-    std::shared_ptr<owner_of_test> owner = std::make_shared<owner_of_test>();
-};
-
-/// What the files of a program are that this process executes now.
-std::string files_of_a_child()
-{
-    std::string all;
-    const auto close = [](std::FILE* file) { ::pclose(file); };
-    const std::unique_ptr<std::FILE, decltype(close)> output(
-        ::popen("ls -l /proc/self/fd", "r"), close
-    );
-    std::array<char, 256> part;
-    while (std::fgets(part.data(), part.size(), output.get()))
-        all += part.data();
-    return all;
-}
-
-}  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(test_connection, connection_fixture)
 
@@ -329,27 +204,6 @@ BOOST_AUTO_TEST_CASE(what_was_read_is_a_turn)
     BOOST_TEST(done_before_next);
 }
 
-BOOST_AUTO_TEST_CASE(a_program_that_is_executed_gets_no_connection)
-{
-    acceptor.close();  // Those of the test are no concern.
-    const std::string before = files_of_a_child();
-    acceptor = tcp::acceptor(server, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
-    node.port = acceptor.local_endpoint().port();
-    connect_and_accept();
-    peer.close();
-    acceptor.close();
-    const std::string after = files_of_a_child();
-
-    const auto sockets = [](std::string_view list) {
-        std::size_t count = 0;
-        for (auto at = list.find("socket:"); at != list.npos; at = list.find("socket:", at + 1))
-            ++count;
-        return count;
-    };
-    BOOST_TEST_REQUIRE(contains(before, " 1 ->"));
-    BOOST_TEST(sockets(after) == sockets(before));
-}
-
 BOOST_AUTO_TEST_CASE(nothing_is_left_of_a_connection_when_its_context_is_destroyed)
 {
     connect_and_accept();
@@ -365,7 +219,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_left_of_a_connection_when_its_context_is_destroy
 BOOST_AUTO_TEST_CASE(a_unix_socket_is_a_connection_like_any_other)
 {
     const auto path = std::filesystem::temp_directory_path() /
-                      ("redlock-" + std::to_string(::getpid()) + ".sock");
+                      ("redlock-" + std::to_string(detail::platform::process_id()) + ".sock");
     using local = asio::local::stream_protocol;
     local::acceptor local_acceptor(server, local::endpoint(path.string()));
     node.unix_socket = path.string();

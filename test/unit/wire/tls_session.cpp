@@ -1,4 +1,4 @@
-#include "wire/tls.hpp"
+#include "wire/tls_session.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,11 +1,8 @@
-#include "wire/tls.hpp"
+#include "wire/tls_session.hpp"
 
 #include "core/one_line.hpp"
-#include "wire/resp.hpp"
 
-#include <boost/asio/error.hpp>
 #include <boost/asio/ip/address.hpp>
-#include <boost/asio/ssl/error.hpp>
 
 #include <new>
 #include <utility>
@@ -17,7 +14,6 @@
 
 namespace redlock::detail {
 
-namespace ssl = boost::asio::ssl;
 namespace ip = boost::asio::ip;
 
 namespace {
@@ -143,26 +139,6 @@ std::string tls_session::verdict(X509_STORE_CTX& found) const
                                           : "tls.ca_file '" + settings_.ca_file + "'");
     default: return ::X509_verify_cert_error_string(error);
     }
-}
-
-std::string guess_about_tls(const node_config& config, const boost::system::error_code& why)
-{
-    namespace error = boost::asio::error;
-
-    const bool of_tls = why.category() == error::get_ssl_category();
-    const bool silent = why == error::timed_out;
-    if (config.tls)
-    {
-        const bool verdict = of_tls && ERR_GET_REASON(static_cast<unsigned long>(why.value())) ==
-                                           SSL_R_CERTIFICATE_VERIFY_FAILED;
-        if (!verdict && (of_tls || silent || why == ssl::error::stream_truncated))
-            return "; if the server speaks no TLS there, use redis:// in its URL";
-        return {};
-    }
-    const bool odd = why.category() == resp::error_category();
-    if (config.unix_socket.empty() && (odd || why == error::eof || why == error::connection_reset))
-        return "; if the server speaks TLS there, use rediss:// in its URL";
-    return {};
 }
 
 }  // namespace redlock::detail

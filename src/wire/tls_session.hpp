@@ -1,12 +1,11 @@
-#ifndef REDLOCK_SRC_WIRE_TLS_HPP
-#define REDLOCK_SRC_WIRE_TLS_HPP
+#ifndef REDLOCK_SRC_WIRE_TLS_SESSION_HPP
+#define REDLOCK_SRC_WIRE_TLS_SESSION_HPP
 
 #include <redlock/config.hpp>
 
 #include "wire/tls_context.hpp"
 
 #include <boost/asio/ssl/context.hpp>
-#include <boost/system/error_code.hpp>
 
 #include <memory>
 #include <string>
@@ -22,7 +21,7 @@ public:
     /// @param context One without a failure.
     tls_session(std::shared_ptr<tls_context> context, const node_config& config);
 
-    [[nodiscard]] boost::asio::ssl::context& context() noexcept { return context_->context; }
+    [[nodiscard]] boost::asio::ssl::context& context() noexcept { return *context_->context; }
 
     /// Before the handshake: sends the node's name to the server, and has OpenSSL compare name or
     /// address with the certificate. @return False if it takes no such name.
@@ -43,13 +42,6 @@ private:
     std::string host_;
     std::string objection_;
 };
-
-/// What else may be behind the loss of a connection that brought no reply: one side speaks TLS, and
-/// the other does not. Empty: not that.
-[[nodiscard]] std::string guess_about_tls(
-    const node_config& config,
-    const boost::system::error_code& why
-);
 
 }  // namespace redlock::detail
 

@@ -2,8 +2,8 @@
 # Makes this machine able to build and test redlock. On Debian 12 and 13 it installs what is
 # missing, elsewhere it says what is needed.
 #
-#   scripts/setup.sh [FEATURE...]      features: browser chat fuzz lint mariadb model sim site
-#                                      stock valkey
+#   scripts/setup.sh [FEATURE...]      features: browser chat fuzz lint mariadb model platforms
+#                                      sim site stock valkey
 #
 # Steps are told on stderr; a second run has none. The only line on stdout is the directory to hand
 # to CMake as -DREDLOCK_BOOST_INCLUDE_DIR. Other scripts source this file and call `setup`.
@@ -106,6 +106,11 @@ missing_packages() {
                 echo liblua5.1-0-dev
             fi
             ;;
+        platforms)
+            has_program clang++-19 || echo clang-19
+            [[ -e /usr/lib/llvm-19/include/c++/v1/version ]] || echo libc++-19-dev libc++abi-19-dev
+            has_program x86_64-w64-mingw32-g++-posix || echo g++-mingw-w64-x86-64-posix
+            ;;
         site)
             has_program doxygen || echo doxygen
             site_python >/dev/null || echo python3-markdown-it python3-pygments
@@ -113,7 +118,7 @@ missing_packages() {
         stock) command -v wrk >/dev/null || echo wrk ;;
         *)
             fail "unknown feature '$feature'," \
-                "there are: browser chat fuzz lint mariadb model sim site stock valkey"
+                "there are: browser chat fuzz lint mariadb model platforms sim site stock valkey"
             ;;
         esac
     done
@@ -326,7 +331,10 @@ setup() {
 build_jobs() {
     local available
     available=$(sed -nE 's/^MemAvailable: *([0-9]+) kB/\1/p' /proc/meminfo 2>/dev/null || true)
-    if ((${available:-0} < 8 * 1024 * 1024 && $(nproc) > 2)); then echo 2; else nproc; fi
+    local processors
+    processors=$(getconf _NPROCESSORS_ONLN 2>/dev/null || nproc)  # The latter on Windows.
+    if ((${available:-0} < 8 * 1024 * 1024 && processors > 2)); then processors=2; fi
+    echo "$processors"
 }
 
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then

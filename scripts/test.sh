@@ -44,7 +44,7 @@ while (($#)); do
 done
 
 # A browser is much to install for those who leave its tests out.
-features=(chat lint mariadb model sim site stock valkey)
+features=(chat lint mariadb model platforms sim site stock valkey)
 if [[ "|${labels:-browser}|" == *"|browser|"* && "|$excluded|" != *"|browser|"* ]]; then
     features+=(browser)
 fi
@@ -70,6 +70,18 @@ if [[ $preset == tsan ]] && setarch -R true 2>/dev/null; then
     run=(setarch -R)
 fi
 # Side by side run only those that need no servers: the others measure times, and are marked serial.
+status=0
 "${run[@]}" ctest --test-dir "$build" --output-on-failure --no-tests=error --timeout 600 \
     --parallel "$(build_jobs)" \
-    ${labels:+--label-regex "^($labels)\$"} ${excluded:+--label-exclude "^($excluded)\$"}
+    ${labels:+--label-regex "^($labels)\$"} ${excluded:+--label-exclude "^($excluded)\$"} ||
+    status=$?
+
+log=$build/Testing/Temporary/LastTest.log
+skipped=$(sed -nE 's/^([a-z]+\.sh: )?SKIPPED: //p' "$log" | sort -u)
+if [[ -n $skipped ]]; then
+    say "of these tests some were skipped:"
+    printf '%s\n' "$skipped" >&2
+else
+    say "of these tests none was skipped"
+fi
+exit "$status"

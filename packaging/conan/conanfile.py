@@ -19,8 +19,13 @@ class RedlockConan(ConanFile):
     topics = ("redis", "redlock", "distributed-lock", "asio", "coroutines")
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"shared": [True, False], "fPIC": [True, False], "tool": [True, False]}
-    default_options = {"shared": False, "fPIC": True, "tool": True}
+    options = {
+        "shared": [True, False],
+        "fPIC": [True, False],
+        "tls": [True, False],
+        "tool": [True, False],
+    }
+    default_options = {"shared": False, "fPIC": True, "tls": True, "tool": True}
     implements = ["auto_shared_fpic"]
 
     @property
@@ -38,13 +43,14 @@ class RedlockConan(ConanFile):
     def requirements(self):
         # The public headers include Boost. OpenSSL is behind them.
         self.requires("boost/[>=1.83 <2]", transitive_headers=True, options={"header_only": True})
-        self.requires("openssl/[>=3 <4]")
+        if self.options.tls:
+            self.requires("openssl/[>=3 <4]")
         if self.options.tool:
             self.requires("cli11/[>=2.1 <3]", visible=False)
 
     def validate(self):
-        if self.settings.os != "Linux":
-            raise ConanInvalidConfiguration("redlock is for Linux")
+        if self.settings.os not in ("Linux", "Macos", "Windows"):
+            raise ConanInvalidConfiguration("redlock is for Linux, macOS and Windows")
         check_min_cppstd(self, 20)
 
     def layout(self):
@@ -54,6 +60,7 @@ class RedlockConan(ConanFile):
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["REDLOCK_BUILD_TESTS"] = False
         toolchain.cache_variables["REDLOCK_BUILD_EXAMPLES"] = False
+        toolchain.cache_variables["REDLOCK_TLS"] = bool(self.options.tls)
         toolchain.cache_variables["REDLOCK_BUILD_TOOL"] = bool(self.options.tool)
         toolchain.generate()
         CMakeDeps(self).generate()
@@ -74,14 +81,23 @@ class RedlockConan(ConanFile):
         # Not redlock::redlock, which is a part: Conan would add the other part to it.
         self.cpp_info.set_property("cmake_target_name", "redlock::all")
 
-        needed = ["boost::headers", "openssl::ssl", "openssl::crypto"]
+        needed = ["boost::headers"]
+        if self.options.tls:
+            needed += ["openssl::ssl", "openssl::crypto"]
+        system = ["pthread"]
+        if self.settings.os == "Windows":
+            system = ["ws2_32", "mswsock", "bcrypt", "crypt32", "mincore"]
         redlock = self.cpp_info.components["redlock"]
         redlock.libs = ["redlock"]
         redlock.requires = needed
-        redlock.system_libs = ["pthread"]
+        redlock.system_libs = system
+        if self.settings.os == "Windows":
+            redlock.defines = ["_WIN32_WINNT=0x0A00"]
+            if self.options.shared:
+                redlock.defines.append("REDLOCK_USES_DLL")
 
         # Beside a shared library, which hides its inside, it brings one of its own.
         testing = self.cpp_info.components["testing"]
         testing.libs = ["redlock_testing"]
         testing.requires = needed if self.options.shared else ["redlock"]
-        testing.system_libs = ["pthread"]
+        testing.system_libs = system

@@ -3,6 +3,7 @@ get_filename_component(SOURCE_PATH "${CURRENT_PORT_DIR}/../../.." ABSOLUTE)
 
 vcpkg_check_features(OUT_FEATURE_OPTIONS FEATURE_OPTIONS
     FEATURES
+        tls REDLOCK_TLS
         tool REDLOCK_BUILD_TOOL
 )
 

@@ -33,7 +33,7 @@ class client_service;
     The operations themselves are coroutines, see operations.hpp. Everything runs on the strand,
     except where noted.
 */
-class client_impl : public node::owner, public std::enable_shared_from_this<client_impl>
+class client_impl final : public node::owner, public std::enable_shared_from_this<client_impl>
 {
 public:
     /// What it runs on and what it asks is made by the caller, so that tests can bring their own.

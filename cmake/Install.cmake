@@ -53,6 +53,9 @@ install(
     COMPONENT development
 )
 
+if(WIN32)
+    return()  # Where nobody asks pkg-config.
+endif()
 # The prefix is found from where the file is, so that it may be moved.
 file(RELATIVE_PATH to_prefix "/${pkgconfig_dir}" "/")
 # A program links what a static library uses, and a shared library has done so.

@@ -6,17 +6,19 @@ set(REDLOCK_DEPENDENCIES Threads::Threads)
 
 # The servers of the tests and demos, and the program redlock in part, are written for it.
 set(REDLOCK_ON_LINUX OFF)
-if(CMAKE_SYSTEM_NAME MATCHES "^(Linux|Android)$")
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
     set(REDLOCK_ON_LINUX ON)
     set(REDLOCK_PLATFORM_SOURCES src/loop/platform_linux.cpp src/loop/platform_posix.cpp)
 elseif(APPLE)
     set(REDLOCK_PLATFORM_SOURCES src/loop/platform_macos.cpp src/loop/platform_posix.cpp)
 elseif(WIN32)
     set(REDLOCK_PLATFORM_SOURCES src/loop/platform_windows.cpp)
-    list(APPEND REDLOCK_DEPENDENCIES ws2_32 mswsock bcrypt crypt32 mincore)
+    list(APPEND REDLOCK_DEPENDENCIES ws2_32 mswsock bcrypt crypt32)
     if(MSVC)
         # Many templates of Asio in one file, and names of the language as they are now.
         add_compile_options(/bigobj /Zc:__cplusplus /utf-8)
+    else()
+        add_compile_options(-Wa,-mbig-obj)
     endif()
 else()
     message(FATAL_ERROR

@@ -5,9 +5,8 @@ if(MSVC)
     target_compile_options(redlock_warnings INTERFACE
         /W4 /permissive-
         $<$<BOOL:${REDLOCK_WERROR}>:/WX>
-        # A class of the interface has members of classes that are in headers alone.
-        /wd4251 /wd4275
     )
+    target_compile_definitions(redlock_warnings INTERFACE _CRT_SECURE_NO_WARNINGS)
 else()
     target_compile_options(redlock_warnings INTERFACE
         -Wall -Wextra -Wpedantic -Wshadow -Woverloaded-virtual

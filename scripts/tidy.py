@@ -231,6 +231,14 @@ def check_core_is_pure(path, text):
         yield path, line(text, found.start()), "core includes only std, Boost.Assert and itself"
 
 
+def check_openssl(path, text):
+    """Without TLS the library needs no OpenSSL."""
+    if path.parts[0] not in {"include", "src"} or path.name.startswith("tls_"):
+        return
+    for found in re.finditer(r"#include <(openssl|boost/asio/ssl)\b", text):
+        yield path, line(text, found.start()), "OpenSSL is for src/wire/tls_* alone"
+
+
 def check_platform(path, text):
     """What differs from system to system is in one place. Other code does not ask for the system,
     and has no names that <windows.h> takes away."""
@@ -369,6 +377,7 @@ EACH_FILE = [
     check_examples_libraries,
     check_arrows,
     check_core_is_pure,
+    check_openssl,
     check_platform,
     check_comments,
 ]

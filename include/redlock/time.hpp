@@ -2,9 +2,10 @@
 #define REDLOCK_TIME_HPP
 
 #include <chrono>
+#include <cstdint>
+#include <limits>
 #include <ratio>
 #include <type_traits>
-#include <utility>
 
 namespace redlock {
 
@@ -40,28 +41,35 @@ template <class Rep, class Period>
 [[nodiscard]] constexpr milliseconds saturate(std::chrono::duration<Rep, Period> duration) noexcept
 {
     using factor = std::ratio_divide<Period, std::milli>;
-    if constexpr (std::is_integral_v<Rep> && factor::den == 1)
+    constexpr bool is_exact = std::is_integral_v<Rep> && (factor::den == 1 || factor::num == 1);
+    // Else in floating point, because the factor between the units may overflow the integers.
+    using wide = std::chrono::duration<long double, std::milli>;
+
+    if constexpr (is_exact && factor::den == 1)
     {
         constexpr auto limit = (milliseconds::max)().count() / factor::num;
-        if (std::cmp_greater(duration.count(), limit))
+        const auto count = duration.count();
+        if (count > 0 && static_cast<std::uintmax_t>(count) > std::uintmax_t{limit})
             return (milliseconds::max)();
-        if (std::cmp_less(duration.count(), -limit))
+        if (std::numeric_limits<Rep>::is_signed && static_cast<std::intmax_t>(count) < -limit)
             return -(milliseconds::max)();
         return std::chrono::duration_cast<milliseconds>(duration);
     }
-    if constexpr (std::is_integral_v<Rep> && factor::num == 1)
+    else if constexpr (is_exact)
+    {
         return std::chrono::duration_cast<milliseconds>(duration);
-
-    // In floating point, because the factor between the units may overflow the integers.
-    using wide = std::chrono::duration<long double, std::milli>;
-    const wide value(duration);
-    if (value != value)
-        return milliseconds(0);
-    if (value >= wide((milliseconds::max)()))
-        return (milliseconds::max)();
-    if (value <= -wide((milliseconds::max)()))
-        return -(milliseconds::max)();
-    return milliseconds(static_cast<milliseconds::rep>(value.count()));
+    }
+    else
+    {
+        const wide value(duration);
+        if (value != value)
+            return milliseconds(0);
+        if (value >= wide((milliseconds::max)()))
+            return (milliseconds::max)();
+        if (value <= -wide((milliseconds::max)()))
+            return -(milliseconds::max)();
+        return milliseconds(static_cast<milliseconds::rep>(value.count()));
+    }
 }
 
 }  // namespace redlock

@@ -35,6 +35,14 @@ void raise_no_signal(int fd) noexcept
     ::setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
 }
 
+/// Of a process that has ended and is not awaited yet, the system tells nothing or that it is one.
+bool has_ended(::pid_t process) noexcept
+{
+    ::proc_bsdinfo found{};
+    const int size = ::proc_pidinfo(process, PROC_PIDTBSDINFO, 0, &found, sizeof found);
+    return size != static_cast<int>(sizeof found) || found.pbi_status == SZOMB;
+}
+
 }  // namespace
 
 std::chrono::nanoseconds boot_time() noexcept
@@ -62,7 +70,7 @@ bool has_others(int leader)
     );
     const auto count = static_cast<std::size_t>(std::max(size, 0)) / sizeof members[0];
     return std::any_of(members.begin(), members.begin() + count, [leader](::pid_t each) {
-        return each > 0 && each != leader;
+        return each > 0 && each != leader && !has_ended(each);
     });
 }
 

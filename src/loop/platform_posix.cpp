@@ -60,7 +60,7 @@ void without_signals(const std::function<void()>& what)
         blocked() noexcept
         {
             sigset_t all;
-            ::sigfillset(&all);
+            sigfillset(&all);  // A macro on macOS.
             ::pthread_sigmask(SIG_SETMASK, &all, &before_);
         }
 

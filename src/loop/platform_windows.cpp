@@ -3,39 +3,93 @@
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <memory>
 
-// In this order.
+// In this order: the first excludes what the second would bring, and the others need the second.
 #include <windows.h>
 #include <winsock2.h>
-// Need the one before.
+// These.
 #include <bcrypt.h>
-#include <realtimeapiset.h>
 #include <wincrypt.h>
 
 namespace redlock::detail::platform {
 
 namespace {
 
-using handle = std::unique_ptr<void, decltype(&::CloseHandle)>;
-
 std::uint64_t join(DWORD high, DWORD low) noexcept
 {
     return std::uint64_t{high} << 32 | low;
 }
 
-/// Of a time in units of 100 ns.
-std::int64_t to_ns(const FILETIME& time) noexcept
+using interrupt_time = void(WINAPI*)(ULONGLONG*);
+
+/// Looked for, because Wine has none.
+interrupt_time find_interrupt_time() noexcept
 {
-    return static_cast<std::int64_t>(join(time.dwHighDateTime, time.dwLowDateTime)) * 100;
+    const HMODULE kernel = ::GetModuleHandleW(L"kernelbase.dll");
+    if (!kernel)
+        return nullptr;
+    void* const found =
+        reinterpret_cast<void*>(::GetProcAddress(kernel, "QueryInterruptTimePrecise"));
+    return reinterpret_cast<interrupt_time>(found);
+}
+
+/// The last line of a process, and who writes it.
+std::array<char, 512> last_words;
+
+DWORD WINAPI write_last(void* size)
+{
+    DWORD written = 0;
+    ::WriteFile(
+        ::GetStdHandle(STD_ERROR_HANDLE),
+        last_words.data(),
+        static_cast<DWORD>(reinterpret_cast<std::uintptr_t>(size)),
+        &written,
+        nullptr
+    );
+    return 0;
+}
+
+/// Windows trusts some authorities for code or mail alone.
+bool is_for_servers(PCCERT_CONTEXT certificate)
+{
+    DWORD size = 0;
+    if (!::CertGetEnhancedKeyUsage(certificate, 0, nullptr, &size))
+        return false;
+    std::vector<unsigned char> space(size);
+    auto* const usage = reinterpret_cast<CERT_ENHKEY_USAGE*>(space.data());
+    if (!::CertGetEnhancedKeyUsage(certificate, 0, usage, &size))
+        return false;
+    if (usage->cUsageIdentifier == 0)  // For everything, or else for nothing.
+        return ::GetLastError() == static_cast<DWORD>(CRYPT_E_NOT_FOUND);
+    const auto* const first = usage->rgpszUsageIdentifier;
+    return std::any_of(first, first + usage->cUsageIdentifier, [](const char* each) {
+        return std::string_view(each) == szOID_PKIX_KP_SERVER_AUTH;
+    });
+}
+
+/// As OpenSSL reads the name of a file.
+std::wstring to_wide(const std::string& utf8)
+{
+    const int size = static_cast<int>(utf8.size());
+    std::wstring wide(utf8.size(), L'\0');
+    const int length =
+        ::MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, utf8.data(), size, wide.data(), size);
+    wide.resize(static_cast<std::size_t>(std::max(length, 0)));
+    return wide;
 }
 
 }  // namespace
 
 std::chrono::nanoseconds boot_time() noexcept
 {
+    static const interrupt_time precise = find_interrupt_time();
+    if (!precise)  // Counts in a suspension too, in steps of 10 to 16 ms.
+        return std::chrono::milliseconds(::GetTickCount64());
     ULONGLONG ticks = 0;
-    ::QueryInterruptTimePrecise(&ticks);
+    precise(&ticks);
     return std::chrono::nanoseconds(static_cast<std::int64_t>(ticks) * 100);
 }
 
@@ -67,11 +121,13 @@ void without_signals(const std::function<void()>& what)
 
 void write_last_words(std::string_view line) noexcept
 {
-    const HANDLE output = ::GetStdHandle(STD_ERROR_HANDLE);
-    DWORD mode = PIPE_NOWAIT;
-    ::SetNamedPipeHandleState(output, &mode, nullptr, nullptr);  // Fails if it is no pipe.
-    DWORD written = 0;
-    ::WriteFile(output, line.data(), static_cast<DWORD>(line.size()), &written, nullptr);
+    const std::size_t size = std::min(line.size(), last_words.size());
+    std::copy_n(line.data(), size, last_words.data());
+    // By a thread, because nobody may read there, and this one has to end the process.
+    const HANDLE writer =
+        ::CreateThread(nullptr, 0, write_last, reinterpret_cast<void*>(size), 0, nullptr);
+    if (writer)
+        ::WaitForSingleObject(writer, 100);
 }
 
 bool has_others(int)
@@ -113,8 +169,8 @@ std::size_t max_socket_path() noexcept
 
 file_stamp stamp_of(const std::string& file) noexcept
 {
-    const HANDLE opened = ::CreateFileA(
-        file.c_str(),
+    const HANDLE opened = ::CreateFileW(
+        to_wide(file).c_str(),
         FILE_READ_ATTRIBUTES,
         FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
         nullptr,
@@ -124,16 +180,18 @@ file_stamp stamp_of(const std::string& file) noexcept
     );
     if (opened == INVALID_HANDLE_VALUE)
         return {};
-    const handle kept(opened, ::CloseHandle);
+    const std::unique_ptr<void, decltype(&::CloseHandle)> kept(opened, ::CloseHandle);
     BY_HANDLE_FILE_INFORMATION found{};
-    if (!::GetFileInformationByHandle(opened, &found))
+    FILE_BASIC_INFO times{};
+    if (!::GetFileInformationByHandle(opened, &found) ||
+        !::GetFileInformationByHandleEx(opened, FileBasicInfo, &times, sizeof times))
         return {};
     return {
         found.dwVolumeSerialNumber,
         join(found.nFileIndexHigh, found.nFileIndexLow),
         static_cast<std::int64_t>(join(found.nFileSizeHigh, found.nFileSizeLow)),
-        to_ns(found.ftLastWriteTime),
-        to_ns(found.ftCreationTime),
+        times.LastWriteTime.QuadPart * 100,
+        times.ChangeTime.QuadPart * 100,
     };
 }
 
@@ -143,10 +201,15 @@ std::vector<std::string> system_authorities()
     const HCERTSTORE store = ::CertOpenSystemStoreW(0, L"ROOT");
     if (!store)
         return found;
+    const auto close = [](HCERTSTORE opened) { ::CertCloseStore(opened, 0); };
+    const std::unique_ptr<void, decltype(close)> kept(store, close);
     PCCERT_CONTEXT each = nullptr;
     while ((each = ::CertEnumCertificatesInStore(store, each)))
-        found.emplace_back(reinterpret_cast<const char*>(each->pbCertEncoded), each->cbCertEncoded);
-    ::CertCloseStore(store, 0);
+    {
+        const auto* const bytes = reinterpret_cast<const char*>(each->pbCertEncoded);
+        if (is_for_servers(each))
+            found.emplace_back(bytes, each->cbCertEncoded);
+    }
     return found;
 }
 

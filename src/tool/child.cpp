@@ -80,7 +80,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts)
     std::signal(SIGPIPE, SIG_DFL);
     std::signal(SIGTTOU, SIG_DFL);
     ::sigset_t none;
-    ::sigemptyset(&none);
+    sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     detail::platform::end_with_parent();
     if (::getppid() == parent)  // Else it has died before that.
@@ -118,8 +118,8 @@ child::child(const child_options& options) : terminal_(options.output.empty() ? 
     make_pipe(ends);
     ::sigset_t blocked;
     ::sigset_t before;
-    ::sigemptyset(&blocked);
-    ::sigaddset(&blocked, SIGTTOU);
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGTTOU);
     ::sigprocmask(SIG_BLOCK, &blocked, &before);
     const pid_t parent = ::getpid();
     pid_ = ::fork();
@@ -222,8 +222,8 @@ void child::give_terminal(pid_t to) const noexcept
     // From the background this is what SIGTTOU is for.
     ::sigset_t blocked;
     ::sigset_t before;
-    ::sigemptyset(&blocked);
-    ::sigaddset(&blocked, SIGTTOU);
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGTTOU);
     ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
     ::tcsetpgrp(terminal_, to);
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -614,6 +614,7 @@ int doctor(const options& given)
 {
     const client_config config = make_config(given.nodes);
     const detail::guard guarded = *detail::make_guard(config);
+    const auto tls = detail::make_tls_sources(config.nodes);
     asio::io_context context{1};
     const detail::ground on = detail::make_ground(context.get_executor());
     std::vector<answers> told(config.nodes.size());
@@ -623,6 +624,7 @@ int doctor(const options& given)
             inquire(
                 on,
                 config.nodes[i],
+                tls[i] ? tls[i]->latest() : nullptr,
                 make_inquiry(config.nodes[i], guarded),
                 [&told, i](answers what) { told[i] = std::move(what); }
             );

@@ -2,7 +2,6 @@
 
 #include "wire/connection.hpp"
 #include "wire/resp_reader.hpp"
-#include "wire/tls_context.hpp"
 
 #include <boost/asio/error.hpp>
 
@@ -22,24 +21,27 @@ public:
     inquiry(
         const detail::ground& on,
         const node_config& node,
+        std::shared_ptr<detail::tls_context> tls,
         detail::request commands,
         std::function<void(answers)> done
     )
-        : ground_(on), node_(node), commands_(std::move(commands)), done_(std::move(done))
+        : ground_(on),
+          node_(node),
+          tls_(std::move(tls)),
+          commands_(std::move(commands)),
+          done_(std::move(done))
     {
     }
 
     void start()
     {
-        const auto tls = detail::make_tls_sources({node_}).front();
-        auto context = tls ? tls->latest() : nullptr;
-        if (context && !context->failure.empty())
+        if (tls_ && !tls_->failure.empty())
         {
-            told_.problem = context->failure;
+            told_.problem = tls_->failure;
             return done_(std::move(told_));
         }
         wire_ = detail::make_connection(
-            ground_, std::move(context), node_, std::make_shared<detail::name_lookup>(node_)
+            ground_, tls_, node_, std::make_shared<detail::name_lookup>(node_)
         );
         timer_ = ground_.time->make_alarm();
         wait(detail::open_timeout + answer_timeout);
@@ -106,6 +108,7 @@ private:
 
     detail::ground ground_;
     node_config node_;
+    std::shared_ptr<detail::tls_context> tls_;
     detail::request commands_;
     std::function<void(answers)> done_;
     std::unique_ptr<detail::connection> wire_;
@@ -122,11 +125,13 @@ private:
 void inquire(
     const detail::ground& on,
     const node_config& node,
+    std::shared_ptr<detail::tls_context> tls,
     detail::request commands,
     std::function<void(answers)> done
 )
 {
-    std::make_shared<inquiry>(on, node, std::move(commands), std::move(done))->start();
+    std::make_shared<inquiry>(on, node, std::move(tls), std::move(commands), std::move(done))
+        ->start();
 }
 
 }  // namespace redlock::tool

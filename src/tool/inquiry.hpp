@@ -7,6 +7,7 @@
 #include "loop/ground.hpp"
 #include "node/answer.hpp"
 #include "wire/request.hpp"
+#include "wire/tls_context.hpp"
 
 #include <chrono>
 #include <functional>
@@ -29,11 +30,13 @@ struct answers
 /** Puts some commands to one server, on a connection of its own, and changes nothing there that the
     commands do not.
 
+    @param tls Null: without.
     @param done Called on the strand of `on`, once, within some seconds.
 */
 void inquire(
     const detail::ground& on,
     const node_config& node,
+    std::shared_ptr<detail::tls_context> tls,
     detail::request commands,
     std::function<void(answers)> done
 );

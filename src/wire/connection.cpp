@@ -50,7 +50,8 @@ std::string guess_about_tls(const node_config& config, const error_code& why)
     if (config.tls && looks_like_no_tls(why))
         return "; if the server speaks no TLS there, use redis:// in its URL";
     const bool odd = why.category() == resp::error_category();
-    const bool hung_up = why == error::eof || why == error::connection_reset;
+    const bool hung_up =
+        why == error::eof || why == error::connection_reset || why == error::connection_aborted;
     if (!config.tls && config.unix_socket.empty() && (odd || hung_up))
         return "; if the server speaks TLS there, use rediss:// in its URL";
     return {};

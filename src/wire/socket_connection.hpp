@@ -302,10 +302,11 @@ private:
     }
 
     /// What a server said before it hung up is still there: the reader takes it and then finds the
-    /// end.
+    /// end. Windows calls a reset an abortion.
     void on_write_failed(error_code why) noexcept
     {
-        hung_up_ = why == asio::error::broken_pipe || why == asio::error::connection_reset;
+        hung_up_ = why == asio::error::broken_pipe || why == asio::error::connection_reset ||
+                   why == asio::error::connection_aborted;
         if (!hung_up_)
             return fail(why);
         if (!why_)

@@ -43,6 +43,13 @@ std::string default_authorities()
     return chosen ? chosen : ::X509_get_default_cert_file();
 }
 
+/// Whether the environment names authorities, which then replace those of the system.
+bool has_chosen_authorities()
+{
+    return std::getenv(::X509_get_default_cert_file_env()) ||
+           std::getenv(::X509_get_default_cert_dir_env());
+}
+
 /// The files that settings name.
 std::vector<std::string> files_of(const tls_config& settings)
 {
@@ -89,7 +96,8 @@ void load_authorities(ssl::context& to, const tls_config& tls)
     {
         check_regular(::X509_get_default_cert_file_env(), default_authorities());
         to.set_default_verify_paths();
-        add_authorities(to, platform::system_authorities());
+        if (!has_chosen_authorities())
+            add_authorities(to, platform::system_authorities());
         return;
     }
     error_code ec;

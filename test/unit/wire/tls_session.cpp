@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(an_address_is_looked_for_and_not_sent)
 
     BOOST_TEST(names_for("10.0.0.7") == v4);
     BOOST_TEST(names_for("2001:db8::7") == v6);
-    BOOST_TEST(names_for("fe80::1%lo")[2] == "FE80:0:0:0:0:0:0:1");
+    BOOST_TEST(names_for("fe80::1%1")[2] == "FE80:0:0:0:0:0:0:1");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(files_that_did_not_change_are_not_read_again)
     detail::tls_source source({.ca_file = "/nowhere/a.pem"});
     const auto before = source.latest();
 
-    BOOST_TEST(before->failure == "tls.ca_file '/nowhere/a.pem': No such file or directory");
+    BOOST_TEST(before->failure.starts_with("tls.ca_file '/nowhere/a.pem': "));
     BOOST_TEST(source.latest() == before);
 }
 

@@ -108,7 +108,9 @@ missing_packages() {
             ;;
         platforms)
             has_program clang++-19 || echo clang-19
-            [[ -e /usr/lib/llvm-19/include/c++/v1/version ]] || echo libc++-19-dev libc++abi-19-dev
+            # The package excludes that of another version: it must not push one out.
+            compgen -G '/usr/lib/llvm-*/include/c++/v1/version' >/dev/null ||
+                echo libc++-19-dev libc++abi-19-dev
             has_program x86_64-w64-mingw32-g++-posix || echo g++-mingw-w64-x86-64-posix
             ;;
         site)
@@ -333,7 +335,9 @@ build_jobs() {
     available=$(sed -nE 's/^MemAvailable: *([0-9]+) kB/\1/p' /proc/meminfo 2>/dev/null || true)
     local processors
     processors=$(getconf _NPROCESSORS_ONLN 2>/dev/null || nproc)  # The latter on Windows.
-    if ((${available:-0} < 8 * 1024 * 1024 && processors > 2)); then processors=2; fi
+    if [[ -n $available ]] && ((available < 8 * 1024 * 1024 && processors > 2)); then
+        processors=2
+    fi
     echo "$processors"
 }
 

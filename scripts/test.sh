@@ -43,11 +43,13 @@ while (($#)); do
     shift
 done
 
-# A browser is much to install for those who leave its tests out.
-features=(chat lint mariadb model platforms sim site stock valkey)
-if [[ "|${labels:-browser}|" == *"|browser|"* && "|$excluded|" != *"|browser|"* ]]; then
-    features+=(browser)
-fi
+# Whether tests with a label run.
+with() { [[ "|${labels:-$1}|" == *"|$1|"* && "|$excluded|" != *"|$1|"* ]]; }
+
+# A browser and other compilers are much to install for those who leave their tests out.
+features=(chat lint mariadb model sim site stock valkey)
+if with browser; then features+=(browser); fi
+if with standalone; then features+=(platforms); fi
 setup "${features[@]}"
 [[ -z $compiler ]] || command -v "$compiler" >/dev/null || fail "there is no compiler '$compiler'"
 
@@ -76,6 +78,7 @@ status=0
     ${labels:+--label-regex "^($labels)\$"} ${excluded:+--label-exclude "^($excluded)\$"} ||
     status=$?
 
+[[ -e $build/Testing/Temporary/LastTest.log ]] || exit "$status"
 log=$build/Testing/Temporary/LastTest.log
 skipped=$(sed -nE 's/^([a-z]+\.sh: )?SKIPPED: //p' "$log" | sort -u)
 if [[ -n $skipped ]]; then

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes this machine able to build redlock for Windows and to run what it builds: MinGW-w64, Wine,
-# and OpenSSL and Lua for Windows, which are built once, from Debian's source packages, into
-# .deps/mingw. Debian only. See scripts/ci.sh.
+# and OpenSSL, Lua and CLI11 for Windows, which are made once, from what Debian has, in .deps/mingw.
+# Debian only. See scripts/ci.sh.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
@@ -59,6 +59,13 @@ build_lua() {
     rm -rf "$source"
 }
 
+# Headers alone: those of the system serve, but not from beside the others in /usr/include.
+copy_cli11() {
+    mkdir -p "$mingw/include" "$mingw/share/cmake"
+    cp -r /usr/include/CLI "$mingw/include"
+    cp -r /usr/share/cmake/CLI11 "$mingw/share/cmake"
+}
+
 setup_mingw() {
     on_debian || fail "this is for Debian"
     local missing=()
@@ -69,6 +76,7 @@ setup_mingw() {
     has_program make || missing+=(make)
     ((${#missing[@]} == 0)) || apt_install "${missing[@]}"
     [[ -e $mingw/lib/liblua.a ]] || build_lua
+    [[ -e $mingw/include/CLI ]] || copy_cli11
     [[ -e $mingw/lib/libssl.a ]] || build_openssl
 }
 

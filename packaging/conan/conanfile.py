@@ -86,7 +86,7 @@ class RedlockConan(ConanFile):
             needed += ["openssl::ssl", "openssl::crypto"]
         system = ["pthread"]
         if self.settings.os == "Windows":
-            system = ["ws2_32", "mswsock", "bcrypt", "crypt32", "mincore"]
+            system = ["ws2_32", "mswsock", "bcrypt", "crypt32"]
         redlock = self.cpp_info.components["redlock"]
         redlock.libs = ["redlock"]
         redlock.requires = needed
@@ -101,3 +101,5 @@ class RedlockConan(ConanFile):
         testing.libs = ["redlock_testing"]
         testing.requires = needed if self.options.shared else ["redlock"]
         testing.system_libs = system
+        if self.settings.os == "Windows":
+            testing.defines = ["_WIN32_WINNT=0x0A00"]

@@ -182,6 +182,8 @@ asio::awaitable<void> sleep(milliseconds time)
 /// Waits for a random time between half of `pause` and all of it, so that candidates spread out.
 asio::awaitable<void> rest(milliseconds pause)
 {
+    if (pause == 0ms)
+        co_return;  // On Windows even a timer without a wait takes a while.
     const auto half = static_cast<std::uint64_t>(pause.count() / 2);
     const milliseconds time = pause - milliseconds(random_bits() % (half + 1));
     co_await sleep(time);

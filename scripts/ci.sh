@@ -15,7 +15,7 @@ Installs what the job needs, and runs it. "Suites" are the unit tests, the tests
     browser         the tests in a browser
     asan, tsan      unit, thread and, with asan, integration tests under a sanitizer
     lint            clang-format and clang-tidy
-    clang-14        suites, with the lowest Clang that works
+    clang-14        suites
     no-tls          suites, without OpenSSL
     mingw           suites, programs and a DLL for Windows, run by Wine
   on Debian 13

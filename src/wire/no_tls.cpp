@@ -29,10 +29,10 @@ std::shared_ptr<tls_context> tls_source::latest()
 }
 
 std::unique_ptr<connection> make_tls_connection(
-    const ground&,
-    std::shared_ptr<tls_context>,
-    const node_config&,
-    std::shared_ptr<name_lookup>
+    const ground& /*on*/,
+    std::shared_ptr<tls_context> /*tls*/,
+    const node_config& /*config*/,
+    std::shared_ptr<name_lookup> /*names*/
 )
 {
     return nullptr;

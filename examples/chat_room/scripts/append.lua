@@ -17,11 +17,10 @@ local refusal = fenced(room, token)
 if refusal then
     redis.call('HINCRBY', room, 'refused', 1)
     note(room, KEYS[5], 'refused', token, 'server', ARGV[4], 'number', ARGV[5], 'slept', ARGV[6],
-        'at', now(), 'seen', redis.call('HGET', room, 'terms') or '0')
+        'at', now, 'seen', redis.call('HGET', room, 'terms') or '0')
     return refusal
 end
 
-local moved = now()
 local server, number = unpack(redis.call('HMGET', room, 'server', 'terms'))
 local last = tonumber(redis.call('HGET', room, 'seq') or '0')
 local taken, appended = {}, 0
@@ -34,7 +33,7 @@ for index, entry in ipairs(redis.call('XRANGE', inbox, '-', '+', 'COUNT', ARGV[2
         local at = string.match(entry[1], '^%d+')  -- When the inbox got it.
         redis.call('XADD', log, 'MAXLEN', '~', kept, string.format('%d-0', last),
             'id', said[2], 'name', said[4], 'text', said[6], 'at', at, 'fence', token,
-            'term', number, 'server', server, 'waited', math.max(0, moved - at))
+            'term', number, 'server', server, 'waited', math.max(0, now - at))
     end
 end
 if #taken > 0 then

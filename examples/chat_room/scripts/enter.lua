@@ -17,18 +17,17 @@ if before[1] == token then  -- The answer to the first call was lost.
     return redis.call('HGET', room, 'terms')
 end
 
-local since = now()
 local number = redis.call('HINCRBY', room, 'terms', 1)
-local entry = {'server', server, 'since', since, 'number', number}
+local entry = {'server', server, 'since', now, 'number', number}
 if before[1] then
     -- It may have been extended after its last notice, but not beyond this moment.
-    local ended = math.min(tonumber(before[2] or since), since)
+    local ended = math.min(tonumber(before[2] or now), now)
     local heard = math.min(tonumber(before[3] or ended), ended)
     for _, word in ipairs({'before', before[1], 'ended', ended, 'heard', heard}) do
         table.insert(entry, word)
     end
     -- A coordinator was not missed while nobody was there.
-    local filled = math.min(tonumber(before[5] or 0), since)
+    local filled = math.min(tonumber(before[5] or 0), now)
     if filled > heard then
         local emptied = math.max(tonumber(before[4]), heard)
         for _, word in ipairs({'emptied', emptied, 'filled', filled}) do
@@ -38,6 +37,6 @@ if before[1] then
 end
 -- The token is the entry's id, for both only grow.
 redis.call('XADD', coordinators, 'MAXLEN', 64, token .. '-0', unpack(entry))
-redis.call('HSET', room, 'server', server, 'since', since, 'until', since + ARGV[4],
+redis.call('HSET', room, 'server', server, 'since', now, 'until', now + ARGV[4],
     'ttl', ARGV[3], 'extensions', 0)
 return tostring(number)

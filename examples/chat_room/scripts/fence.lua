@@ -1,10 +1,9 @@
 -- Put before the scripts of a coordinator, which begin with `fenced`.
 
--- Milliseconds since 1970. All times in a room are on the clock of the store.
-local function now()
-    local time = redis.call('TIME')
-    return time[1] * 1000 + math.floor(time[2] / 1000)
-end
+-- Milliseconds since 1970. All times in a room are on the clock of the store. An access has one
+-- time: a coordinator that leaves was heard when it ended, not a moment before.
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 -- Compares the token of a coordinator with the highest that the room has seen, and records it with
 -- the time: each access is a sign of life. Returns nothing if the coordinator may go on, and
@@ -16,7 +15,7 @@ local function fenced(room, token)
     if not valid or tonumber(token) < tonumber(highest) then
         return redis.error_reply('FENCED ' .. highest)
     end
-    redis.call('HSET', room, 'fence', token, 'heard', now())
+    redis.call('HSET', room, 'fence', token, 'heard', now)
 end
 
 -- Adds an entry to the list of coordinators that is not the beginning of one. Its id is behind that

@@ -6,7 +6,6 @@ local refusal = fenced(KEYS[1], ARGV[1])
 if refusal then
     return refusal
 end
-local ended = now()
-redis.call('HSET', KEYS[1], 'until', ended)
-note(KEYS[1], KEYS[2], 'left', ARGV[1], 'ended', ended)
+redis.call('HSET', KEYS[1], 'until', now)
+note(KEYS[1], KEYS[2], 'left', ARGV[1], 'ended', now)
 return redis.status_reply('OK')

@@ -6,5 +6,5 @@ local refusal = fenced(KEYS[1], ARGV[1])
 if refusal then
     return refusal
 end
-redis.call('HSET', KEYS[1], 'until', now() + ARGV[2], 'extensions', ARGV[3])
+redis.call('HSET', KEYS[1], 'until', now + ARGV[2], 'extensions', ARGV[3])
 return redis.status_reply('OK')

@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(memory_that_is_short_on_the_strand_ends_the_program_with_a_
     for (const auto& [name, way] : ways)
     {
         BOOST_TEST_CONTEXT(name)
-        BOOST_TEST(contains(last_words([&] { run(way); }), "bad_alloc"));
+        BOOST_TEST(contains(last_words([&, &way = way] { run(way); }), "bad_alloc"));
     }
 }
 

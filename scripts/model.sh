@@ -94,7 +94,7 @@ run() {
         spin "$@" -t -B "$model.pml" 2>&1 | awk -f "$models/names.awk" >trace || true
     fi
     found=$(verdict_of "$folder")
-    printf '%-20s %-8s %-19s %-19s %10s %8s  %s\n' "$name" "$model" "$expected" "$found" \
+    printf '%-24s %-11s %-19s %-19s %10s %8s  %s\n' "$name" "$model" "$expected" "$found" \
         "$(sed -nE 's/^ *([0-9.e+]+) states, stored.*/\1/p' log | head -n 1)" \
         "$(sed -nE 's/^pan: elapsed time ([0-9.]+) .*/\1/p' log)" \
         "$([[ $found == "$expected" ]] && echo as expected || echo DIFFERS)" >line
@@ -118,7 +118,7 @@ for each in "${runs[@]}"; do
 done
 wait
 
-printf '%-20s %-8s %-19s %-19s %10s %8s\n' run model expected found states seconds
+printf '%-24s %-11s %-19s %-19s %10s %8s\n' run model expected found states seconds
 different=0
 for each in "${runs[@]}"; do
     name=${each%% *}

@@ -109,6 +109,10 @@ mingw() {
         -DLUA_INCLUDE_DIR="$mingw/include" -DLUA_LIBRARY="$mingw/lib/liblua.a"
     )
     export WINEDEBUG=-all
+    # Wine's services would keep open the output of the test that starts them.
+    /usr/lib/wine/wineserver64 --persistent
+    trap '/usr/lib/wine/wineserver64 --kill; kill $(jobs -p)' EXIT
+    /usr/lib/wine/wine64 wineboot >/dev/null 2>&1
     suites mingw "${options[@]}"
 
     # Programs as users build them, with a DLL. They share the library of the compiler with it.
@@ -120,7 +124,6 @@ mingw() {
     export WINEPATH="$build;$compiler;/usr/x86_64-w64-mingw32/lib"
     expect "ok: it stops when its process has stood still" "$build/examples/redlock_unit_test.exe"
 
-    trap 'kill $(jobs -p)' EXIT
     for port in 7931 7932 7933; do
         redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no >/dev/null &
         nodes+=${nodes:+,}redis://127.0.0.1:$port

@@ -10,6 +10,7 @@
 #include "loop/platform.hpp"
 #include "loop/randomness.hpp"
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_state.hpp>
@@ -56,6 +57,14 @@ namespace {
     return state.cancelled() != asio::cancellation_type::none;
 }
 
+/// Waits until the timer has expired. Its wait is not begun then: on Windows another thread would
+/// end it, and a polled loop looks idle meanwhile.
+asio::awaitable<void> wait_for(std::shared_ptr<asio::steady_timer> timer)
+{
+    if (timer->expiry() != asio::steady_timer::time_point::min())
+        co_await timer->async_wait(asio::as_tuple(asio::deferred));
+}
+
 }  // namespace
 
 /// The body of `with_lock`: runs the body of `lead` in one term, and keeps what came of it.
@@ -82,7 +91,9 @@ public:
                 [this, &now]() { return body_(now); },
                 asio::bind_executor(executor, asio::deferred)
             ),
-            resigned->async_wait(asio::bind_executor(executor, asio::deferred))
+            asio::co_spawn(
+                executor, wait_for(resigned), asio::bind_executor(executor, asio::deferred)
+            )
         );
         // Completes when both have ended: a body that is cancelled still runs to its end.
         const auto outcome =

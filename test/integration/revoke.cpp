@@ -111,9 +111,10 @@ struct stage
         const std::string name = "load" + std::to_string(task);
         while (!over)
         {
-            auto [ec, held] = co_await (*rival)->async_try_acquire(name, 1s, asio::as_tuple);
+            auto [ec, held] =
+                co_await (*rival)->async_try_acquire(name, 1s, asio::as_tuple(asio::deferred));
             if (!ec)
-                co_await held.async_release(asio::as_tuple);
+                co_await held.async_release(asio::as_tuple(asio::deferred));
         }
     }
 

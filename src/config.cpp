@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace redlock {
 
@@ -19,6 +20,7 @@ struct scheme
     std::string_view name;
     bool tls = false;
     bool unix_socket = false;
+    bool sentinel = false;
 };
 
 constexpr std::array schemes{
@@ -27,13 +29,19 @@ constexpr std::array schemes{
     scheme{"valkey://"},
     scheme{"valkeys://", true},
     scheme{"unix://", false, true},
+    scheme{"redis+sentinel://", false, false, true},
+    scheme{"rediss+sentinel://", true, false, true},
+    scheme{"valkey+sentinel://", false, false, true},
+    scheme{"valkeys+sentinel://", true, false, true},
 };
 
-constexpr const char* known_schemes = "redis://, rediss://, valkey://, valkeys:// or unix://";
+constexpr const char* known_schemes =
+    "redis://, rediss://, valkey://, valkeys://, unix:// or redis+sentinel://";
 
 constexpr const char* query_rule =
-    "a query or fragment has no meaning here, except ca with TLS, as in "
-    "rediss://host?ca=/path/ca.pem; percent-encode '?' and '#' in a user, password or path";
+    "a query may have overlap, with TLS also ca, and with Sentinels also sentinel_user and "
+    "sentinel_password, as in rediss://host?ca=/path/ca.pem&overlap=15s; percent-encode '?', '#' "
+    "and '&' in a user, password or path";
 
 /// The scheme at the start of a URL, or one without a name.
 scheme scheme_of(std::string_view url) noexcept
@@ -52,7 +60,7 @@ std::string advice_on_scheme(std::string_view url)
     if (end == url.npos)
         return "; write redis:// before a host";
     if (scheme.find("sentinel") != scheme.npos)
-        return "; a Sentinel holds no locks: name the masters that it watches";
+        return "; for Sentinels write redis+sentinel://host1,host2,host3/NAME-OF-THE-MASTER";
     if (scheme == "http" || scheme == "https")
         return "; Redis does not speak HTTP";
     return {};
@@ -99,6 +107,9 @@ std::string redacted(std::string_view url)
 {
     const std::string_view scheme = scheme_of(url).name;
     const std::string_view rest = url.substr(scheme.size());
+    // The Sentinels have a password too, somewhere behind it.
+    if (scheme_of(url).sentinel && rest.find('?') != rest.npos)
+        return std::string(scheme) + "***";
     // The last '@' and not the first: a password that was not percent-encoded may contain one.
     const auto at = rest.rfind('@');
     const std::string_view address = at == rest.npos ? rest : rest.substr(at + 1);
@@ -189,6 +200,13 @@ url_parts split(std::string_view url)
     return parts;
 }
 
+std::string_view trimmed(std::string_view text) noexcept
+{
+    const auto first = text.find_first_not_of(" \t\r\n");
+    const auto last = text.find_last_not_of(" \t\r\n");
+    return first == text.npos ? std::string_view() : text.substr(first, last - first + 1);
+}
+
 /// Decodes a host or path. A NUL would end it early in the calls of the system.
 std::string decoded_name(std::string_view text, std::string_view url)
 {
@@ -198,17 +216,64 @@ std::string decoded_name(std::string_view text, std::string_view url)
     return name;
 }
 
-/// Reads the query, which may name the authorities of a node with TLS.
+/// A whole number with its unit, as in "15s".
+std::optional<milliseconds> to_duration(std::string_view text) noexcept
+{
+    constexpr std::array<std::pair<std::string_view, milliseconds>, 3> units{{
+        {"ms", std::chrono::milliseconds(1)},
+        {"s", std::chrono::seconds(1)},
+        {"min", std::chrono::minutes(1)},
+    }};
+    const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    const auto count = to_number<std::uint32_t>(text.substr(0, digits));
+    const auto unit =
+        std::ranges::find(units, text.substr(digits), [](const auto& each) { return each.first; });
+    if (!count || unit == units.end())
+        return std::nullopt;
+    return *count * unit->second;
+}
+
+void read_parameter(
+    node_config& node,
+    std::string_view name,
+    std::string_view value,
+    std::string_view url
+)
+{
+    if (name == "overlap")
+    {
+        node.overlap = to_duration(value);
+        if (!node.overlap)
+            reject(url, "overlap must be a whole number with ms, s or min, as in overlap=15s");
+    }
+    else if (name == "ca" && node.tls)
+    {
+        node.tls->ca_file = decoded_name(value, url);
+        if (node.tls->ca_file.empty())
+            reject(url, "the path behind ca= is missing");
+    }
+    else if (name == "sentinel_user" && node.sentinel)
+        node.sentinel->username = decoded(value, url);
+    else if (name == "sentinel_password" && node.sentinel)
+        node.sentinel->password = decoded(value, url);
+    else
+        reject(url, query_rule);
+}
+
 void read_query(node_config& node, std::string_view query, std::string_view url)
 {
-    constexpr std::string_view name = "?ca=";
-    if (query.empty())
-        return;
-    if (!node.tls || !query.starts_with(name) || query.find_first_of("&#") != query.npos)
+    if (query.find('#') != query.npos)
         reject(url, query_rule);
-    node.tls->ca_file = decoded_name(query.substr(name.size()), url);
-    if (node.tls->ca_file.empty())
-        reject(url, "the path behind ca= is missing");
+    while (!query.empty())
+    {
+        query.remove_prefix(1);  // The '?' or '&'.
+        const std::string_view parameter = query.substr(0, query.find('&'));
+        query.remove_prefix(parameter.size());
+        const auto equals = parameter.find('=');
+        if (equals == parameter.npos)
+            reject(url, query_rule);
+        read_parameter(node, parameter.substr(0, equals), parameter.substr(equals + 1), url);
+    }
 }
 
 /// The host of an address, which loses it.
@@ -228,6 +293,25 @@ std::string take_host(std::string_view& address, std::string_view url)
     if (host.find_first_of(" []@/;|") != host.npos)
         reject(url, "there is a character in the host that no host has");
     return host;
+}
+
+/// Reads what follows a host, if anything does.
+void read_port(std::uint16_t& port, std::string_view text, std::string_view url)
+{
+    if (text.empty())
+        return;
+    const auto number = to_number<std::uint16_t>(text.substr(1));
+    if (!text.starts_with(':') || !number || *number == 0)
+        reject(url, "the port must be a number from 1 to 65535");
+    port = *number;
+}
+
+unsigned to_database(std::string_view text, std::string_view url)
+{
+    const auto database = to_number<unsigned>(text);
+    if (!database)
+        reject(url, "the path must be the number of a database");
+    return *database;
 }
 
 node_config parse_unix(std::string_view url)
@@ -250,12 +334,18 @@ node_config parse_unix(std::string_view url)
     return node;
 }
 
-node_config parse_tcp(std::string_view url, bool tls)
+/// A password that was not encoded may have ended the authority too early.
+void reject_at_sign(const url_parts& parts, std::string_view url)
 {
-    url_parts parts = split(url);
     const auto has_at = [](std::string_view text) { return text.find('@') != text.npos; };
     if (has_at(parts.path) || has_at(parts.rest))
         reject(url, "percent-encode '/', '?' and '#' in a user or password");
+}
+
+node_config parse_tcp(std::string_view url, bool tls)
+{
+    url_parts parts = split(url);
+    reject_at_sign(parts, url);
 
     node_config node;
     if (tls)
@@ -263,38 +353,70 @@ node_config parse_tcp(std::string_view url, bool tls)
     read_query(node, parts.rest, url);
     read_credentials(node, parts.userinfo, url);
     node.host = take_host(parts.address, url);
-    if (!parts.address.empty())
-    {
-        const bool colon = parts.address.starts_with(':');
-        const auto port = to_number<std::uint16_t>(parts.address.substr(1));
-        if (!colon || !port || *port == 0)
-            reject(url, "the port must be a number from 1 to 65535");
-        node.port = *port;
-    }
+    read_port(node.port, parts.address, url);
     if (parts.path.size() > 1)
-    {
-        const auto database = to_number<unsigned>(parts.path.substr(1));
-        if (!database)
-            reject(url, "the path must be the number of a database");
-        node.database = *database;
-    }
+        node.database = to_database(parts.path.substr(1), url);
     return node;
 }
 
-std::string_view trimmed(std::string_view text) noexcept
+node_config parse_sentinel(std::string_view url, bool tls)
 {
-    const auto first = text.find_first_not_of(" \t\r\n");
-    const auto last = text.find_last_not_of(" \t\r\n");
-    return first == text.npos ? std::string_view() : text.substr(first, last - first + 1);
+    url_parts parts = split(url);
+    reject_at_sign(parts, url);
+    node_config node;
+    sentinel_config& by = node.sentinel.emplace();
+    if (tls)
+        node.tls.emplace();
+    read_query(node, parts.rest, url);
+    read_credentials(node, parts.userinfo, url);
+    by.tls = node.tls;
+
+    while (true)
+    {
+        const auto comma = parts.address.find(',');
+        std::string_view address = trimmed(parts.address.substr(0, comma));
+        sentinel_address& each = by.addresses.emplace_back();
+        each.host = take_host(address, url);
+        read_port(each.port, address, url);
+        if (comma == parts.address.npos)
+            break;
+        parts.address.remove_prefix(comma + 1);
+    }
+
+    const std::string_view path = parts.path.substr(parts.path.empty() ? 0 : 1);
+    const auto slash = path.find('/');
+    by.master = decoded_name(path.substr(0, slash), url);
+    if (by.master.empty())
+        reject(url, "the name of the master is missing, as in redis+sentinel://host/mymaster");
+    if (slash != path.npos)
+        node.database = to_database(path.substr(slash + 1), url);
+    return node;
 }
 
-/// Splits at commas. A part without a scheme is not shown: it may be the rest of a password.
+std::string to_string(const std::string& host, std::uint16_t port)
+{
+    const bool v6 = host.find(':') != host.npos;
+    return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+std::string join(const std::vector<sentinel_address>& addresses)
+{
+    std::string list;
+    for (const sentinel_address& each : addresses)
+        list += (list.empty() ? "" : ",") + to_string(each.host, each.port);
+    return list;
+}
+
+/// Splits at commas, but for those between Sentinels. A part without a scheme is not shown: it may
+/// be the rest of a password.
 std::vector<std::string_view> split_list(std::string_view urls)
 {
     std::vector<std::string_view> parts;
     for (;;)
     {
-        const auto comma = urls.find(',');
+        const std::string_view scheme = scheme_of(trimmed(urls)).sentinel ? "://" : "";
+        const auto hosts = urls.find(scheme) + scheme.size();
+        const auto comma = urls.find(',', scheme.empty() ? 0 : urls.find('/', hosts));
         parts.push_back(trimmed(urls.substr(0, comma)));
         const std::string which =
             "redlock: entry " + std::to_string(parts.size()) + " of the list of node URLs ";
@@ -317,10 +439,11 @@ std::vector<std::string_view> split_list(std::string_view urls)
 
 std::string node_config::name() const
 {
+    if (sentinel)
+        return sentinel->master + " of " + join(sentinel->addresses);
     if (!unix_socket.empty())
         return "unix:" + unix_socket;
-    const bool v6 = host.find(':') != host.npos;
-    return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+    return to_string(host, port);
 }
 
 node_config parse_node(std::string_view url)
@@ -330,7 +453,9 @@ node_config parse_node(std::string_view url)
         reject(url, std::string("it must start with ") + known_schemes + advice_on_scheme(url));
     if (holds_another(url))
         reject(url, "there is another URL in it; separate the URLs of a list by commas");
-    return by.unix_socket ? parse_unix(url) : parse_tcp(url, by.tls);
+    if (by.unix_socket)
+        return parse_unix(url);
+    return by.sentinel ? parse_sentinel(url, by.tls) : parse_tcp(url, by.tls);
 }
 
 std::vector<node_config> parse_nodes(std::string_view urls)

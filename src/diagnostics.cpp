@@ -110,6 +110,7 @@ std::string describe(const node_vote& from)
     case reason::replica:
     case reason::cluster:
     case reason::eviction:
+    case reason::too_few_replicas:
     case reason::rejected: return "refused: " + core::on_one_line(from.text);
     case reason::in_use: return core::on_one_line(from.text);
     }
@@ -154,6 +155,7 @@ const char* to_string(reason value) noexcept
     case reason::eviction: return "eviction";
     case reason::in_use: return "in use";
     case reason::revoked: return "revoked";
+    case reason::too_few_replicas: return "too few replicas";
     }
     return "unknown";
 }

@@ -64,6 +64,28 @@ struct credentials
 using credentials_source =
     std::function<void(boost::asio::any_completion_handler<void(error_code, credentials)>)>;
 
+/// Where a Sentinel is.
+struct sentinel_address
+{
+    std::string host{};          ///< Name or address.
+    std::uint16_t port = 26379;  ///< 1 to 65535.
+};
+
+/// The Sentinels that know which server of a group is the master.
+struct sentinel_config
+{
+    std::string master{};                       ///< The name that they know it by.
+    std::vector<sentinel_address> addresses{};  ///< 1 to 15. They are asked in turn.
+    std::string username{};           ///< Login at the Sentinels. Empty: their default user.
+    std::string password{};           ///< The same. Empty: no login, unless a username is given.
+    std::optional<tls_config> tls{};  ///< For connections to the Sentinels. Empty: no TLS.
+
+    detail::birthplace born{};  ///< Internal: see `detail::birthplace`.
+#if REDLOCK_COPIES_BITS
+    ~sentinel_config() { born.start_anew_if_left(*this); }
+#endif
+};
+
 /** The address of a node and its login.
 
     Set the fields, or make one from a URL with `parse_node`.
@@ -80,7 +102,7 @@ struct node_config
 
     /// Asked for user and password on each connection, in place of `username` and `password`: for
     /// passwords that change while the program runs. Has 2 s together with connecting. An error is
-    /// shown as the reason why the node is rejected. Empty: those two are used.
+    /// shown as the reason why the node is rejected. Empty: those two are used. Not for Sentinels.
     credentials_source ask_credentials{};
 
     /// Whether the server loses nothing it has confirmed, so that it needs no quarantine after a
@@ -100,6 +122,20 @@ struct node_config
     /// failover to its replica makes it forget locks. All clients must accept it, or none.
     bool accept_cluster = false;
 
+    /** How long an old master can keep granting after a failover has led the address to a new one,
+        0 to 10 min.
+
+        This is your promise: if it is too short, two clients can hold. The quarantine of the node
+        is longer by this. Guarded mode only, not with `durable` or `accept_cluster`. The same in
+        all clients. Empty: the address always leads to the same server. Empty with `sentinel`:
+        derived from the master's settings, and the master must wait for all replicas.
+    */
+    std::optional<milliseconds> overlap{};
+
+    /// Sentinels that know the master, in place of `host` and `port`. Guarded mode only. Empty:
+    /// none.
+    std::optional<sentinel_config> sentinel{};
+
     /// Address without credentials, as shown in diagnostics and logs.
     [[nodiscard]] REDLOCK_EXPORT std::string name() const;
 
@@ -115,7 +151,13 @@ struct node_config
     @li `rediss://...[?ca=/path/ca.pem]`, the same over TLS, verified against the authorities of a
         file, or else the system's
     @li `unix://[[user]:password@]/path/to/socket`
-    @li `valkey://` and `valkeys://`, which mean `redis://` and `rediss://`
+    @li `redis+sentinel://[[user]:password@]host[:port][,host[:port]...]/master[/database]`, the
+        master that these Sentinels know by this name; the login at the Sentinels is
+        `?sentinel_user=name&sentinel_password=secret`
+    @li `rediss+sentinel://...`, the same over TLS, to the Sentinels and to the master
+    @li `valkey` for `redis` in any of these
+
+    `?overlap=15s` sets `node_config::overlap`, in ms, s or min. Join parameters by `&`.
 
     User, password, host and path may be percent-encoded.
 
@@ -123,7 +165,8 @@ struct node_config
 */
 [[nodiscard]] REDLOCK_EXPORT node_config parse_node(std::string_view url);
 
-/** Reads a list of nodes from URLs separated by commas. Blanks around them are ignored.
+/** Reads a list of nodes from URLs separated by commas. Blanks around them are ignored. Commas
+    between Sentinels don't separate URLs.
 
     @throws std::invalid_argument as `parse_node`, and for an empty entry.
 */
@@ -213,6 +256,11 @@ struct client_config
     /// The longest ttl of a lease in guarded mode, 10 ms to 24 h. A node that lost its memory does
     /// not vote for at least this long. All clients must use the same.
     milliseconds ttl_max{30'000};
+
+    /// The other `ttl_max` while you raise it without stopping clients. Nodes marked for either
+    /// value are accepted; new marks and quarantines use the larger one. docs/operations.md has the
+    /// steps. 0: none.
+    milliseconds other_ttl_max{0};
 
     /// Largest distance between the clocks of clients and nodes in guarded mode, 1 ms to 1 min. A
     /// node refuses time stamps that are farther from its clock. A client whose clock is off learns

@@ -42,6 +42,7 @@ enum class reason : std::uint8_t
     eviction,          ///< The node may evict keys when its memory is full.
     in_use,            ///< The node was in use before. Only from `async_initialize_nodes`.
     revoked,           ///< The hold is ours, and is marked as not to be extended any more.
+    too_few_replicas,  ///< The master has too few replicas to write, as after a failover.
 };
 
 /// Lower-case name, for logs and diagnostics.

@@ -1,6 +1,7 @@
 #include <redlock/initialize.hpp>
 
 #include "client/validate.hpp"
+#include "core/overlap.hpp"
 #include "loop/randomness.hpp"
 #include "node/redis_link.hpp"
 
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -176,6 +178,17 @@ std::shared_ptr<initializer> make_initializer(
 )
 {
     validate(config);
+    for (const node_config& each : config.nodes)
+    {
+        if (core::may_fail_over(each))
+        {
+            throw std::invalid_argument(
+                "redlock: node '" + each.name() +
+                "' cannot be initialized: a failover may happen behind it, so that it may have "
+                "forgotten locks; it votes after a quarantine"
+            );
+        }
+    }
     return std::make_shared<initializer>(std::move(executor), std::move(config), report);
 }
 

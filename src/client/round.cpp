@@ -39,7 +39,8 @@ bool wrote_nothing(vote counted, reason why) noexcept
     case reason::replica:
     case reason::cluster:
     case reason::eviction:
-    case reason::in_use: break;
+    case reason::in_use:
+    case reason::too_few_replicas: break;
     }
     return false;
 }

@@ -1,6 +1,7 @@
 #include "client/validate.hpp"
 
 #include "core/limits.hpp"
+#include "core/overlap.hpp"
 #include "core/quarantine.hpp"
 #include "loop/platform.hpp"
 
@@ -71,6 +72,66 @@ void check_node(const node_config& node)
         reject("node '" + node.name() + "': tls.cert_file and tls.key_file go together");
 }
 
+bool is_blank(char c) noexcept
+{
+    return c == ' ' || is_control(c);
+}
+
+void check_sentinel(const sentinel_config& sentinel)
+{
+    if (sentinel.master.empty() || std::ranges::any_of(sentinel.master, is_blank))
+        reject("sentinel.master is '" + sentinel.master + "', must be a name without blanks");
+    if (sentinel.addresses.empty() || sentinel.addresses.size() > core::max_sentinels)
+    {
+        reject(
+            "sentinel.addresses has " + std::to_string(sentinel.addresses.size()) +
+            " entries, must have 1 to " + std::to_string(core::max_sentinels)
+        );
+    }
+    for (const auto& [host, port] : sentinel.addresses)
+    {
+        if (host.empty() || port == 0 || std::ranges::any_of(host, is_control))
+            reject("sentinel.addresses has '" + host + ":" + std::to_string(port) + "'");
+    }
+}
+
+/// What an entry with a failover behind it cannot have.
+void check_failover(const node_config& node)
+{
+    using namespace std::chrono_literals;
+
+    const std::string which = "node '" + node.name() + "': ";
+    if (node.sentinel)
+        check_sentinel(*node.sentinel);
+    if (node.sentinel && !node.unix_socket.empty())
+        reject(which + "sentinel and unix_socket exclude each other");
+    if (node.overlap && (*node.overlap < 0ms || *node.overlap > core::max_overlap))
+        reject(which + out_of_range("overlap", *node.overlap, 0ms, core::max_overlap));
+    if (!core::may_fail_over(node))
+        return;
+    if (node.durable)
+        reject(
+            which + "durable has no place where a failover may happen: a replica may lack locks"
+        );
+    if (node.accept_cluster)
+        reject(which + "accept_cluster has no place beside overlap or sentinel");
+}
+
+/// Whether two entries are one group, which would vote twice.
+bool are_one_group(const node_config& one, const node_config& other)
+{
+    if (!one.sentinel || !other.sentinel || one.sentinel->master != other.sentinel->master)
+        return false;
+    return std::ranges::any_of(one.sentinel->addresses, [&other](const sentinel_address& each) {
+        return std::ranges::any_of(
+            other.sentinel->addresses,
+            [&each](const sentinel_address& same) {
+                return each.host == same.host && each.port == same.port;
+            }
+        );
+    });
+}
+
 void check_nodes(const std::vector<node_config>& nodes)
 {
     if (nodes.empty() || nodes.size() > core::max_nodes)
@@ -84,9 +145,13 @@ void check_nodes(const std::vector<node_config>& nodes)
     for (const node_config& node : nodes)
     {
         check_node(node);
+        check_failover(node);
         // Twice the same node is a fake quorum: one server would vote twice. The database does not
         // count, for two databases of one server fail together.
-        if (!names.insert(node.name()).second)
+        const bool is_same = std::ranges::any_of(nodes, [&node](const node_config& other) {
+            return &node != &other && are_one_group(node, other);
+        });
+        if (is_same || !names.insert(node.name()).second)
             reject("node '" + node.name() + "' is listed twice");
     }
 }
@@ -101,6 +166,8 @@ bool has_hash_tag(std::string_view prefix)
 
 void check_guard(const client_config& config)
 {
+    using namespace std::chrono_literals;
+
     check_range("ttl_max", config.ttl_max, core::min_ttl, core::max_ttl);
     check_range(
         "clock_window", config.clock_window, core::min_clock_window, core::max_clock_window
@@ -114,12 +181,24 @@ void check_guard(const client_config& config)
         );
     }
     // A fence that has expired is a loss that no quarantine follows.
-    const milliseconds outlived = std::max(config.ttl_max, core::max_clock_step);
-    if (config.fence_ttl <= outlived + 2 * config.clock_window)
+    if (config.other_ttl_max != 0ms)
+    {
+        check_range("other_ttl_max", config.other_ttl_max, core::min_ttl, core::max_ttl);
+        if (config.other_ttl_max == config.ttl_max)
+            reject("other_ttl_max is " + in_ms(config.ttl_max) + ", as ttl_max: leave it at 0");
+    }
+    const milliseconds outlived =
+        std::max({config.ttl_max, config.other_ttl_max, core::max_clock_step});
+    milliseconds overlap{0};
+    for (const node_config& each : config.nodes)
+        overlap = std::max(overlap, core::longest_overlap(each));
+    if (config.fence_ttl <= outlived + 2 * config.clock_window + overlap)
     {
         reject(
             "fence_ttl is " + std::to_string(config.fence_ttl.count()) +
-            " ms, must be longer than twice clock_window plus ttl_max, or plus 1 s if that is more"
+            " ms, must be longer than twice clock_window plus ttl_max, or plus 1 s if that is "
+            "more" +
+            (overlap > 0ms ? ", plus the longest overlap" : "")
         );
     }
     if (config.node_timeout >= config.ttl_max)
@@ -157,6 +236,8 @@ void validate(const client_config& config)
     check_range("waiting.poll", config.waiting.poll, core::min_poll, core::max_poll);
     if (config.mode == mode::guarded)
         check_guard(config);
+    else if (std::ranges::any_of(config.nodes, core::may_fail_over))
+        reject("plain mode has no quarantine, which overlap and sentinel need: use guarded mode");
     // Written so that NaN fails.
     if (!(config.clock_drift >= 0 && config.clock_drift <= core::max_clock_drift))
     {
@@ -189,7 +270,10 @@ std::string problem_of_ttl(const client_config& config, milliseconds ttl, millis
     if (ttl < core::min_ttl || ttl > highest)
     {
         return out_of_range("ttl", ttl, core::min_ttl, highest) +
-               (guarded && ttl > highest ? ", which is ttl_max of the client" : "");
+               (guarded && ttl > highest
+                    ? ", which is ttl_max of the client; auto_extend keeps a lease for longer, and "
+                      "docs/operations.md says how to raise ttl_max"
+                    : "");
     }
     if (ttl <= config.node_timeout)
     {

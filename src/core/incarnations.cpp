@@ -11,34 +11,31 @@ constexpr std::size_t max_former = 64;
 
 }  // namespace
 
-incarnations::finding incarnations::meet(
-    std::size_t node,
-    const std::string& run_id,
-    std::chrono::seconds uptime,
-    time_point now
-)
+incarnations::finding incarnations::meet(std::size_t node, const introduction& met, time_point now)
 {
-    if (other_entry(node, run_id))
+    if (other_entry(node, met.run_id))
         return finding::same_server;
 
     entry& known = nodes_[node];
     // The uptime is a difference of whole seconds. The benefit of the doubt goes to the server: it
     // may have started this late.
-    const time_point started = now - uptime + std::chrono::seconds(1);
-    if (known.run_id != run_id)
+    const time_point started = now - met.uptime + std::chrono::seconds(1);
+    if (known.run_id != met.run_id || known.replication_id != met.replication_id)
     {
-        if (std::ranges::find(known.former, run_id) != known.former.end())
+        if (std::ranges::find(known.former, met.run_id + met.replication_id) != known.former.end())
             return finding::returned;
         // An uptime goes by a wall clock, which may have been set after the start. So a server that
         // is alone for a while gets the benefit of the doubt.
         const bool is_first = known.run_id.empty();
-        if (!is_first && started < known.last_heard && now < overlaps_until(node))
+        const bool is_failover = !met.replication_id.empty();
+        if (!is_first && !is_failover && started < known.last_heard && now < overlaps_until(node))
             return finding::overlaps;
         if (known.former.size() == max_former)
             known.former.erase(known.former.begin());
-        if (!known.run_id.empty())
-            known.former.push_back(known.run_id);
-        known.run_id = run_id;
+        if (!is_first)
+            known.former.push_back(known.run_id + known.replication_id);
+        known.run_id = met.run_id;
+        known.replication_id = met.replication_id;
         known.was_admitted = false;
     }
     known.last_heard = now;

@@ -12,10 +12,25 @@
 
 namespace redlock::core {
 
+/// How a server introduces itself.
+struct introduction
+{
+    std::string run_id;
+
+    /// New whenever the server becomes a master. Only where a failover may happen, else empty.
+    std::string replication_id{};
+
+    std::chrono::seconds uptime{0};  ///< In whole seconds.
+};
+
 /** Which server was met behind each entry of the list of nodes.
 
     A quorum means something only if each entry is one server, and always a different one. A server
     tells who it is by its run id, which is new whenever it starts.
+
+    Where a failover may happen, the entry leads to several servers in turn, and one may come back:
+    as another master, with a new replication id. Two masters at the same time cannot be told from a
+    failover until the first one is met again.
 */
 class incarnations
 {
@@ -33,17 +48,9 @@ public:
     */
     incarnations(std::size_t node_count, nanoseconds doubt) : doubt_(doubt), nodes_(node_count) {}
 
-    /** A server was met behind an entry, on a new connection.
-
-        @param uptime What the server says, in whole seconds.
-        @param now The time of the answer.
-    */
-    [[nodiscard]] finding meet(
-        std::size_t node,
-        const std::string& run_id,
-        std::chrono::seconds uptime,
-        time_point now
-    );
+    /// A server was met behind an entry, on a new connection.
+    /// @param now The time of the answer.
+    [[nodiscard]] finding meet(std::size_t node, const introduction& met, time_point now);
 
     /// The server behind an entry was last heard of at `when`.
     void heard(std::size_t node, time_point when) noexcept { nodes_[node].last_heard = when; }
@@ -73,9 +80,10 @@ private:
     struct entry
     {
         std::string run_id;
+        std::string replication_id;
         time_point last_heard;
         bool was_admitted = false;
-        std::vector<std::string> former;
+        std::vector<std::string> former;  ///< Run ids, with replication ids where they matter.
     };
 
     nanoseconds doubt_;

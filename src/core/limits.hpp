@@ -18,6 +18,8 @@ using namespace std::chrono_literals;
 inline constexpr std::size_t max_resource_size = 512;
 inline constexpr std::size_t max_prefix_size = 128;
 inline constexpr std::size_t max_nodes = 15;
+inline constexpr std::size_t max_sentinels = 15;
+inline constexpr milliseconds max_overlap = 10min;
 inline constexpr double max_clock_drift = 0.5;
 inline constexpr milliseconds min_ttl = 10ms;
 inline constexpr milliseconds max_ttl = 24h;

@@ -30,9 +30,10 @@ std::string time_of_day(std::chrono::microseconds since_epoch)
     return text.data();
 }
 
-log_level level_of(node_state state) noexcept
+log_level level_of(node_state state, reason why) noexcept
 {
-    if (state == node_state::rejected)
+    // Replicas that are away come back, after a failover for instance.
+    if (state == node_state::rejected && why != reason::too_few_replicas)
         return log_level::error;
     return state == node_state::ready ? log_level::info : log_level::warning;
 }
@@ -70,8 +71,9 @@ node_news node_life::quarantine(milliseconds remaining, time_point now)
         node_state::quarantined,
         reason::quarantined,
         "it may have forgotten locks and does not vote for " + std::to_string(remaining.count()) +
-            " ms; if it is new, run redlock init or call async_initialize_nodes before the "
-            "first client to skip this wait"
+            (may_fail_over_ ? " ms, as after every failover"
+                            : " ms; if it is new, run redlock init or call async_initialize_nodes "
+                              "before the first client to skip this wait")
     );
 }
 
@@ -121,7 +123,7 @@ node_news node_life::change(node_state to, reason why, std::string because, erro
     const bool still_down = before == node_state::down && to == before;
     if (stopping_ || still_down)
         return {true};
-    return {true, level_of(to), describe()};
+    return {true, level_of(to, why), describe()};
 }
 
 std::string node_life::describe() const

@@ -55,8 +55,11 @@ class node_life
 public:
     /// @param node Its name.
     /// @param node_count Nodes of the list.
-    node_life(std::string node, std::size_t node_count)
-        : node_count_(node_count), status_{std::move(node), node_state::connecting, {}}
+    /// @param may_fail_over Whether it may lose what it knew in a failover.
+    node_life(std::string node, std::size_t node_count, bool may_fail_over = false)
+        : node_count_(node_count),
+          may_fail_over_(may_fail_over),
+          status_{std::move(node), node_state::connecting, {}}
     {
     }
 
@@ -135,6 +138,7 @@ private:
     [[nodiscard]] std::string describe() const;
 
     std::size_t node_count_;
+    bool may_fail_over_;
     node_status status_;
     std::optional<time_point> quarantined_until_;
     bool reconnects_ = false;  ///< It was connected, and no attempt has failed since.

@@ -11,18 +11,22 @@ void batch::add(question_ptr asked)
     ++size_;
 }
 
-void batch::add_whole(question_ptr asked, const command_encoder& encoder, std::string_view run_id)
+void batch::add_whole(
+    question_ptr asked,
+    const command_encoder& encoder,
+    std::string_view marker_end
+)
 {
-    append({&asked, 1}, encoder.encode_whole(asked), run_id);
+    append({&asked, 1}, encoder.encode_whole(asked), marker_end);
 }
 
 void batch::append(
     std::span<question_ptr> asked,
     const encoded_questions& encoded,
-    std::string_view run_id
+    std::string_view marker_end
 )
 {
-    request_.append(encoded.request, run_id);
+    request_.append(encoded.request, marker_end);
     std::ranges::copy(encoded.commands, std::back_inserter(commands_));
     std::ranges::move(asked, std::back_inserter(asked_));
 }

@@ -27,9 +27,9 @@ public:
     void add(question_ptr asked);
 
     /// Adds a question by itself, with the text of its script.
-    void add_whole(question_ptr asked, const command_encoder& encoder, std::string_view run_id);
+    void add_whole(question_ptr asked, const command_encoder& encoder, std::string_view marker_end);
 
-    /** Makes commands of the questions of this turn, for the server with this run id.
+    /** Makes commands of the questions of this turn, for the server with this end of the marker.
 
         Calls `drop(question)` for each one that nobody wants any more.
 
@@ -38,7 +38,7 @@ public:
     template <class Drop>
     [[nodiscard]] const request& put_together(
         command_encoder& encoder,
-        std::string_view run_id,
+        std::string_view marker_end,
         Drop drop
     )
     {
@@ -54,7 +54,7 @@ public:
                 return unwanted;
             });
             if (!asked.empty())
-                append(asked, encoder.encode(asked), run_id);
+                append(asked, encoder.encode(asked), marker_end);
             asked.clear();
         }
         return request_;
@@ -100,7 +100,7 @@ private:
     void append(
         std::span<question_ptr> asked,
         const encoded_questions& encoded,
-        std::string_view run_id
+        std::string_view marker_end
     );
 
     request request_;

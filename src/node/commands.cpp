@@ -78,21 +78,21 @@ void command_encoder::push_script(
     const verb_rules& rules = rules_of(what);
     const phrasing& how = phrasing_of(rules, guarded_.get());
     const lua_script& script = script_of(scripts_, what);
-    const bool has_run_id = guarded_ && rules.compares_marker;
+    const bool has_marker_end = guarded_ && rules.compares_marker;
     const bool alike = are_alike(how.shared, asked, guarded_.get());
     const std::size_t shared_by = alike ? 1 : asked.size();
     const std::size_t shared = how.shared.all().size() * shared_by;
     const std::size_t own = (1 + how.arguments.all().size()) * asked.size();
 
     request& commands = to.request;
-    commands.begin(3 + has_run_id + shared + own);
+    commands.begin(3 + has_marker_end + shared + own);
     const bool whole = form == script_form::text;
     commands.add(whole ? eval : evalsha);
     commands.add(std::string_view(whole ? script.text : script.sha));
     commands.add(asked.size());
     for (const auto& each : asked)
         commands.add(each->key());
-    if (has_run_id)
+    if (has_marker_end)
         commands.add_gap();
     if (alike)
         add(commands, how.shared, *asked.front(), guarded_.get());

@@ -53,7 +53,7 @@ struct encoded_questions
     server as much as one question.
 
     Questions are put to one node after the other, so the last ones are all that needs keeping. The
-    bytes are the same for all nodes, but for the run id of the server: there they have a gap.
+    bytes are the same for all nodes, but for the end of the marker: there they have a gap.
 */
 class command_encoder
 {

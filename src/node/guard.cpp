@@ -1,6 +1,7 @@
 #include "node/guard.hpp"
 
 #include "core/limits.hpp"
+#include "core/overlap.hpp"
 #include "core/quarantine.hpp"
 #include "loop/randomness.hpp"
 
@@ -31,12 +32,25 @@ std::string databases_of(const client_config& config)
     return list;
 }
 
-std::string make_fingerprint(const client_config& config)
+std::string make_marker_begin(const client_config& config)
 {
     return "redlock " + std::to_string(protocol_version) + ";databases=" + databases_of(config) +
-           ";nodes=" + std::to_string(config.nodes.size()) +
-           ";ttl_max=" + std::to_string(config.ttl_max.count()) +
+           ";nodes=" + std::to_string(config.nodes.size()) + ";ttl_max=";
+}
+
+std::string make_fingerprint(const client_config& config, milliseconds ttl_max)
+{
+    return make_marker_begin(config) + std::to_string(ttl_max.count()) +
            ";clock_window=" + std::to_string(config.clock_window.count()) + ";";
+}
+
+/// The longest quarantine of any node in the list.
+milliseconds longest_quarantine(const client_config& config, milliseconds quarantine)
+{
+    milliseconds overlap{0};
+    for (const node_config& each : config.nodes)
+        overlap = std::max(overlap, core::longest_overlap(each));
+    return quarantine + overlap;
 }
 
 /// A key for what a node remembers. A cluster has all keys of a script in one slot, and puts them
@@ -48,6 +62,16 @@ std::string own_key(const std::string& name, const client_config& config)
     const std::string& prefix = config.key_prefix;
     const auto open = prefix.find('{');
     return name + ":" + prefix.substr(open, prefix.find('}', open) + 1 - open);
+}
+
+/// A derived overlap has no number: a change of the setting that it is derived from would leave
+/// nodes that are marked for the old one.
+std::string with_overlap(const std::string& fingerprint, const node_config& entry)
+{
+    if (fingerprint.empty() || !core::may_fail_over(entry))
+        return fingerprint;
+    const std::string overlap = entry.overlap ? std::to_string(entry.overlap->count()) : "replicas";
+    return fingerprint.substr(0, fingerprint.size() - 1) + ",overlap=" + overlap + ";";
 }
 
 /// A string of Lua. Bytes that mean something there, or nothing anywhere, are escaped.
@@ -74,8 +98,9 @@ std::string make_constants(const client_config& config, const guard& made)
     const std::chrono::microseconds window = config.clock_window;
     return "local marker_key = " + quote(made.marker_key) +
            "\nlocal quarantine_key = " + quote(made.quarantine_key) +
-           "\nlocal quarantine_length = " + std::to_string(made.quarantine.count()) +
-           "\nlocal fingerprint = " + quote(made.fingerprint) +
+           "\nlocal longest_quarantine = " +
+           std::to_string(longest_quarantine(config, made.quarantine).count()) +
+           "\nlocal marker_begin = " + quote(made.marker_begin) +
            "\nlocal window = " + std::to_string(window.count()) +
            "\nlocal fence_prefix = " + quote(fence_key_prefix) +
            "\nlocal fence_ttl = " + quote(std::to_string(config.fence_ttl.count())) +
@@ -113,12 +138,30 @@ std::optional<guard> make_guard(const client_config& config)
     made.marker_key = own_key("redlock:marker", config);
     made.quarantine_key = own_key("redlock:quarantine", config);
     made.seal_key = own_key("redlock:look", config);
-    made.fingerprint = make_fingerprint(config);
-    made.quarantine = core::quarantine_for(config.ttl_max, config.clock_window);
+    const milliseconds ttl_max = std::max(config.ttl_max, config.other_ttl_max);
+    made.fingerprint = make_fingerprint(config, ttl_max);
+    made.marker_begin = make_marker_begin(config);
+    if (config.other_ttl_max > milliseconds(0))
+    {
+        made.smaller_fingerprint =
+            make_fingerprint(config, std::min(config.ttl_max, config.other_ttl_max));
+        made.raises = config.ttl_max > config.other_ttl_max;
+    }
+    made.quarantine = core::quarantine_for(ttl_max, config.clock_window);
     made.constants = make_constants(config, made);
     if (config.waiting.queue)
         made.queue_name = make_queue_name();
     return made;
+}
+
+std::string guard::fingerprint_of(const node_config& entry) const
+{
+    return with_overlap(fingerprint, entry);
+}
+
+std::string guard::smaller_fingerprint_of(const node_config& entry) const
+{
+    return with_overlap(smaller_fingerprint, entry);
 }
 
 std::string guard::channel() const

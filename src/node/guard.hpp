@@ -22,11 +22,31 @@ struct guard
     /// fingerprint is the beginning of another one.
     std::string fingerprint;
 
+    /// How the fingerprints of all entries begin. The scripts know it.
+    std::string marker_begin;
+
+    /// While a fleet raises `ttl_max`: that one has the larger, and this one the smaller. Else
+    /// empty.
+    std::string smaller_fingerprint;
+
+    /// Whether the client may ask for more than the smaller `ttl_max`.
+    bool raises = false;
+
     milliseconds quarantine;
     std::string constants;  ///< Lua, in front of each guarded script.
 
     /// The name of this client in the queues of the nodes. Empty: it polls.
     std::string queue_name;
+
+    /// What a script that compares the marker is told of it.
+    [[nodiscard]] std::string end_of(const std::string& marker) const
+    {
+        return marker.substr(marker_begin.size());
+    }
+
+    /// The fingerprint for an entry of the list, which has its overlap if a failover may happen.
+    [[nodiscard]] std::string fingerprint_of(const node_config& entry) const;
+    [[nodiscard]] std::string smaller_fingerprint_of(const node_config& entry) const;
 
     /// By which the nodes wake it.
     [[nodiscard]] std::string channel() const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 namespace redlock::detail {
@@ -32,6 +33,7 @@ link_group make_link_group(const client_config& config)
                              std::ranges::any_of(config.nodes, &node_config::accept_cluster);
     group.encoder = std::make_shared<command_encoder>(group.guarded, single_keys);
     group.tls = make_tls_sources(config.nodes);
+    std::ranges::transform(config.nodes, std::back_inserter(group.sentinels), make_sentinel_group);
     return group;
 }
 

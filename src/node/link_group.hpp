@@ -6,9 +6,12 @@
 #include "core/incarnations.hpp"
 #include "node/guard.hpp"
 #include "node/passed_entries.hpp"
+#include "node/sentinels.hpp"
 #include "wire/tls_context.hpp"
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +32,16 @@ struct link_group
 
     /// For each node, null without TLS.
     std::vector<std::shared_ptr<tls_source>> tls;
+
+    /// For each node, null without Sentinels.
+    std::vector<std::shared_ptr<sentinel_group>> sentinels;
+
+    /// How many replicas the server of an entry has, as its Sentinels said last.
+    [[nodiscard]] std::optional<unsigned> known_replicas(std::size_t index) const
+    {
+        const auto& told = sentinels[index];
+        return told ? told->replicas : std::nullopt;
+    }
 
     /// Not empty: only look whether the nodes are marked, leave this note on them, and admit none.
     /// For `async_initialize_nodes`.

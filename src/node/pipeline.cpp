@@ -49,7 +49,7 @@ const request* pipeline::prepare()
         return nullptr;
     // Also if it is not written yet: the order of verbs is right within a turn only.
     const request& made =
-        open_->put_together(*encoder_, run_id_, [this](question& each) { withdraw(each); });
+        open_->put_together(*encoder_, marker_end_, [this](question& each) { withdraw(each); });
     return open_->empty() || written_ == max_written ? nullptr : &made;
 }
 
@@ -66,7 +66,7 @@ void pipeline::ask_again()
     {
         const question_ptr& asked = to_ask_again_.front();
         if (asked->wanted())
-            open_batch().add_whole(asked, *encoder_, run_id_);
+            open_batch().add_whole(asked, *encoder_, marker_end_);
         else
             withdraw(*asked);
     }

@@ -49,8 +49,8 @@ public:
     /// @param index Position of the node in the configuration.
     pipeline(std::size_t index, std::shared_ptr<command_encoder> encoder);
 
-    /// The server was vetted: this is its run id.
-    void address_to(std::string run_id) noexcept { run_id_ = std::move(run_id); }
+    /// The server was vetted: this is how its marker ends.
+    void address_to(std::string marker_end) noexcept { marker_end_ = std::move(marker_end); }
 
     void add(question_ptr asked);
 
@@ -116,7 +116,7 @@ private:
 
     std::size_t index_;
     std::shared_ptr<command_encoder> encoder_;
-    std::string run_id_;
+    std::string marker_end_;
     /// Of this turn; of earlier ones too, if the node owes too many answers.
     std::unique_ptr<batch> open_;
     std::vector<std::unique_ptr<batch>> spare_;

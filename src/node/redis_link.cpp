@@ -95,7 +95,9 @@ public:
 
     /// Connects by a socket. If the files that TLS needs are of no use, the link ends instead.
     /// @param tls Null without TLS.
-    void use_socket(tls_source* tls, std::shared_ptr<name_lookup> names)
+    /// @param make Makes the connection, with a context.
+    template <class Make>
+    void use_socket(tls_source* tls, Make make)
     {
         auto context = tls ? tls->latest() : nullptr;
         if (context && !context->failure.empty())
@@ -103,7 +105,7 @@ public:
             end_.refused = {reason::rejected, context->failure};
             return;
         }
-        wire_ = make_connection(ground_, std::move(context), config_, std::move(names));
+        wire_ = make(std::move(context));
     }
 
     void start(std::shared_ptr<redis_link::owner> of) override
@@ -216,8 +218,7 @@ private:
     /// A server that is full or protected says so in place of all other replies, and hangs up.
     void take_last_words()
     {
-        const bool introduced = !vetting_.run_id().empty();
-        if (introduced || told_.error.empty() || end_.refused.why != reason::none)
+        if (vetting_.introduced() || told_.error.empty() || end_.refused.why != reason::none)
             return;
         end_.refused.text = core::on_one_line(vetting_.shown(told_.error));
         end_.refused.why = reason::rejected;
@@ -279,13 +280,17 @@ private:
         look_after(probe_interval);
     }
 
-    void on_marked(milliseconds quarantine) override { owner_->on_quarantined(quarantine); }
+    void on_marked(milliseconds quarantine) override
+    {
+        questions_.address_to(vetting_.marker_end());
+        owner_->on_quarantined(quarantine);
+    }
     void on_mark_answered(not_marked why) override { owner_->on_mark_answered(std::move(why)); }
 
     void on_admitted(admission what) override
     {
         admitted_ = true;
-        questions_.address_to(vetting_.run_id());
+        questions_.address_to(vetting_.marker_end());
         silence_.on_heard();
         look_after(probe_interval);
         owner_->on_ready(std::move(what));
@@ -487,8 +492,15 @@ std::shared_ptr<redis_link> make_redis_link(
 )
 {
     auto link = std::make_shared<redis_link_impl>(on, group, index, config);
-    if (auto* const names = std::get_if<std::shared_ptr<name_lookup>>(&by))
-        link->use_socket(group.tls[index].get(), std::move(*names));
+    tls_source* const tls = group.tls[index].get();
+    if (const auto* const names = std::get_if<std::shared_ptr<name_lookup>>(&by))
+        link->use_socket(tls, [&](std::shared_ptr<tls_context> context) {
+            return make_connection(on, std::move(context), config, *names);
+        });
+    else if (const auto* const sentinels = std::get_if<std::shared_ptr<sentinel_group>>(&by))
+        link->use_socket(tls, [&](std::shared_ptr<tls_context> context) {
+            return make_master_connection(on, std::move(context), config, *sentinels);
+        });
     else
         link->use(std::get<std::unique_ptr<connection>>(std::move(by)));
     return link;

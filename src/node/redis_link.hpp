@@ -6,6 +6,7 @@
 #include "loop/ground.hpp"
 #include "node/link_group.hpp"
 #include "node/node.hpp"
+#include "node/sentinels.hpp"
 #include "node/server_info.hpp"
 #include "node/vetting.hpp"
 #include "wire/connection.hpp"
@@ -100,9 +101,12 @@ public:
     virtual void close() noexcept = 0;
 };
 
-/// How a link reaches its server: by the addresses of its node, which all its links share, or by a
-/// connection of the caller's.
-using link_route = std::variant<std::shared_ptr<name_lookup>, std::unique_ptr<connection>>;
+/// How a link reaches its server: by the addresses of its node or by its Sentinels, which all its
+/// links share, or by a connection of the caller's.
+using link_route = std::variant<
+    std::shared_ptr<name_lookup>,
+    std::shared_ptr<sentinel_group>,
+    std::unique_ptr<connection>>;
 
 /// @param index Position of the node in the configuration, handed to `question::on_reply`.
 [[nodiscard]] std::shared_ptr<redis_link> make_redis_link(

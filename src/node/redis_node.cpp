@@ -2,6 +2,7 @@
 
 #include "core/limits.hpp"
 #include "core/node_life.hpp"
+#include "core/overlap.hpp"
 #include "core/smoothed.hpp"
 #include "loop/randomness.hpp"
 #include "node/verbs.hpp"
@@ -48,7 +49,11 @@ public:
           log_(config.log),
           pause_(on.time->make_alarm()),
           jitter_(static_cast<std::uint32_t>(random_bits())),
-          state_(config.nodes[index].name(), config.nodes.size())
+          state_(
+              config.nodes[index].name(),
+              config.nodes.size(),
+              core::may_fail_over(config.nodes[index])
+          )
     {
     }
 
@@ -313,6 +318,9 @@ node_list make_redis_nodes(const ground& on, const client_config& config)
         const std::size_t index = nodes.size();
         const auto names = std::make_shared<name_lookup>(each);
         auto make_link = [on, group, index, each, names]() {
+            const auto& sentinels = group.sentinels[index];
+            if (sentinels)
+                return make_redis_link(on, group, index, each, sentinels);
             return make_redis_link(on, group, index, each, names);
         };
         nodes.push_back(make_redis_node(on, std::move(make_link), index, config));

@@ -1,5 +1,7 @@
 #include "node/server_info.hpp"
 
+#include "core/overlap.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -11,19 +13,35 @@ namespace redlock::detail {
 
 namespace {
 
-std::chrono::seconds to_seconds(std::string_view text) noexcept
+std::uint32_t to_number(std::string_view text) noexcept
 {
     std::uint32_t result = 0;
     std::from_chars(text.data(), text.data() + text.size(), result);
-    return std::chrono::seconds(result);
+    return result;
+}
+
+/// What there is to do about a group whose old master may grant for an unknown time.
+refusal not_derived(const std::string& why, const std::string& remedy)
+{
+    return {
+        reason::rejected,
+        why + ": after a failover two may hold; " + remedy +
+            ", or promise with ?overlap=15s how long an old master grants at most",
+    };
 }
 
 void read_field(server_info& into, std::string_view name, std::string_view value)
 {
     if (name == "run_id")
         into.run_id = value;
+    else if (name == "redis_version")
+        into.version = value;
+    else if (name == "master_replid")
+        into.replication_id = value;
+    else if (name == "connected_slaves")
+        into.replicas = to_number(value);
     else if (name == "uptime_in_seconds")
-        into.uptime = to_seconds(value);
+        into.uptime = std::chrono::seconds(to_number(value));
     else if (name == "redis_mode")
         into.mode = value;
     else if (name == "role")
@@ -50,11 +68,31 @@ void read_info(server_info& into, std::string_view text)
     }
 }
 
+void read_settings(replica_settings& into, const std::vector<std::string>& told)
+{
+    for (std::size_t i = 0; i + 1 < told.size(); i += 2)
+    {
+        if (told[i] == "min-replicas-to-write")
+            into.to_write = to_number(told[i + 1]);
+        else if (told[i] == "min-replicas-max-lag")
+            into.max_lag = std::chrono::seconds(to_number(told[i + 1]));
+    }
+}
+
 refusal judge_role(const std::string& role)
 {
     if (role == "master")
         return {};
     return {reason::replica, "the server's role is '" + role + "', must be 'master'"};
+}
+
+refusal judge_replication(const server_info& server, const std::string& replication_id)
+{
+    if (refusal not_a_master = judge_role(server.role))
+        return not_a_master;
+    if (server.replication_id == replication_id)
+        return {};
+    return {reason::unmarked, "the server has become a master anew; vetting it again"};
 }
 
 refusal judge_mode(const server_info& server)
@@ -63,7 +101,8 @@ refusal judge_mode(const server_info& server)
         return {};
     return {
         reason::rejected,
-        "this is a Sentinel, which holds no data; name the masters that it watches",
+        "this is a Sentinel, which holds no data; write redis+sentinel:// and the name of the "
+        "master that it watches",
     };
 }
 
@@ -83,6 +122,44 @@ refusal judge_error(std::string_view error)
     return {};
 }
 
+refusal judge_replicas(
+    const server_info& server,
+    const replica_settings& set,
+    std::optional<unsigned> known
+)
+{
+    const std::string to_write = "min-replicas-to-write is " + std::to_string(set.to_write);
+    const unsigned replicas = std::max({known.value_or(0), server.replicas, 1U});
+    const std::string all =
+        "set min-replicas-to-write " + std::to_string(replicas) + " on every server of the group";
+
+    // Before, scripts wrote in spite of it.
+    constexpr std::uint32_t first_version = 7;
+    if (to_number(server.version) < first_version)
+        return not_derived("the server is version " + server.version, "upgrade it to 7.0");
+    if (!set.error.empty())
+        return not_derived(
+            "the server does not tell its settings: " + set.error, "allow CONFIG GET"
+        );
+    if (!known)
+        return not_derived("the Sentinels do not tell num-slaves", "allow SENTINEL MASTER");
+    if (set.to_write < replicas)
+    {
+        return not_derived(
+            to_write + ", and the group has " + std::to_string(replicas) + " replicas", all
+        );
+    }
+    if (set.max_lag < std::chrono::seconds(1) || set.max_lag > core::max_replica_lag)
+    {
+        return not_derived(
+            "min-replicas-max-lag is " + std::to_string(set.max_lag.count()) + ", must be 1 to " +
+                std::to_string(core::max_replica_lag.count()),
+            "set it on every server of the group"
+        );
+    }
+    return {};
+}
+
 refusal judge(const server_info& server, const node_config& accepts)
 {
     // Some are remembered for the client's lifetime, and those of servers have 40 characters.
@@ -91,6 +168,9 @@ refusal judge(const server_info& server, const node_config& accepts)
         return {reason::rejected, "INFO shows no run_id"};
     if (refusal not_a_master = judge_role(server.role))
         return not_a_master;
+    constexpr std::size_t digits = 40;  // guarded_head.lua counts on that.
+    if (core::may_fail_over(accepts) && server.replication_id.size() != digits)
+        return {reason::rejected, "INFO shows no master_replid"};
     // What a server does not say is not taken for the best.
     if (server.cluster_enabled != "0" && !accepts.accept_cluster)
         return {reason::cluster, "the server belongs to a cluster"};

@@ -6,8 +6,10 @@
 #include "core/node_life.hpp"
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace redlock::detail {
 
@@ -17,8 +19,11 @@ using core::refusal;
 struct server_info
 {
     std::string run_id;
+    std::string version;
     std::chrono::seconds uptime{0};
-    std::string mode;  ///< "standalone", "cluster" or "sentinel".
+    std::string replication_id;  ///< New whenever the server becomes a master.
+    unsigned replicas = 0;       ///< That are connected.
+    std::string mode;            ///< "standalone", "cluster" or "sentinel".
     std::string role;
     std::string cluster_enabled;  ///< "0" or "1".
     std::string max_memory;       ///< In bytes, "0" for no limit.
@@ -36,6 +41,35 @@ void read_info(server_info& into, std::string_view text);
 
 /// Judges a server by an error to a command: is it no master now, or does it read other data?
 [[nodiscard]] refusal judge_error(std::string_view error);
+
+/// Judges a server behind whose entry a failover may happen: is it still the master that it was?
+[[nodiscard]] refusal judge_replication(
+    const server_info& server,
+    const std::string& replication_id
+);
+
+/// What makes a master wait for its replicas.
+struct replica_settings
+{
+    unsigned to_write = 0;  ///< How many of them have to be there.
+    std::chrono::seconds max_lag{0};
+    std::string error{};  ///< The server's, in place of the settings.
+};
+
+/// @param told Names and values in turn.
+void read_settings(replica_settings& into, const std::vector<std::string>& told);
+
+/** Judges whether an old master grants nothing for longer than is derived from its settings: no
+    member of its group can become the master without having been one of the replicas that it waits
+    for.
+
+    @param known How many replicas the group has, if Sentinels have said so.
+*/
+[[nodiscard]] refusal judge_replicas(
+    const server_info& server,
+    const replica_settings& set,
+    std::optional<unsigned> known
+);
 
 /// Judges a server by what it says, and by what its entry in the list of nodes accepts.
 [[nodiscard]] refusal judge(const server_info& server, const node_config& accepts);

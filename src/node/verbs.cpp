@@ -430,6 +430,8 @@ reply interpret(verb asked, std::uint64_t stamp, const answer& from) noexcept
     if (from.what != answer::kind::error)
         return (stamp != 0 ? rules.guarded : rules.plain).read(from, stamp);
     reply result{vote::refused, reason::error_reply};
+    if (from.is_error("NOREPLICAS"))
+        result.why = reason::too_few_replicas;
     result.text = from.text().value_or("");
     return result;
 }

@@ -38,8 +38,8 @@ private:
 };
 
 /// How a verb is put in one mode, and how its answers are read. A script says how many arguments it
-/// has by `local common, own, more`: `common` is the run id, if it takes that, `own` counts
-/// `arguments` and `more` counts `shared`.
+/// has by `local common, own, more`: `common` is the end of the marker, if it takes that, `own`
+/// counts `arguments` and `more` counts `shared`.
 struct phrasing
 {
     const char* script = nullptr;  ///< Null: it is a command by itself.
@@ -70,7 +70,7 @@ struct verb_rules
     /// A node in quarantine is not asked.
     bool votes = false;
 
-    /// The guarded script compares the marker: it takes the run id of the server.
+    /// The guarded script compares the marker: it takes the end of what it has to be.
     bool compares_marker = false;
 
     /// Without an answer it is kept, and put again on the next link, until its ttl is over.

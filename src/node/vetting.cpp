@@ -1,6 +1,7 @@
 #include "node/vetting.hpp"
 
 #include "core/one_line.hpp"
+#include "core/overlap.hpp"
 #include "node/commands.hpp"
 #include "scripts.hpp"
 
@@ -95,6 +96,14 @@ request make_settings_request()
     return made;
 }
 
+request make_replica_settings_request()
+{
+    request made;
+    for (const char* name : {"min-replicas-to-write", "min-replicas-max-lag"})
+        made.push("CONFIG", "GET", name);
+    return made;
+}
+
 bool is_durable(const std::vector<std::string>& told)
 {
     return std::ranges::all_of(durable_settings, [&told](const auto& setting) {
@@ -108,7 +117,12 @@ bool is_durable(const std::vector<std::string>& told)
 }
 
 vetting::vetting(link& vetted, link_group group, std::size_t index, node_config config)
-    : link_(vetted), group_(std::move(group)), index_(index), node_(std::move(config))
+    : link_(vetted),
+      group_(std::move(group)),
+      index_(index),
+      node_(std::move(config)),
+      may_fail_over_(core::may_fail_over(node_)),
+      overlap_(node_.overlap.value_or(milliseconds(0)))
 {
 }
 
@@ -141,8 +155,8 @@ void vetting::on_introduced(const texts& told)
         return link_.refuse(reason::rejected, shown(told.error));
     if (const refusal judgement = judge(server, node_))
         return link_.refuse(judgement.why, judgement.text);
-    run_id_ = server.run_id;
-    if (!recognize(server))
+    server_ = std::move(server);
+    if (!recognize())
         return;
 
     if (!group_.guarded)
@@ -152,6 +166,8 @@ void vetting::on_introduced(const texts& told)
     durable_ = node_.durable;
     if (node_.durable && !node_.trust_durable)
         return link_.exchange(make_settings_request(), &vetting::on_settings);
+    if (may_fail_over_ && !node_.overlap)
+        return link_.exchange(make_replica_settings_request(), &vetting::on_replica_settings);
     ask_to_admit();
 }
 
@@ -167,18 +183,21 @@ void vetting::end() noexcept
     that its quarantine passes at the same time: after a failover the entry is away for one
     quarantine. It votes no sooner than what the last one has granted to this client is over.
 */
-bool vetting::recognize(const server_info& server)
+bool vetting::recognize()
 {
     using finding = core::incarnations::finding;
 
-    switch (group_.servers->meet(index_, server.run_id, server.uptime, link_.now()))
+    core::introduction met{server_.run_id, {}, server_.uptime};
+    if (may_fail_over_)
+        met.replication_id = server_.replication_id;
+    switch (group_.servers->meet(index_, met, link_.now()))
     {
     case finding::fine: return true;
     case finding::same_server:
         link_.refuse(
             reason::same_server,
             "it is the same server as entry " +
-                std::to_string(*group_.servers->other_entry(index_, server.run_id) + 1) +
+                std::to_string(*group_.servers->other_entry(index_, server_.run_id) + 1) +
                 " of the list of nodes"
         );
         break;
@@ -191,8 +210,11 @@ bool vetting::recognize(const server_info& server)
     case finding::returned:
         link_.refuse(
             reason::other_server,
-            "several servers alternate behind this address: this one was there before the last "
-            "one, and is refused for the client's lifetime"
+            may_fail_over_
+                ? "two masters answer behind this address at the same time: this one was there "
+                  "before the last one, and is refused until it has been a replica"
+                : "several servers alternate behind this address: this one was there before the "
+                  "last one, and is refused for the client's lifetime"
         );
         break;
     }
@@ -217,24 +239,61 @@ void vetting::on_settings(const texts& told)
     ask_to_admit();
 }
 
+void vetting::on_replica_settings(const texts& told)
+{
+    replica_settings set;
+    read_settings(set, told.all);
+    set.error = told.error;
+    if (const refusal judgement = judge_replicas(server_, set, group_.known_replicas(index_)))
+        return link_.refuse(judgement.why, judgement.text);
+    overlap_ = core::overlap_after(set.max_lag);
+    ask_to_admit();
+}
+
+std::string vetting::incarnation() const
+{
+    return may_fail_over_ ? server_.run_id + " " + server_.replication_id : server_.run_id;
+}
+
+std::string vetting::fingerprint() const
+{
+    const guard& guarded = *group_.guarded;
+    return has_smaller_ ? guarded.smaller_fingerprint_of(node_) : guarded.fingerprint_of(node_);
+}
+
+std::string vetting::marker_end() const
+{
+    return group_.guarded ? group_.guarded->end_of(fingerprint() + incarnation()) : "";
+}
+
+milliseconds vetting::quarantine() const
+{
+    return group_.guarded->quarantine + overlap_;
+}
+
 void vetting::ask_to_admit()
 {
     const guard& guarded = *group_.guarded;
+    const std::string smaller = guarded.smaller_fingerprint_of(node_);
     request made;
-    made.push(
-        "EVAL",
-        admit_script.text,
-        2,
-        guarded.marker_key,
-        guarded.quarantine_key,
-        guarded.fingerprint,
-        run_id_,
-        guarded.quarantine,
-        durable_ ? 1 : 0,
-        // A server that ran while the last one did is no restart of it.
-        overlaps_ || group_.servers->was_admitted(index_) ? 1 : 0,
-        group_.passed->are_quorum() ? 1 : 0
-    );
+    made.begin(smaller.empty() ? 11 : 13);
+    made.add("EVAL");
+    made.add(admit_script.text);
+    made.add(2);
+    made.add(guarded.marker_key);
+    made.add(guarded.quarantine_key);
+    made.add(guarded.fingerprint_of(node_));
+    made.add(incarnation());
+    made.add(quarantine());
+    made.add(durable_ ? 1 : 0);
+    // A server that ran while the last one did is no restart of it.
+    made.add(overlaps_ || group_.servers->was_admitted(index_) ? 1 : 0);
+    made.add(group_.passed->are_quorum() ? 1 : 0);
+    if (!smaller.empty())
+    {
+        made.add(smaller);
+        made.add(guarded.raises ? 1 : 0);
+    }
     link_.exchange(made, &vetting::on_asked_to_admit);
     asked_to_admit_ = true;
 }
@@ -242,11 +301,14 @@ void vetting::ask_to_admit()
 void vetting::on_asked_to_admit(const texts& told)
 {
     asked_to_admit_ = false;
+    if (told.error.starts_with("NOREPLICAS"))
+        return link_.refuse(reason::too_few_replicas, told.error);
     if (!told.error.empty())
         return link_.refuse(reason::rejected, told.error);
     const std::string found = told.first();
     const auto remaining = read_number(std::string_view(found));
     const bool unmarked = found == "unmarked";
+    has_smaller_ = remaining && told.all.size() > 1;
     if (!remaining && !unmarked)
         return link_.refuse(reason::config_mismatch, mismatch(told));
     pass();
@@ -264,6 +326,8 @@ void vetting::pass()
 {
     if (std::exchange(passed_, true))
         return;
+    if (const auto& told = group_.sentinels[index_])
+        told->believe();
     group_.passed->enter(index_, *this);
 }
 
@@ -336,11 +400,10 @@ void vetting::on_tracking(const texts& told)
 
 std::string vetting::mismatch(const texts& told) const
 {
-    // The run id behind the last semicolon tells nobody anything.
+    // The incarnation behind the last semicolon tells nobody anything.
     const auto settings = [](const std::string& text) { return text.substr(0, text.rfind(';')); };
     const std::string found = told.all.empty() ? "marked '" : told.all.front();
-    return "the node is " + settings(found) + "', this client has '" +
-           settings(group_.guarded->fingerprint) +
+    return "the node is " + settings(found) + "', this client has '" + settings(fingerprint()) +
            "'; give all clients of the database the same settings, or stop them and delete "
            "the key '" +
            group_.guarded->marker_key + "'";
@@ -357,7 +420,11 @@ void vetting::look_again()
     request probe;
     switch (probe_by())
     {
-    case probe_kind::marker: probe.push("GET", group_.guarded->marker_key); break;
+    case probe_kind::marker:
+        probe.push("GET", group_.guarded->marker_key);
+        if (may_fail_over_)
+            probe.push("INFO", "replication");
+        break;
     case probe_kind::role: probe.push("ROLE"); break;
     case probe_kind::life: probe.push("PING"); break;
     }
@@ -386,7 +453,9 @@ void vetting::on_looked_again(const texts& told)
     {
     case probe_kind::marker:
         if (!is_own_marker(found))
-            link_.refuse(reason::unmarked, data_replaced);
+            return link_.refuse(reason::unmarked, data_replaced);
+        if (may_fail_over_)
+            look_at_replication(told.all.back());
         break;
     case probe_kind::role:
         if (const refusal now = judge_role(found))
@@ -396,9 +465,17 @@ void vetting::on_looked_again(const texts& told)
     }
 }
 
+void vetting::look_at_replication(const std::string& told)
+{
+    server_info server;
+    read_info(server, told);
+    if (const refusal now = judge_replication(server, server_.replication_id))
+        link_.refuse(now.why, now.text);
+}
+
 bool vetting::is_own_marker(const std::string& found) const
 {
-    const std::string expected = group_.guarded->fingerprint + run_id_;
+    const std::string expected = fingerprint() + incarnation();
     return found == expected || found == expected + " durable";
 }
 
@@ -427,8 +504,8 @@ void vetting::send_initialize(const char* what, step next)
         2,
         group_.guarded->marker_key,
         group_.guarded->seal_key,
-        group_.guarded->fingerprint,
-        run_id_,
+        fingerprint(),
+        incarnation(),
         what,
         group_.seal,
         look_note_life

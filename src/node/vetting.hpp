@@ -32,6 +32,9 @@ namespace redlock::detail {
 /// Asks for what makes a server durable.
 [[nodiscard]] request make_settings_request();
 
+/// Asks what makes a master wait for its replicas.
+[[nodiscard]] request make_replica_settings_request();
+
 /// @param told Names and values in turn. An error instead of them is not durable either.
 [[nodiscard]] bool is_durable(const std::vector<std::string>& told);
 
@@ -111,8 +114,11 @@ public:
     /// A server's error to the first commands, as it may be shown.
     [[nodiscard]] std::string shown(const std::string& error) const;
 
-    /// Of the server, once it has introduced itself.
-    [[nodiscard]] const std::string& run_id() const noexcept { return run_id_; }
+    /// Whether the server has introduced itself.
+    [[nodiscard]] bool introduced() const noexcept { return !server_.run_id.empty(); }
+
+    /// How the marker of an admitted server ends, for the scripts that compare it.
+    [[nodiscard]] std::string marker_end() const;
 
     /// Probes an admitted server. Refuses it if it isn't a master any more, or its data was
     /// replaced.
@@ -125,7 +131,7 @@ private:
     /// What an answer to a probe shows.
     enum class probe_kind : std::uint8_t
     {
-        marker,  ///< Whether the data is that of the admission.
+        marker,  ///< Whether the data is that of the admission, and it became no master anew.
         role,    ///< Whether the server is a master.
         life,    ///< Nothing but that it answers.
     };
@@ -140,11 +146,16 @@ private:
 
     [[nodiscard]] probe_kind probe_by() const noexcept;
     void on_looked_again(const texts& told);
+    void look_at_replication(const std::string& told);
     [[nodiscard]] bool is_own_marker(const std::string& found) const;
     void on_introduced(const texts& told);
-    [[nodiscard]] bool recognize(const server_info& server);
+    [[nodiscard]] bool recognize();
     void refuse_overlapping();
+    [[nodiscard]] std::string incarnation() const;
+    [[nodiscard]] std::string fingerprint() const;
+    [[nodiscard]] milliseconds quarantine() const;
     void on_settings(const texts& told);
+    void on_replica_settings(const texts& told);
     void ask_to_admit();
     void on_asked_to_admit(const texts& told);
     void pass();
@@ -164,12 +175,17 @@ private:
     link_group group_;
     std::size_t index_;
     node_config node_;
-    std::string run_id_;    ///< Of the server.
+    bool may_fail_over_;
+    server_info server_;
     bool durable_ = false;  ///< Of the server, as far as is known.
-    bool passed_ = false;   ///< The server has passed all checks.
+
+    /// Of an entry behind which a failover may happen: promised, or derived from what it says.
+    milliseconds overlap_{0};
+    bool passed_ = false;  ///< The server has passed all checks.
     waiting waits_ = waiting::no;
     admission admission_;          ///< While it subscribes.
     bool asked_to_admit_ = false;  ///< And the answer is to come.
+    bool has_smaller_ = false;     ///< The marker, when it was admitted: the smaller `ttl_max`.
     bool overlaps_ = false;        ///< It is refused, but its quarantine may begin.
     bool may_ask_role_ = true;     ///< As far as is known.
 };

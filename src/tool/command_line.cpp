@@ -92,6 +92,12 @@ void add_node_options(CLI::App& to, node_options& into, bool prints = true)
     );
     add_time(
         to,
+        "--other-ttl-max",
+        into.other_ttl_max,
+        "the other one, while clients raise it. Default: none"
+    );
+    add_time(
+        to,
         "--clock-window",
         into.clock_window,
         "how far the nodes' clocks may be apart. Default: 500ms"
@@ -364,7 +370,9 @@ client_config make_config(const node_options& from)
         );
     }
     made.nodes = parse_nodes(urls);
-    const auto has_password = [](const node_config& each) { return !each.password.empty(); };
+    const auto has_password = [](const node_config& each) {
+        return !each.password.empty() || (each.sentinel && !each.sentinel->password.empty());
+    };
     if (as_argument && std::ranges::any_of(made.nodes, has_password))
     {
         throw std::invalid_argument(
@@ -375,6 +383,7 @@ client_config make_config(const node_options& from)
     }
     made.node_timeout = from.node_timeout;
     made.ttl_max = from.ttl_max;
+    made.other_ttl_max = from.other_ttl_max;
     made.clock_window = from.clock_window;
     return made;
 }

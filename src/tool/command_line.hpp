@@ -35,6 +35,7 @@ struct node_options
     std::string nodes_file{};
     milliseconds node_timeout{200};
     milliseconds ttl_max{30'000};
+    milliseconds other_ttl_max{0};
     milliseconds clock_window{500};
     bool json = false;
 };

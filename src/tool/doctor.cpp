@@ -1,4 +1,5 @@
 #include "core/one_line.hpp"
+#include "core/overlap.hpp"
 #include "node/guard.hpp"
 #include "node/server_info.hpp"
 #include "node/vetting.hpp"
@@ -94,8 +95,16 @@ enum question : std::size_t
     time_of_day,
     marker,
     quarantine,
+    replicas_to_write,
+    replicas_max_lag,
     first_needed
 };
+
+/// Whether the overlap of a node follows from its settings.
+bool is_derived(const node_config& node)
+{
+    return node.sentinel && !node.overlap;
+}
 
 detail::request make_inquiry(const node_config& node, const detail::guard& guarded)
 {
@@ -115,6 +124,13 @@ detail::request make_inquiry(const node_config& node, const detail::guard& guard
     made.push("TIME");
     made.push("GET", guarded.marker_key);
     made.push("PTTL", guarded.quarantine_key);
+    for (const char* setting : {"min-replicas-to-write", "min-replicas-max-lag"})
+    {
+        if (is_derived(node))
+            made.push("CONFIG", "GET", setting);
+        else
+            made.push("PING");
+    }
     for (const needed_command& each : needed_commands())
     {
         made.begin(each.words.size());
@@ -189,6 +205,7 @@ public:
         : node_(node), guarded_(guarded), told_(told)
     {
         found_.name = node.name();
+        overlap_ = node.overlap.value_or(milliseconds(0));
     }
 
     [[nodiscard]] examination examine() &&
@@ -218,6 +235,8 @@ public:
             return std::move(found_);
         }
         look_at_server();
+        if (is_derived(node_))
+            look_at_replicas();
         look_at_persistence();
         look_at_clock();
         look_at_marker();
@@ -277,7 +296,9 @@ private:
         if (!redis.empty() && version_of(redis) < oldest_version)
             problem("version " + redis + " is too old. Use Redis 6.2 or later, or Valkey");
         found_.role = field("role");
-        if (found_.role == "slave")
+        if (found_.role == "slave" && core::may_fail_over(node_))
+            problem("it is a replica: a failover is under way, or what led here is stale. Wait");
+        else if (found_.role == "slave")
         {
             problem(
                 "it is a replica of " + field("master_host") + ":" + field("master_port") +
@@ -299,13 +320,50 @@ private:
             );
         }
         if (field("connected_slaves") != "0" && !field("connected_slaves").empty() &&
-            found_.role == "master")
+            found_.role == "master" && !core::may_fail_over(node_))
         {
             remark(
                 "it has " + field("connected_slaves") +
                 " replicas. Never promote one of them: it may have forgotten locks"
             );
         }
+    }
+
+    /// Whether no failover can give two holders.
+    void look_at_replicas()
+    {
+        detail::server_info info;
+        info.version = field("redis_version");
+        detail::read_info(info, told_.all[replication].first());
+        detail::replica_settings set;
+        for (const std::size_t at : {replicas_to_write, replicas_max_lag})
+        {
+            detail::read_settings(set, told_.all[at].all);
+            if (set.error.empty())
+                set.error = told_.all[at].error;
+        }
+        overlap_ = core::overlap_after(set.max_lag);
+        if (const auto wrong = detail::judge_replicas(info, set, told_.replicas))
+            problem(wrong.text);
+        else if (info.replicas < set.to_write)
+        {
+            problem(
+                "it waits for " + std::to_string(set.to_write) + " replicas and has " +
+                std::to_string(info.replicas) + ", so it grants nothing. Bring them back"
+            );
+        }
+    }
+
+    [[nodiscard]] std::string in_quarantine() const
+    {
+        return "a quarantine of " + in_words(guarded_.quarantine + overlap_);
+    }
+
+    /// How the marker goes on behind the settings.
+    [[nodiscard]] std::string incarnation() const
+    {
+        const std::string run_id = field("run_id");
+        return core::may_fail_over(node_) ? run_id + " " + field("master_replid") : run_id;
     }
 
     void look_at_persistence()
@@ -353,15 +411,19 @@ private:
             return;
         }
         const std::string found = told.first();
-        const std::string mine = guarded_.fingerprint;
+        const std::string smaller = guarded_.smaller_fingerprint_of(node_);
+        const bool has_smaller = !smaller.empty() && found.starts_with(smaller);
+        const std::string mine = has_smaller ? smaller : guarded_.fingerprint_of(node_);
+        if (has_smaller)
+            remark("it is marked for the smaller ttl_max, until a client asks for more");
         if (found.empty())
         {
             found_.admission = "not admitted";
-            problem(
-                "it is not admitted. If all nodes are new, run redlock init; otherwise the first "
-                "client admits it after a quarantine of " +
-                in_words(guarded_.quarantine)
-            );
+            const std::string is_new =
+                core::may_fail_over(node_)
+                    ? "The first "
+                    : "If all nodes are new, run redlock init; otherwise the first ";
+            problem("it is not admitted. " + is_new + "client admits it after " + in_quarantine());
         }
         else if (!found.starts_with(mine))
         {
@@ -369,16 +431,19 @@ private:
             problem(
                 "it is marked for other settings: '" + found.substr(0, found.rfind(';')) +
                 "', and these are '" + mine.substr(0, mine.rfind(';')) +
-                "'. Give all clients the same number of nodes, databases, ttl_max and clock_window "
-                "(here --ttl-max and --clock-window)"
+                "'. Give all clients the same number of nodes, databases, overlap, ttl_max and "
+                "clock_window (here --ttl-max and --clock-window)"
             );
         }
-        else if (found.substr(mine.size()).find(field("run_id")) != 0)
+        else if (!found.substr(mine.size()).starts_with(incarnation()))
         {
             found_.admission = "restarted";
             remark(
-                "it was restarted. The next client starts its quarantine of " +
-                in_words(guarded_.quarantine)
+                std::string(
+                    core::may_fail_over(node_) ? "it was restarted or failed over"
+                                               : "it was restarted"
+                ) +
+                ". The next client starts " + in_quarantine()
             );
         }
         else
@@ -457,6 +522,7 @@ private:
     const node_config& node_;
     const detail::guard& guarded_;
     const answers& told_;
+    milliseconds overlap_{0};  ///< That is added to quarantines.
     std::map<std::string, std::string> fields_;
     std::string words_;
     examination found_;

@@ -1,5 +1,6 @@
 #include "tool/inquiry.hpp"
 
+#include "node/sentinels.hpp"
 #include "wire/connection.hpp"
 #include "wire/resp_reader.hpp"
 
@@ -28,6 +29,7 @@ public:
         : ground_(on),
           node_(node),
           tls_(std::move(tls)),
+          sentinels_(detail::make_sentinel_group(node)),
           commands_(std::move(commands)),
           done_(std::move(done))
     {
@@ -40,9 +42,12 @@ public:
             told_.problem = tls_->failure;
             return done_(std::move(told_));
         }
-        wire_ = detail::make_connection(
-            ground_, tls_, node_, std::make_shared<detail::name_lookup>(node_)
-        );
+        if (sentinels_)
+            wire_ = detail::make_master_connection(ground_, tls_, node_, sentinels_);
+        else
+            wire_ = detail::make_connection(
+                ground_, tls_, node_, std::make_shared<detail::name_lookup>(node_)
+            );
         timer_ = ground_.time->make_alarm();
         wait(detail::open_timeout + answer_timeout);
         wire_->open({shared_from_this(), static_cast<detail::connection::owner*>(this)});
@@ -103,12 +108,15 @@ private:
                      !guess.empty())
                 told_.problem += guess;
         }
+        if (sentinels_)
+            told_.replicas = sentinels_->replicas;
         done_(std::move(told_));
     }
 
     detail::ground ground_;
     node_config node_;
     std::shared_ptr<detail::tls_context> tls_;
+    std::shared_ptr<detail::sentinel_group> sentinels_;  ///< Null: there are none.
     detail::request commands_;
     std::function<void(answers)> done_;
     std::unique_ptr<detail::connection> wire_;

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct answers
     std::vector<std::chrono::microseconds> at{};  ///< When, by the wall clock of this machine.
     error_code code{};      ///< Why the connection ended before. Empty: it has answered all.
     std::string problem{};  ///< The same in words.
+    std::optional<unsigned> replicas{};       ///< Of the server, as its Sentinels say.
     std::chrono::microseconds round_trip{0};  ///< Of the first command, without the connecting.
 };
 

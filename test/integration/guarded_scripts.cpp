@@ -55,11 +55,22 @@ scripts real_scripts()
     };
 }
 
-std::string fingerprint()
+detail::guard guard_of_three()
 {
     client_config config;
     config.nodes.resize(3);
-    return detail::make_guard(config)->fingerprint;
+    return *detail::make_guard(config);
+}
+
+std::string fingerprint()
+{
+    return guard_of_three().fingerprint;
+}
+
+/// How the marker of a server ends.
+std::string end_for(const std::string& life)
+{
+    return guard_of_three().end_of(fingerprint() + life);
 }
 
 /// A server that may vote, and the scripts put to it.
@@ -143,6 +154,9 @@ public:
         );
     }
 
+    /// A client has met this server. @param life Its incarnation.
+    void connect_to(const std::string& life) { connected_ = end_for(life); }
+
     /// A client connects. @param life The run id of the server.
     /// @param again It has admitted this run id before.
     /// @param mark It marks a node without a marker.
@@ -153,7 +167,7 @@ public:
         bool mark = true
     )
     {
-        connected_ = life;
+        connected_ = end_for(life);
         return command(
             {"EVAL",
              from_.admit,
@@ -180,6 +194,26 @@ public:
         const std::string answer = admit(life, durable, again);
         return answer.starts_with("(integer) ") && pttl(quarantine) > 50'000 &&
                std::stoll(answer.substr(std::string("(integer) ").size())) > 50'000;
+    }
+
+    /// A client connects while ttl_max is raised. @param raises It asks for more than the smaller.
+    std::string admit_either(const std::string& life, const std::string& smaller, bool raises)
+    {
+        return command(
+            {"EVAL",
+             from_.admit,
+             "2",
+             marker,
+             quarantine,
+             fingerprint(),
+             life,
+             "60000",
+             "0",
+             "0",
+             "1",
+             smaller,
+             raises ? "1" : "0"}
+        );
     }
 
     std::string initialize(const char* what, const char* note = "note 1")
@@ -235,7 +269,7 @@ public:
 private:
     redis_server& node_;
     const scripts& from_;
-    std::string connected_ = "life 1";  ///< The run id that the client has met.
+    std::string connected_ = end_for("life 1");  ///< The server that the client has met.
 };
 
 /// Whether an answer has this code.
@@ -355,7 +389,7 @@ const std::vector<scenario> scenarios{
               real_scripts().acquire,
               "1",
               lock,
-              "life 1",
+              end_for("life 1"),
               "60000",
               "-",
               "1f",
@@ -549,6 +583,20 @@ const std::vector<scenario> scenarios{
          const std::int64_t token = on.now();
          return on.acquires("a", token) && on.extends("a", token);
      }},
+    {"a server that has become a master anew does not vote, though its marker says it may",
+     [](stage& on) {
+         const std::string now = on.command({"INFO", "replication"});
+         const std::size_t at = now.find("master_replid:") + std::string("master_replid:").size();
+         const auto votes = [&on](const std::string& replication) {
+             on.mark("life 1 " + replication);
+             on.connect_to("life 1 " + replication);
+             const std::int64_t token = on.now();
+             const bool acquired = on.acquires("a", token);
+             return std::pair(acquired, on.extends("a", token));
+         };
+         return votes(now.substr(at, 40)) == std::pair(true, true) &&
+                votes(std::string(40, '0')) == std::pair(false, false);
+     }},
     {"a node in quarantine does not vote, but takes back",
      [](stage& on) {
          on.command({"SET", lock, "b"});
@@ -566,7 +614,7 @@ const std::vector<scenario> scenarios{
               "2",
               lock,
               "x",
-              "life 1",
+              end_for("life 1"),
               "60000",
               "-",
               "-",
@@ -577,6 +625,36 @@ const std::vector<scenario> scenarios{
               token}
          );
          return two.find("WRONGTYPE") < two.find(token) && on.free() && on.holder("x") == "b";
+     }},
+    {"while ttl_max is raised a node is accepted as it is marked",
+     [](stage& on) {
+         const std::string smaller = "with the smaller ttl_max;";
+         if (on.admit_either("life 1", smaller, false) != "(integer) 0" || !on.marked("life 1"))
+             return false;
+         on.command({"SET", marker, smaller + "life 1"});
+         return on.admit_either("life 1", smaller, false) == "(integer) 0\nsmaller" &&
+                on.command({"GET", marker}) == smaller + "life 1" &&
+                on.admit("life 1") == "marked '" + smaller + "life 1";
+     }},
+    {"a client that asks for more raises the marker, without a quarantine",
+     [](stage& on) {
+         const std::string smaller = "with the smaller ttl_max;";
+         on.command({"SET", marker, smaller + "life 1"});
+         return on.admit_either("life 1", smaller, true) == "(integer) 0" && on.marked("life 1") &&
+                on.pttl(quarantine) == -2;
+     }},
+    {"a node that was restarted meanwhile keeps its mark and goes through the longer quarantine",
+     [](stage& on) {
+         const std::string smaller = "with the smaller ttl_max;";
+         on.command({"SET", marker, smaller + "life 1"});
+         return on.admit_either("life 2", smaller, false).ends_with("\nsmaller") &&
+                on.command({"GET", marker}) == smaller + "life 2" && on.pttl(quarantine) > 50'000;
+     }},
+    {"an unmarked node gets the larger ttl_max",
+     [](stage& on) {
+         on.command({"DEL", marker});
+         on.admit_either("life 1", "with the smaller ttl_max;", false);
+         return on.marked("life 1") && on.pttl(quarantine) > 50'000;
      }},
     {"a node without a marker may have to wait for one",
      [](stage& on) {
@@ -735,13 +813,14 @@ const std::vector<mutant> mutants{
     {"acquire: any run id",
      &scripts::acquire,
      not_ours,
-     "not marker or string.sub(marker, 1, #fingerprint) ~= fingerprint"},
+     "not marker or string.sub(marker, 1, #marker_begin) ~= marker_begin"},
     {"acquire: any marker that begins so",
      &scripts::acquire,
      not_ours,
      "not marker or string.sub(marker, 1, #expected) ~= expected"},
     {"acquire: durable is not ours", &scripts::acquire, " and marker ~= expected .. ' durable'", ""
     },
+    {"acquire: any replication id", &scripts::acquire, "fails_over and", "false and"},
     {"acquire: no quarantine", &scripts::acquire, "quarantine ~= -2", "false"},
     {"acquire: refusal ignored", &scripts::acquire, "if refusal then", "if false then"},
     {"extend: no owner", &scripts::extend, "== id", "~= 0"},
@@ -769,12 +848,13 @@ const std::vector<mutant> mutants{
     {"extend: any run id",
      &scripts::extend,
      not_ours,
-     "not marker or string.sub(marker, 1, #fingerprint) ~= fingerprint"},
+     "not marker or string.sub(marker, 1, #marker_begin) ~= marker_begin"},
     {"extend: any marker that begins so",
      &scripts::extend,
      not_ours,
      "not marker or string.sub(marker, 1, #expected) ~= expected"},
     {"extend: durable is not ours", &scripts::extend, " and marker ~= expected .. ' durable'", ""},
+    {"extend: any replication id", &scripts::extend, "fails_over and", "false and"},
     {"extend: no quarantine", &scripts::extend, "quarantine ~= -2", "false"},
     {"release: no owner", &scripts::release, "== id", "~= 0"},
     {"release: no tombstone", &scripts::release, "<= window then", "== 0 then"},
@@ -786,13 +866,12 @@ const std::vector<mutant> mutants{
      "if ours(redis.call('GET', key), id) then",
      "if redis.call('EXISTS', quarantine_key) == 1 then return 0 end\n"
      "if ours(redis.call('GET', key), id) then"},
-    {"admit: no fingerprint", &scripts::admit, "string.sub(marker, 1, #ARGV[1]) ~= ARGV[1]", "false"
-    },
+    {"admit: no fingerprint", &scripts::admit, "marker and not is_marked(found)", "false"},
     {"admit: any node is marked", &scripts::admit, "not marker and ARGV[6] ~= '1'", "false"},
     {"admit: a marked node waits too", &scripts::admit, "not marker and ARGV[6]", "ARGV[6]"},
     {"admit: no quarantine", &scripts::admit, "redis.call('SET', KEYS[2], '1', 'PX', ARGV[3])", ""},
     {"admit: a quarantine without an end", &scripts::admit, ", 'PX', ARGV[3]", ""},
-    {"admit: run id ignored", &scripts::admit, "string.sub(marker, 1, #server) == server", "true"},
+    {"admit: run id ignored", &scripts::admit, "is_marked(found .. ARGV[2])", "true"},
     {"admit: no life is the same", &scripts::admit, "same_life or kept_all", "kept_all"},
     {"admit: durable now is enough",
      &scripts::admit,
@@ -803,24 +882,42 @@ const std::vector<mutant> mutants{
     {"admit: durable is no reason", &scripts::admit, "same_life or kept_all", "same_life"},
     {"admit: durable not noted", &scripts::admit, "(durable and ' durable' or '')", "''"},
     {"admit: marker not written", &scripts::admit, "redis.call('SET', KEYS[1], wanted)", ""},
+    {"admit: the smaller is raised by all",
+     &scripts::admit,
+     "ARGV[8] == '1' and ARGV[1] or found",
+     "ARGV[1]"},
+    {"admit: the smaller is raised by nobody",
+     &scripts::admit,
+     "ARGV[8] == '1' and ARGV[1] or found",
+     "found"},
+    {"admit: the smaller is not told",
+     &scripts::admit,
+     "fingerprint == ARGV[1] and left or {left, 'smaller'}",
+     "left"},
+    {"admit: raising starts a quarantine",
+     &scripts::admit,
+     "is_marked(found .. ARGV[2])",
+     "is_marked(ARGV[1] .. ARGV[2])"},
     {"admit: quarantine not told", &scripts::admit, "left == -2 and 0 or left", "0"},
     {"admit: quarantine not cut", &scripts::admit, "if left > tonumber(ARGV[3])", "if false"},
     {"admit: cut quarantine not told", &scripts::admit, "    left = tonumber(ARGV[3])", ""},
     {"admit: any quarantine is set", &scripts::admit, "if left > tonumber(ARGV[3])", "if left > 0"},
     {"acquire: quarantine not cut",
      &scripts::acquire,
-     "if quarantine > quarantine_length",
+     "if quarantine > longest_quarantine",
      "if false"},
     {"acquire: any quarantine is set",
      &scripts::acquire,
-     "if quarantine > quarantine_length",
+     "if quarantine > longest_quarantine",
      "if quarantine > 0"},
     {"acquire: cut quarantine not told",
      &scripts::acquire,
-     "        quarantine = quarantine_length",
+     "        quarantine = longest_quarantine",
      ""},
-    {"extend: quarantine not cut", &scripts::extend, "if quarantine > quarantine_length", "if false"
-    },
+    {"extend: quarantine not cut",
+     &scripts::extend,
+     "if quarantine > longest_quarantine",
+     "if false"},
     {"initialize: overwrites", &scripts::initialize, "if marker then", "if false then"},
     {"initialize: marks when it looks", &scripts::initialize, "if ARGV[3] == 'look'", "if false"},
     {"initialize: leaves no note",

@@ -32,7 +32,9 @@ struct keep_stage
         config.nodes.resize(3);
         const detail::guard guarded = *detail::make_guard(config);
         scripts = detail::make_scripts(&guarded);
-        command({"SET", "redlock:marker", guarded.fingerprint + "life 1"});
+        const std::string marker = guarded.fingerprint + "life 1";
+        marker_end = guarded.end_of(marker);
+        command({"SET", "redlock:marker", marker});
     }
 
     std::string command(const std::vector<std::string>& words) { return node.command(words); }
@@ -60,7 +62,7 @@ struct keep_stage
     )
     {
         const std::string of = std::to_string(token);
-        return eval(verb::acquire, {"life 1", "60000", place, "a1", note, id, of});
+        return eval(verb::acquire, {marker_end, "60000", place, "a1", note, id, of});
     }
 
     void hold(std::int64_t token)
@@ -95,6 +97,7 @@ struct keep_stage
     }
 
     redis_server node;
+    std::string marker_end;
     detail::script_set scripts;
 };
 
@@ -176,7 +179,7 @@ BOOST_FIXTURE_TEST_CASE(a_kept_key_is_not_released_and_not_extended, keep_stage)
     BOOST_TEST(keeps(token, 30'000));
     BOOST_TEST(eval(verb::release, {"", "aa", of}) == "(integer) 0");
     const std::string at = std::to_string(now());
-    const std::string extended = eval(verb::extend, {"life 1", "90000", "0", "", "aa", at, of});
+    const std::string extended = eval(verb::extend, {marker_end, "90000", "0", "", "aa", at, of});
     BOOST_TEST(extended.starts_with("(integer) 0\n"));
     BOOST_TEST(pttl() <= 30'000);
 }
@@ -188,7 +191,7 @@ BOOST_FIXTURE_TEST_CASE(a_kept_key_has_no_hold_to_revoke, keep_stage)
     BOOST_TEST(keeps(token, 30'000));
     const std::string before = value();
     const auto revoke = [&](std::int64_t of) {
-        return eval(verb::revoke, {"life 1", std::to_string(now()), std::to_string(of)});
+        return eval(verb::revoke, {marker_end, std::to_string(now()), std::to_string(of)});
     };
     BOOST_TEST(revoke(token).starts_with("(integer) 0\n"));
     BOOST_TEST(revoke(token - 5).starts_with("(integer) 0\n"));

@@ -37,7 +37,7 @@ detail::guard make_guard_of_test()
 /// Clients a, b, c and so on that put the scripts to one server.
 struct queue_stage
 {
-    queue_stage() { command({"SET", "redlock:marker", guarded.fingerprint + "life 1"}); }
+    queue_stage() { command({"SET", "redlock:marker", marker}); }
 
     std::string command(const std::vector<std::string>& words) { return node.command(words); }
 
@@ -64,7 +64,7 @@ struct queue_stage
              script_of(scripts, verb::acquire).text,
              "1",
              lock,
-             "life 1",
+             marker_end,
              "60000",
              place,
              "a",
@@ -117,6 +117,8 @@ struct queue_stage
 
     redis_server node;
     detail::guard guarded = make_guard_of_test();
+    const std::string marker = guarded.fingerprint + "life 1";
+    const std::string marker_end = guarded.end_of(marker);
     detail::script_set scripts = detail::make_scripts(&guarded);
 };
 
@@ -177,7 +179,7 @@ BOOST_AUTO_TEST_CASE(questions_of_one_script_have_places_of_their_own)
          "2",
          lock,
          "orders:43",
-         "life 1",
+         marker_end,
          "one",
          token,
          "60000",
@@ -206,7 +208,7 @@ BOOST_AUTO_TEST_CASE(questions_of_one_script_may_have_one_place_and_one_ttl_for_
          "2",
          lock,
          "free",
-         "life 1",
+         marker_end,
          "60000",
          "a",
          "a",

@@ -101,6 +101,9 @@ public:
 private:
     std::string key() { return dice_.below(2) ? "a" : "b"; }
 
+    /// How the marker ends of a server that was admitted, or might have been.
+    std::string marker_end() { return guard_.end_of(guard_.fingerprint + "run " + id()); }
+
     std::string any_key()
     {
         const std::array keys{
@@ -367,7 +370,7 @@ private:
             guarded ? script_of(scripts_, verb::inspect).text : detail::inspect_script.text;
         arguments made{"EVAL", script, "2", key(), "b"};
         if (guarded)
-            made.insert(made.end(), {"run " + id(), stamp(now), stamp(now)});
+            made.insert(made.end(), {marker_end(), stamp(now), stamp(now)});
         return made;
     }
 
@@ -380,7 +383,7 @@ private:
             script_of(scripts_, verb::revoke).text,
             "1",
             key(),
-            "run " + id(),
+            marker_end(),
             stamp(now),
             token
         };
@@ -429,7 +432,7 @@ private:
         };
         made.insert(made.end(), keys.begin(), keys.end());
         if (which < 4)
-            made.push_back("run " + id());
+            made.push_back(marker_end());
         const auto push_shared = [&]() {
             if (which < 4)
                 made.push_back(ttl());

@@ -78,7 +78,7 @@ public:
         put({"HELLO", "3"});
         if (!guard_)
             return;
-        asked_.address_to(at.run_id());
+        asked_.address_to(guard_->end_of(guard_->fingerprint + at.run_id()));
         put({"SET", guard_->marker_key, guard_->fingerprint + at.run_id()});
         put({"SUBSCRIBE", guard_->channel()});
         session_->output.clear();

@@ -21,6 +21,7 @@
 #include "chaos/wall_clock.hpp"
 #include "support/needs.hpp"
 #include "support/needs_tls.hpp"
+#include "support/redis_group.hpp"
 #include "support/tls_files.hpp"
 
 using namespace redlock::test;
@@ -367,6 +368,33 @@ BOOST_AUTO_TEST_CASE(nodes_with_the_settings_of_the_packages_are_healthy)
     BOOST_TEST(says(told, "appendonly"));
     tool works({"run", "orders:42", "--", "true"}, {"REDLOCK_NODES=" + nodes});
     BOOST_TEST(works.ends_with(0));
+}
+
+BOOST_AUTO_TEST_CASE(a_group_behind_sentinels_is_looked_at_as_one_node)
+{
+    redis_group group;
+    const auto examined = [&group](int status, const std::string& rest = "") {
+        return examine(group.url() + rest, status, {"--ttl-max", "1s"});
+    };
+    const std::string fresh = examined(1);
+    BOOST_TEST(says(fresh, "it is not admitted. The first client admits it after a quarantine of"));
+    BOOST_TEST(!says(fresh, "Never promote"));
+
+    tool first(
+        {"run", "--ttl", "1s", "--ttl-max", "1s", "--wait", "60s", "a", "--", "true"},
+        {"REDLOCK_NODES=" + group.url()}
+    );
+    BOOST_TEST(first.ends_with(0));
+    BOOST_TEST(says(examined(0), "locking works, and stops with this node"));
+
+    redis_server& master = group.member(group.master());
+    master.command({"CONFIG", "SET", "min-replicas-to-write", "0"});
+    BOOST_TEST(says(examined(1), "set min-replicas-to-write 1 on every server of the group"));
+    master.command({"CONFIG", "SET", "min-replicas-to-write", "2"});
+    BOOST_TEST(says(examined(1), "it waits for 2 replicas and has 1"));
+
+    BOOST_TEST(says(examined(1, "?overlap=15s"), "it is marked for other settings"));
+    BOOST_TEST(says(examined(1, "-or-not"), "no Sentinel knows a master named 'mymaster-or-not'"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,6 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -95,22 +96,26 @@ std::string every_byte()
     return text;
 }
 
+using namespace std::chrono_literals;
 using namespace std::string_view_literals;
 
 // What the messages say.
 constexpr const char* bad_scheme =
-    "it must start with redis://, rediss://, valkey://, valkeys:// or unix://";
+    "it must start with redis://, rediss://, valkey://, valkeys://, unix:// or redis+sentinel://";
 constexpr const char* no_host = "the host is missing";
 constexpr const char* bad_port = "the port must be a number from 1 to 65535";
 constexpr const char* bad_database = "the path must be the number of a database";
 constexpr const char* bad_percent = "'%' is not followed by two hexadecimal digits";
-constexpr const char* has_query = "a query or fragment has no meaning here";
+constexpr const char* has_query = "a query may have overlap, with TLS also ca";
 constexpr const char* not_encoded = "percent-encode '/', '?' and '#' in a user or password";
 constexpr const char* bad_brackets = "an IPv6 address, and nothing else, goes in brackets";
 constexpr const char* bad_character = "a character in the host that no host has";
 constexpr const char* has_control = "a control character in the host or path";
 constexpr const char* not_absolute = "the path of a unix socket must be absolute";
-constexpr const char* a_sentinel = "a Sentinel holds no locks: name the masters that it watches";
+constexpr const char* a_sentinel = "for Sentinels write redis+sentinel://host1,host2,host3/NAME";
+constexpr const char* no_master = "the name of the master is missing";
+constexpr const char* bad_overlap =
+    "overlap must be a whole number with ms, s or min, as in overlap=15s";
 constexpr const char* several = "separate the URLs of a list by commas";
 
 struct malformed_url
@@ -193,7 +198,23 @@ const malformed_url malformed_urls[] = {
     {"redis://a;b", bad_character},
     {"redis://a|b", bad_character},
     {"redis-sentinel://h:26379/mymaster", a_sentinel},
-    {"redis+sentinel://h:26379", a_sentinel},
+    {"sentinel://h:26379/mymaster", a_sentinel},
+    {"redis+sentinel://h:26379", no_master},
+    {"redis+sentinel://h:26379/", no_master},
+    {"redis+sentinel://h//0", no_master},
+    {"redis+sentinel://h,/m", no_host},
+    {"redis+sentinel:///m", no_host},
+    {"redis+sentinel://h:0/m", bad_port},
+    {"redis+sentinel://h,i:x/m", bad_port},
+    {"redis+sentinel://h/m/x", bad_database},
+    {"redis+sentinel://h/m?ca=/ca.pem", has_query},
+    {"redis://h?sentinel_user=u", has_query},
+    {"redis://h?overlap=15", bad_overlap},
+    {"redis://h?overlap=s", bad_overlap},
+    {"redis://h?overlap=-1s", bad_overlap},
+    {"redis://h?overlap=1.5s", bad_overlap},
+    {"redis://h?overlap=9999999999s", bad_overlap},
+    {"redis://h?overlap=1s&", has_query},
     {"http://h:6379", "Redis does not speak HTTP"},
     {"https://h:6379", "Redis does not speak HTTP"},
     {"h:6379", "write redis:// before a host"},
@@ -269,6 +290,58 @@ BOOST_AUTO_TEST_CASE(a_url_with_tls_may_name_the_authorities)
     BOOST_TEST(parse_node("rediss://h:1/2?ca=/ca.pem").database == 2u);
     BOOST_TEST(parse_node("rediss://h?ca=/ca.pem").tls->verify);
     BOOST_TEST(parse_nodes("rediss://a?ca=/ca.pem,rediss://b").size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_url_of_sentinels_has_their_addresses_and_the_name_of_the_master)
+{
+    const node_config node = parse_node(
+        "redis+sentinel://me:secret@a:1,[::1],c/mymaster/2?sentinel_user=s&sentinel_password=p%26"
+    );
+
+    BOOST_TEST_REQUIRE(node.sentinel.has_value());
+    BOOST_TEST(node.sentinel->master == "mymaster");
+    BOOST_TEST_REQUIRE(node.sentinel->addresses.size() == 3u);
+    BOOST_TEST(node.sentinel->addresses[0].host == "a");
+    BOOST_TEST(node.sentinel->addresses[0].port == 1);
+    BOOST_TEST(node.sentinel->addresses[1].host == "::1");
+    BOOST_TEST(node.sentinel->addresses[2].port == 26379);
+    BOOST_TEST(node.sentinel->username == "s");
+    BOOST_TEST(node.sentinel->password == "p&");
+    BOOST_TEST(!node.sentinel->tls.has_value());
+    BOOST_TEST(node.username == "me");
+    BOOST_TEST(node.password == "secret");
+    BOOST_TEST(node.database == 2u);
+    BOOST_TEST(!node.overlap.has_value());
+    BOOST_TEST(node.name() == "mymaster of a:1,[::1]:26379,c:26379");
+}
+
+BOOST_AUTO_TEST_CASE(tls_goes_to_the_sentinels_and_to_the_master)
+{
+    const node_config node = parse_node("rediss+sentinel://a/m?ca=/ca.pem&overlap=1min");
+
+    BOOST_TEST(node.tls->ca_file == "/ca.pem");
+    BOOST_TEST(node.sentinel->tls->ca_file == "/ca.pem");
+    BOOST_TEST((node.overlap == 1min));
+    BOOST_TEST(parse_node("valkeys+sentinel://a/m").tls.has_value());
+    BOOST_TEST(!parse_node("valkey+sentinel://a/m").tls.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(an_overlap_has_a_unit)
+{
+    BOOST_TEST((parse_node("redis://h?overlap=1500ms").overlap == 1500ms));
+    BOOST_TEST((parse_node("redis://h/1?overlap=15s").overlap == 15s));
+    BOOST_TEST((parse_node("redis://h?overlap=0s").overlap == 0s));
+    BOOST_TEST((parse_node("rediss://h?overlap=2min&ca=/ca.pem").overlap == 2min));
+}
+
+BOOST_AUTO_TEST_CASE(a_comma_between_sentinels_separates_no_nodes)
+{
+    const auto nodes = parse_nodes("redis://a, redis+sentinel://b,c:1 ,d/m?overlap=1s, redis://e");
+
+    BOOST_TEST_REQUIRE(nodes.size() == 3u);
+    BOOST_TEST(nodes[1].name() == "m of b:26379,c:1,d:26379");
+    BOOST_TEST(nodes[2].name() == "e:6379");
+    BOOST_TEST(parse_nodes("redis+sentinel://a/m,redis+sentinel://b,c/n").size() == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(the_nodes_of_a_client_can_be_a_list_of_urls)
@@ -404,10 +477,11 @@ BOOST_AUTO_TEST_CASE(a_list_names_the_entry_that_is_not_a_url)
         {"redis://a\nredis://b,redis://c", several},
         {"redis://a,b",
          "entry 2 of the list of node URLs does not start with redis://, rediss://, valkey://, "
-         "valkeys:// or unix://; write redis:// before a host; write ',' in a password as %2C"},
-        {"a:6379,b:6379", "valkeys:// or unix://; write redis:// before a host$"},
+         "valkeys://, unix:// or redis+sentinel://; write redis:// before a host; write ',' in a "
+         "password as %2C"},
+        {"a:6379,b:6379", "unix:// or redis+sentinel://; write redis:// before a host$"},
         {"redis-sentinel://a:26379", a_sentinel},
-        {"ftp://b", "valkeys:// or unix://$"},
+        {"ftp://b", "unix:// or redis+sentinel://$"},
         {"redis://a,http://b", "entry 2 of the list of node URLs does not start with"},
         {"redis://a,redis://b:0", "redis://b:0"},
     };
@@ -473,12 +547,35 @@ BOOST_AUTO_TEST_CASE(no_message_holds_a_password_or_a_part_of_one)
     };
     // '$' is where the password goes.
     const std::vector<std::string> urls = {
-        "redis://:$@h:0",    "redis://:$@h:x",   "redis://:$@h/x",     "redis://:$@h?x",
-        "redis://:$@h#x",    "redis://:$@",      "redis://:$@:6379",   "redis://:$@[::1",
-        "redis://:$@[::1]x", "redis://:$@a b",   "redis://:$@h/0/x",   "redis://:%$@h",
-        "redis://me:$@h:0",  "redis://$:me@h:0", "redis://$@h:0",      "rediss://me:$@h:0",
-        "http://me:$@h",     "me:$@h",           "//me:$@h",           "redis:/:$@h",
-        "unix://me:$@run/s", "unix://me:$@",     "unix://me:$@/run/%", "unix://me:$@/run/s?x",
+        "redis://:$@h:0",
+        "redis://:$@h:x",
+        "redis://:$@h/x",
+        "redis://:$@h?x",
+        "redis://:$@h#x",
+        "redis://:$@",
+        "redis://:$@:6379",
+        "redis://:$@[::1",
+        "redis://:$@[::1]x",
+        "redis://:$@a b",
+        "redis://:$@h/0/x",
+        "redis://:%$@h",
+        "redis://me:$@h:0",
+        "redis://$:me@h:0",
+        "redis://$@h:0",
+        "rediss://me:$@h:0",
+        "http://me:$@h",
+        "me:$@h",
+        "//me:$@h",
+        "redis:/:$@h",
+        "unix://me:$@run/s",
+        "unix://me:$@",
+        "unix://me:$@/run/%",
+        "unix://me:$@/run/s?x",
+        "redis+sentinel://:$@h:0/m",
+        "redis+sentinel://me:$@h,i/m/x",
+        "redis+sentinel://$@h",
+        "redis+sentinel://h/m?sentinel_password=$&x",
+        "redis+sentinel://me:p@h/m?sentinel_password=$&overlap=15",
     };
 
     for (const std::string& url : urls)
@@ -522,6 +619,9 @@ BOOST_AUTO_TEST_CASE(no_part_of_a_password_becomes_a_part_of_the_name)
             const std::string url =
                 "redis://me:" + std::string(password) + "@" + std::string(host) + "/0";
             BOOST_TEST(parse_node(url).name() == host, url);
+            const std::string group = "redis+sentinel" + url.substr(url.find(':'));
+            const std::string named = group.substr(0, group.rfind('/')) + "/m";
+            BOOST_TEST(parse_node(named).name() == "m of " + std::string(host), named);
         }
 }
 

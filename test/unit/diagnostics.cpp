@@ -42,6 +42,7 @@ constexpr std::array all_reasons{
     reason::eviction,
     reason::in_use,
     reason::revoked,
+    reason::too_few_replicas,
 };
 
 constexpr std::array all_votes{vote::granted, vote::denied, vote::refused, vote::unknown};

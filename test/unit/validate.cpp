@@ -433,4 +433,81 @@ BOOST_AUTO_TEST_CASE(no_message_holds_a_login)
     }
 }
 
+BOOST_AUTO_TEST_CASE(where_a_failover_may_happen_some_settings_have_no_place)
+{
+    const auto promise = [](auto& c) { c.nodes[0].overlap = 15s; };
+    BOOST_TEST(complaint(promise) == "");
+    check_rejected(
+        [&](auto& c) { promise(c), c.nodes[0].durable = true; }, {"node 'n0:6379'", "durable"}
+    );
+    check_rejected(
+        [&](auto& c) { promise(c), c.nodes[0].accept_cluster = true, c.key_prefix = "{a}"; },
+        {"accept_cluster"}
+    );
+    check_rejected(
+        [&](auto& c) { promise(c), c.mode = mode::plain; }, {"plain mode has no quarantine"}
+    );
+    check_rejected(
+        [](auto& c) { c.nodes[0].overlap = -1ms; }, {"overlap is -1 ms, must be 0 to 600000 ms"}
+    );
+    check_rejected([](auto& c) { c.nodes[0].overlap = 11min; }, {"overlap is 660000 ms"});
+    check_rejected(
+        [](auto& c) { c.nodes[0].overlap = 10min, c.fence_ttl = 10min; },
+        {"fence_ttl is 600000 ms", "plus the longest overlap"}
+    );
+}
+
+BOOST_AUTO_TEST_CASE(sentinels_need_addresses_and_the_name_of_a_master)
+{
+    const auto watched = [](const std::string& master, std::size_t addresses) {
+        return [=](client_config& c) {
+            c.nodes[0].sentinel.emplace();
+            c.nodes[0].sentinel->master = master;
+            c.nodes[0].sentinel->addresses.resize(addresses, {"s", 26379});
+        };
+    };
+    BOOST_TEST(complaint(watched("m", 1)) == "");
+    BOOST_TEST(complaint(watched("m", core::max_sentinels)) == "");
+    check_rejected(watched("", 1), {"sentinel.master is ''"});
+    check_rejected(watched("a b", 1), {"sentinel.master is 'a b'"});
+    check_rejected(watched("m", 0), {"sentinel.addresses has 0 entries, must have 1 to 15"});
+    check_rejected(watched("m", core::max_sentinels + 1), {"has 16 entries"});
+    check_rejected(
+        [&](auto& c) { watched("m", 1)(c), c.nodes[0].sentinel->addresses[0].port = 0; },
+        {"sentinel.addresses has 's:0'"}
+    );
+    check_rejected(
+        [&](auto& c) { watched("m", 1)(c), c.nodes[0].unix_socket = "/r.sock"; },
+        {"sentinel and unix_socket exclude each other"}
+    );
+}
+
+BOOST_AUTO_TEST_CASE(a_group_is_listed_once_whatever_sentinels_are_named)
+{
+    const auto listed = [](const char* urls) {
+        return complaint([urls](auto& c) { c.nodes = parse_nodes(urls); });
+    };
+    const char* const twice = "is listed twice";
+    BOOST_TEST(
+        listed("redis+sentinel://a,b/m,redis+sentinel://b,c/m").find(twice) != std::string::npos
+    );
+    BOOST_TEST(listed("redis+sentinel://a,b/m,redis+sentinel://a,b/n") == "");
+    BOOST_TEST(listed("redis+sentinel://a/m,redis+sentinel://b/m,redis+sentinel://a:1/m") == "");
+}
+
+BOOST_AUTO_TEST_CASE(while_ttl_max_is_raised_there_is_another_one)
+{
+    const auto set = [](milliseconds other) {
+        return [other](client_config& c) { c.other_ttl_max = other; };
+    };
+    BOOST_TEST(complaint(set(0ms)) == "");
+    BOOST_TEST(complaint(set(60s)) == "");
+    BOOST_TEST(complaint(set(10ms)) == "");
+    check_rejected(set(30s), {"other_ttl_max is 30000 ms, as ttl_max"});
+    check_rejected(set(9ms), {"other_ttl_max is 9 ms, must be 10 to"});
+    check_rejected(set(-1ms), {"other_ttl_max is -1 ms"});
+    check_rejected(set(25h), {"other_ttl_max"});
+    check_rejected([&](auto& c) { set(1h)(c), c.fence_ttl = 1h; }, {"fence_ttl is 3600000 ms"});
+}
+
 BOOST_AUTO_TEST_SUITE_END()

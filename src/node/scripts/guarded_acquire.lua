@@ -2,13 +2,13 @@
 -- token new.
 --
 -- One question or several, as in release.lua. Constants of the client are in front, made by
--- src/node/guard.cpp: marker_key, quarantine_key, quarantine_length, fingerprint, window,
+-- src/node/guard.cpp: marker_key, quarantine_key, longest_quarantine, marker_begin, window,
 -- fence_prefix, fence_ttl, and those of queue.lua. Arguments cost time, constants do not.
 --
 -- KEYS     the lock keys; the other keys are made of them
--- ARGV     the run id, see guarded_head.lua; for each key: the attempt id, the token; shared: the
---          ttl in milliseconds, the place, the name of the client in queues or '-', the note. See
---          vote_each.lua and ours.lua
+-- ARGV     how the marker ends, see guarded_head.lua; for each key: the attempt id, the token;
+--          shared: the ttl in milliseconds, the place, the name of the client in queues or '-', the
+--          note. See vote_each.lua and ours.lua
 -- place    of the acquisition, see queue.lua; '' if it does not wait; without an arrival it has
 --          arrived just now, as the token says; '-' from clients that poll
 -- returns  for each key: the token, if the key is ours now, or was already, because a command

@@ -3,10 +3,10 @@
 -- One question or several, and constants of the client, as in guarded_acquire.lua.
 --
 -- KEYS     the lock keys; the fence keys are made of them
--- ARGV     the run id; for each key: the attempt id; the stamp, which is the time at which the
---          extension was asked for, in microseconds; the token of the acquisition; shared: the ttl
---          in milliseconds; the stamp of a note, 0 for none, and the note. See vote_each.lua and
---          ours.lua
+-- ARGV     how the marker ends; for each key: the attempt id; the stamp, which is the time at which
+--          the extension was asked for, in microseconds; the token of the acquisition; shared: the
+--          ttl in milliseconds; the stamp of a note, 0 for none, and the note. See vote_each.lua
+--          and ours.lua
 -- returns  for each key: the stamp, if the key is ours and lives at least the ttl. Otherwise
 --          {code, the stamp, a number, the node's time in microseconds}, or an error:
 --           0  gone          the key is not there or not ours

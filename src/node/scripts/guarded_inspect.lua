@@ -3,7 +3,7 @@
 -- One question or several, and constants of the client, as in guarded_acquire.lua.
 --
 -- KEYS     the lock keys; the queue keys are made of them
--- ARGV     the run id; for each key: a stamp, which only the answer repeats
+-- ARGV     how the marker ends; for each key: a stamp, which only the answer repeats
 -- returns  for each key, or an error:
 --          {1, the stamp, how long the key has left in milliseconds, -1 for ever, -2 if it is not
 --          there; the node's time in microseconds, how many clients wait, and the value of the key,

@@ -4,8 +4,8 @@
 -- One question or several, and constants of the client, as in guarded_acquire.lua.
 --
 -- KEYS     the lock keys; the fence keys are made of them
--- ARGV     the run id; for each key: the stamp, which is the time at which it was asked for, in
---          microseconds; the token of the hold
+-- ARGV     how the marker ends; for each key: the stamp, which is the time at which it was asked
+--          for, in microseconds; the token of the hold
 -- returns  for each key: {code, the stamp, a number, the node's time in microseconds}, or an error:
 --           1  marked    the hold is here and has the mark
 --           0  absent    the key is not there, or another hold's, or kept after its release; a
@@ -26,7 +26,7 @@ local common, own, more = 1, 2, 0
 -- A quarantine without an end is one that an operator has set.
 local function may_have_promised(left)
     local unknown = refusal == -3 or wait < 0
-    return math.max(left, unknown and quarantine_length or wait)
+    return math.max(left, unknown and longest_quarantine or wait)
 end
 
 -- Tells the holder, unless it has no channel or is not there.

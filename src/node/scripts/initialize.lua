@@ -3,7 +3,7 @@
 -- KEYS[1]  the marker
 -- KEYS[2]  the note of who looked last
 -- ARGV[1]  the fingerprint of the clients' settings
--- ARGV[2]  the server's run id
+-- ARGV[2]  the server's incarnation
 -- ARGV[3]  'look' to leave a note, 'mark' to mark a node that still has it
 -- ARGV[4]  the text of the note, which nobody else has
 -- ARGV[5]  how long the note lives, in milliseconds

@@ -262,7 +262,8 @@ BOOST_AUTO_TEST_CASE(a_call_that_is_wrong_is_told_by_name_value_and_limit)
          "ttl is 40 ms, must be longer than node_timeout of the client, which is 50 ms"},
         {"x",
          {.ttl = 60s},
-         "ttl is 60000 ms, must be 10 to 30000 ms, which is ttl_max of the client"},
+         "ttl is 60000 ms, must be 10 to 30000 ms, which is ttl_max of the client; auto_extend "
+         "keeps a lease for longer, and docs/operations.md says how to raise ttl_max"},
         {"x", {.wait = -1ms}, "wait is -1 ms, must be 0 ms or more"},
         {"x", {.hold_max = 0ms}, "hold_max is 0 ms, must be 1 ms or more"},
         {"x",

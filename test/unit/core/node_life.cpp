@@ -111,6 +111,15 @@ const std::vector<way> ways{
      vote::refused,
      {},
      log_level::error},
+    {"waiting for replicas",
+     [](node_life& of) { return of.reject({reason::too_few_replicas, "NOREPLICAS no"}, 0s); },
+     node_state::rejected,
+     reason::too_few_replicas,
+     false,
+     false,
+     vote::refused,
+     {},
+     log_level::warning},
 };
 
 /// Does `check` for each way from each state.

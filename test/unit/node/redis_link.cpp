@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_reply_to_a_probe_is_told_to_those_who_keep_track_of_serve
     send(a_master);
 
     // Another server, started before that.
-    const auto found = group.servers->meet(0, "b", 10s, time->now().steady);
+    const auto found = group.servers->meet(0, {"b", {}, 10s}, time->now().steady);
     BOOST_TEST((found == core::incarnations::finding::overlaps));
 }
 
@@ -505,9 +505,11 @@ BOOST_AUTO_TEST_CASE(votes_are_asked_of_the_server_that_was_admitted)
     link->ask(make_question(verb::release, "c", 1500ms, 9));
     settle();
 
-    // The run id follows the key of a question that needs a vote, then the ttl.
-    BOOST_TEST(contains(wire->written, blob("b") + blob("a") + blob("1500") + blob("0")));
-    BOOST_TEST(contains(wire->written, blob("a") + blob("a") + blob("1500") + blob("-")));
+    // The end of the marker follows the key of a question that needs a vote, then the ttl.
+    const detail::guard& by = *group.guarded;
+    const std::string end = blob(by.end_of(by.fingerprint + "a"));
+    BOOST_TEST(contains(wire->written, blob("b") + end + blob("1500") + blob("0")));
+    BOOST_TEST(contains(wire->written, blob("a") + end + blob("1500") + blob("-")));
     BOOST_TEST(contains(wire->written, blob("1") + blob("c") + blob("-") + blob(id_of('c'))));
 }
 

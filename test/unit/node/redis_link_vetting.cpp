@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(a_replica_is_refused)
 
 BOOST_AUTO_TEST_CASE(a_server_that_another_entry_leads_to_is_refused)
 {
-    (void)group.servers->meet(1, "a", 100s, time->now().steady);
+    (void)group.servers->meet(1, {"a", {}, 100s}, time->now().steady);
     open();
     send(introduction(healthy));
 
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_another_entry_leads_to_is_refused)
 
 BOOST_AUTO_TEST_CASE(servers_that_alternate_behind_one_entry_are_refused)
 {
-    (void)group.servers->meet(0, "b", 100s, time->now().steady);
+    (void)group.servers->meet(0, {"b", {}, 100s}, time->now().steady);
     group.servers->heard(0, time->now().steady);
     open();
     send(introduction(healthy));
@@ -194,8 +194,8 @@ BOOST_AUTO_TEST_CASE(servers_that_alternate_behind_one_entry_are_refused)
 
 BOOST_AUTO_TEST_CASE(a_server_that_was_there_before_the_last_one_is_refused_for_ever)
 {
-    (void)group.servers->meet(0, "a", 0s, time->now().steady);
-    (void)group.servers->meet(0, "b", 0s, time->now().steady);
+    (void)group.servers->meet(0, {"a", {}, 0s}, time->now().steady);
+    (void)group.servers->meet(0, {"b", {}, 0s}, time->now().steady);
     advance(1h);
     open();
     send(introduction(healthy));
@@ -449,7 +449,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_met_again_was_not_restarted)
 BOOST_AUTO_TEST_CASE(a_server_that_overlaps_is_in_quarantine_while_it_is_refused)
 {
     node().durable = node().trust_durable = true;
-    (void)group.servers->meet(0, "b", 100s, time->now().steady);
+    (void)group.servers->meet(0, {"b", {}, 100s}, time->now().steady);
     advance(1s);
     open();
     introduce();
@@ -464,7 +464,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_overlaps_is_in_quarantine_while_it_is_refused
 
 BOOST_AUTO_TEST_CASE(a_server_that_overlaps_is_admitted_when_the_last_one_was_away_for_a_quarantine)
 {
-    (void)group.servers->meet(0, "b", 100s, time->now().steady);
+    (void)group.servers->meet(0, {"b", {}, 100s}, time->now().steady);
     for (const bool too_early : {true, false})
     {
         advance(too_early ? group.guarded->quarantine - 1ms : 1ms);

@@ -2,6 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <optional>
 #include <string>
 
 #include "support/printing.hpp"
@@ -41,6 +42,59 @@ BOOST_AUTO_TEST_CASE(what_matters_is_read)
     BOOST_TEST(server.cluster_enabled == "0");
     BOOST_TEST(server.max_memory == "0");
     BOOST_TEST(server.eviction_policy == "allkeys-lru");
+    BOOST_TEST(server.version == "7.0.15");
+    BOOST_TEST(server.replicas == 0u);
+    BOOST_TEST(read("master_replid:ab\r\n").replication_id == "ab");
+}
+
+BOOST_AUTO_TEST_CASE(where_a_failover_may_happen_a_server_needs_a_replication_id)
+{
+    node_config accepts;
+    accepts.overlap = 1s;
+    BOOST_TEST(judged("", accepts) == reason::rejected);
+    BOOST_TEST(judged("master_replid:ab\r\n", accepts) == reason::rejected);
+    const std::string id(40, 'a');
+    BOOST_TEST(judged("master_replid:" + id + "\r\n", accepts) == reason::none);
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_has_become_a_master_anew_is_another_one)
+{
+    const server_info server = read(good + "master_replid:ab\r\n");
+    BOOST_TEST(judge_replication(server, "ab").why == reason::none);
+    BOOST_TEST(judge_replication(server, "cd").why == reason::unmarked);
+    BOOST_TEST(
+        judge_replication(read("role:slave\r\nmaster_replid:ab"), "ab").why == reason::replica
+    );
+}
+
+BOOST_AUTO_TEST_CASE(an_overlap_is_derived_only_where_the_master_waits_for_all_replicas)
+{
+    const auto text_of =
+        [](const std::string& more, replica_settings set, std::optional<unsigned> known) {
+            return judge_replicas(read(good + more), set, known).text;
+        };
+    const auto says = [](const std::string& text, const char* part) {
+        return text.find(part) != text.npos;
+    };
+    BOOST_TEST(text_of("connected_slaves:1\r\n", {1, 10s}, 1) == "");
+    BOOST_TEST(text_of("connected_slaves:2\r\n", {3, 60s}, 2) == "");
+    BOOST_TEST(says(text_of("", {1, 1s}, 2), "is 1, and the group has 2 replicas"));
+    BOOST_TEST(says(text_of("connected_slaves:3\r\n", {2, 1s}, 2), "the group has 3 replicas"));
+    BOOST_TEST(says(text_of("", {0, 1s}, 1), "min-replicas-to-write is 0"));
+    BOOST_TEST(says(text_of("", {1, 0s}, 1), "min-replicas-max-lag is 0, must be 1 to 60"));
+    BOOST_TEST(says(text_of("", {1, 61s}, 1), "min-replicas-max-lag is 61, must be 1 to 60"));
+    BOOST_TEST(says(text_of("redis_version:6.2.1\r\n", {1, 1s}, 1), "the server is version 6.2.1"));
+    BOOST_TEST(says(text_of("", {0, 0s, "NOPERM no"}, 1), "does not tell its settings: NOPERM no"));
+    BOOST_TEST(says(text_of("", {1, 1s}, std::nullopt), "do not tell num-slaves"));
+    BOOST_TEST(says(text_of("", {}, 1), "?overlap=15s"));
+}
+
+BOOST_AUTO_TEST_CASE(settings_are_read_by_their_names)
+{
+    replica_settings set;
+    read_settings(set, {"min-replicas-max-lag", "10", "other", "5", "min-replicas-to-write", "2"});
+    BOOST_TEST(set.to_write == 2u);
+    BOOST_TEST((set.max_lag == 10s));
 }
 
 BOOST_AUTO_TEST_CASE(lines_that_make_no_sense_are_ignored)
@@ -75,7 +129,9 @@ BOOST_AUTO_TEST_CASE(a_sentinel_is_refused_by_its_name)
     const refusal found = judge_mode(read(good + "redis_mode:sentinel\r\n"));
     BOOST_TEST(found.why == reason::rejected);
     BOOST_TEST(
-        found.text == "this is a Sentinel, which holds no data; name the masters that it watches"
+        found.text ==
+        "this is a Sentinel, which holds no data; write redis+sentinel:// and the name of the "
+        "master that it watches"
     );
     BOOST_TEST(judge_mode(read(good + "redis_mode:standalone\r\n")).why == reason::none);
     BOOST_TEST(judge_mode(read(good)).why == reason::none);

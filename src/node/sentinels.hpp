@@ -1,0 +1,63 @@
+#ifndef REDLOCK_SRC_NODE_SENTINELS_HPP
+#define REDLOCK_SRC_NODE_SENTINELS_HPP
+
+#include <redlock/config.hpp>
+
+#include "loop/ground.hpp"
+#include "wire/connection.hpp"
+#include "wire/name_lookup.hpp"
+#include "wire/tls_context.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::detail {
+
+/// A Sentinel, and how to reach it.
+struct sentinel
+{
+    node_config address;
+    std::shared_ptr<tls_source> tls;  ///< Null without TLS.
+    std::shared_ptr<name_lookup> names;
+};
+
+/// The Sentinels of an entry, and what they have told: the same for all its connections.
+struct sentinel_group
+{
+    std::string master;  ///< Its name.
+    std::vector<sentinel> all;
+    std::size_t first = 0;               ///< To be asked first.
+    std::size_t told_by = 0;             ///< The one that answered last.
+    std::optional<unsigned> replicas{};  ///< Of the master, as was told last.
+
+    /// Of the master at the address that was told last. Null: none was.
+    std::shared_ptr<name_lookup> names{};
+    std::string address{};
+
+    /// What it told last is a master that votes. Otherwise the next one is asked first.
+    void believe() noexcept { first = told_by; }
+};
+
+/// @return Null for an entry without Sentinels.
+[[nodiscard]] std::shared_ptr<sentinel_group> make_sentinel_group(const node_config& entry);
+
+/** A connection to the master of a group, wherever it is.
+
+    Opening it asks the Sentinels in turn, and connects to where the first one that answers says.
+    That one is listened to, and every ten seconds they are asked again: if one says that the master
+    has moved, or that the group has a replica more, the connection ends.
+    @param tls Of the master. Null without TLS.
+*/
+[[nodiscard]] std::unique_ptr<connection> make_master_connection(
+    const ground& on,
+    std::shared_ptr<tls_context> tls,
+    const node_config& entry,
+    std::shared_ptr<sentinel_group> by
+);
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,275 @@
+// A group of a master and replicas behind Sentinels, as one node.
+
+#include <redlock/client.hpp>
+#include <redlock/initialize.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "support/client_runner.hpp"
+#include "support/contains.hpp"
+#include "support/eventually.hpp"
+#include "support/guarded_nodes.hpp"
+#include "support/needs.hpp"
+#include "support/printing.hpp"
+#include "support/redis_group.hpp"
+#include "support/redis_server.hpp"
+#include "support/tcp_proxy.hpp"
+
+using namespace redlock;
+using namespace redlock::test;
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+namespace {
+
+using std::chrono::steady_clock;
+
+/// The quarantine of `guarded_config` with the overlap that follows from a lag of a second.
+constexpr milliseconds quarantine = 2s + 100ms + 3s;
+
+acquire_options for_long()
+{
+    return {.ttl = 1s, .wait = 60s};
+}
+
+struct group_fixture
+{
+    explicit group_fixture(redis_group_options options = {}) : group(options) {}
+
+    [[nodiscard]] client_config config(const std::string& query = "") const
+    {
+        return guarded_config(std::vector{group.url() + query});
+    }
+
+    /// Why the only node does not vote, once that is one of the texts that are waited for.
+    [[nodiscard]] std::string refusal_of(client_config of, const char* expected)
+    {
+        client_runner client(context, std::move(of));
+        std::string because;
+        static_cast<void>(run_until(context, [&] {
+            because = client.status(0).because;
+            return contains(because, expected);
+        }));
+        return because;
+    }
+
+    void tell_all(const std::vector<std::string>& words)
+    {
+        for (std::size_t index = 0; index < group.size(); ++index)
+            BOOST_TEST_REQUIRE(group.member(index).command(words) == "OK");
+    }
+
+    asio::io_context context{1};
+    redis_group group;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_sentinel, *boost::unit_test::precondition(needs("redis-server")))
+
+BOOST_AUTO_TEST_CASE(a_failover_keeps_the_resource_from_all_until_the_old_master_has_ended)
+{
+    group_fixture f;
+    client_runner holder(f.context, f.config());
+    lease held = run(f.context, holder->async_acquire("a", for_long()));
+
+    const std::size_t old = f.group.master();
+    const auto begin = steady_clock::now();
+    BOOST_TEST_REQUIRE(
+        f.group.ask_sentinel(0, {"SENTINEL", "FAILOVER", redis_group::name}) == "OK"
+    );
+    client_runner other(f.context, f.config());
+    lease next = run(f.context, other->async_acquire("a", for_long()), 60s);
+    const auto pause = steady_clock::now() - begin;
+
+    BOOST_TEST(f.group.master() != old);
+    BOOST_TEST((pause > quarantine));
+    BOOST_TEST(held.expired());
+    BOOST_TEST(next.fence().value() > held.fence().value());
+    run(f.context, next.async_release());
+}
+
+BOOST_AUTO_TEST_CASE(a_master_that_is_killed_is_replaced_by_its_replica)
+{
+    group_fixture f({.replicas = 2, .min_replicas = 2});
+    client_runner client(f.context, f.config());
+    run(f.context, run(f.context, client->async_acquire("a", for_long())).async_release());
+
+    const std::size_t old = f.group.master();
+    f.group.member(old).kill();
+    BOOST_TEST_REQUIRE(f.group.moves_from(old, 20s));
+    // One replica is not all of them, until the other one is back.
+    BOOST_TEST(run_until(f.context, [&] {
+        return client.status(0).reason == reason::too_few_replicas;
+    }));
+    f.group.member(old).start();
+    lease next = run(f.context, client->async_acquire("a", for_long()), 60s);
+    run(f.context, next.async_release());
+}
+
+BOOST_AUTO_TEST_CASE(the_first_sentinel_need_not_answer)
+{
+    group_fixture f;
+    f.group.kill_sentinel(0);
+    client_runner client(f.context, f.config());
+    run(f.context, run(f.context, client->async_acquire("a", for_long())).async_release());
+}
+
+BOOST_AUTO_TEST_CASE(a_silent_sentinel_costs_a_part_of_the_time_to_connect)
+{
+    group_fixture f;
+    f.group.pause_sentinel(0);
+    f.group.pause_sentinel(1);
+    client_runner client(f.context, f.config());
+    run(f.context, run(f.context, client->async_acquire("a", for_long())).async_release());
+}
+
+BOOST_AUTO_TEST_CASE(sentinels_may_want_a_password_of_their_own)
+{
+    group_fixture f({.sentinel_password = "s3cret"});
+    const std::string refused = f.refusal_of(f.config(), "NOAUTH");
+    BOOST_TEST(contains(refused, "NOAUTH"), refused);
+    client_runner client(f.context, f.config("?sentinel_password=s3cret"));
+    run(f.context, run(f.context, client->async_acquire("a", for_long())).async_release());
+}
+
+BOOST_AUTO_TEST_CASE(a_group_that_can_have_two_masters_is_refused_with_what_to_set)
+{
+    group_fixture f;
+    f.tell_all({"CONFIG", "SET", "min-replicas-to-write", "0"});
+    const std::string few = f.refusal_of(f.config(), "min-replicas-to-write");
+    BOOST_TEST(contains(few, "min-replicas-to-write is 0, and the group has 1 replicas"), few);
+    BOOST_TEST(contains(few, "set min-replicas-to-write 1 on every server"), few);
+    BOOST_TEST(contains(few, "?overlap=15s"), few);
+
+    f.tell_all({"CONFIG", "SET", "min-replicas-to-write", "1"});
+    f.tell_all({"CONFIG", "SET", "min-replicas-max-lag", "0"});
+    const std::string lag = f.refusal_of(f.config(), "max-lag");
+    BOOST_TEST(contains(lag, "min-replicas-max-lag is 0, must be 1 to 60"), lag);
+
+    f.tell_all({"ACL", "SETUSER", "locks", "-config"});
+    const std::string forbidden = f.refusal_of(f.config(), "settings");
+    BOOST_TEST(contains(forbidden, "the server does not tell its settings: NOPERM"), forbidden);
+
+    client_runner promised(f.context, f.config("?overlap=100ms"));
+    run(f.context, run(f.context, promised->async_acquire("a", for_long())).async_release());
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_master_is_told_apart_from_sentinels_that_are_away)
+{
+    group_fixture f;
+    client_config config = f.config();
+    config.nodes[0].sentinel->master = "another";
+    const std::string unknown = f.refusal_of(config, "another");
+    BOOST_TEST(contains(unknown, "no Sentinel knows a master named 'another'"), unknown);
+
+    for (std::size_t index = 0; index < 3; ++index)
+        f.group.kill_sentinel(index);
+    const std::string away = f.refusal_of(f.config(), "reachable");
+    BOOST_TEST(contains(away, "no Sentinel of 'mymaster' is reachable"), away);
+}
+
+BOOST_AUTO_TEST_CASE(a_master_that_was_a_replica_in_between_votes_only_after_a_quarantine)
+{
+    group_fixture f;
+    const std::size_t master = f.group.master();
+    // Not by the Sentinels, which would end its connection at once.
+    const client_config direct = guarded_config(std::vector{
+        "redis://locks:secret@127.0.0.1:" + std::to_string(f.group.member(master).port()) +
+        "?overlap=100ms"
+    });
+    client_runner client(f.context, direct);
+    lease held = run(f.context, client->async_acquire("a", for_long()));
+
+    f.group.hand_over(master, 1 - master);
+    f.group.hand_over(1 - master, master);
+    const auto begin = steady_clock::now();
+    run(f.context, run(f.context, client->async_acquire("b", for_long()), 60s).async_release());
+    BOOST_TEST((steady_clock::now() - begin > 2s + 200ms));
+}
+
+// The control: nothing else keeps the two apart.
+BOOST_AUTO_TEST_CASE(a_promise_that_is_too_short_lets_two_hold)
+{
+    group_fixture f({.min_replicas = 0});
+    const std::string promise = "?overlap=1ms";
+    const std::size_t old = f.group.master();
+    client_config stale = guarded_config(std::vector{
+        "redis://locks:secret@127.0.0.1:" + std::to_string(f.group.member(old).port()) + promise
+    });
+    client_runner first(f.context, stale);
+    run(f.context, run(f.context, first->async_acquire("a", for_long())).async_release());
+
+    f.group.cut_off(old);
+    BOOST_TEST_REQUIRE(f.group.moves_from(old, 20s));
+    client_runner second(f.context, f.config(promise));
+    lease one = run(f.context, second->async_acquire("a", for_long()), 60s);
+    lease another = run(f.context, first->async_acquire("a", for_long()), 60s);
+    BOOST_TEST(!one.expired());
+    BOOST_TEST(!another.expired());
+}
+
+BOOST_AUTO_TEST_CASE(initialization_is_refused)
+{
+    group_fixture f;
+    BOOST_CHECK_EXCEPTION(
+        run(f.context, async_initialize_nodes(f.context, f.config())),
+        std::invalid_argument,
+        [](const std::invalid_argument& failure) {
+            return contains(failure.what(), "cannot be initialized: a failover may happen");
+        }
+    );
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(test_failover_address, *boost::unit_test::precondition(needs("redis-server")))
+
+BOOST_AUTO_TEST_CASE(a_failover_behind_one_address_begins_a_quarantine_at_once)
+{
+    asio::io_context context{1};
+    group_fixture f;
+    const std::size_t old = f.group.master();
+    tcp_proxy address(f.group.member(old).port());
+    client_config config = guarded_config(std::vector{address.url() + "?overlap=500ms"});
+    config.nodes[0].username = "locks";
+    config.nodes[0].password = "secret";
+    client_runner client(f.context, config);
+    run(f.context, run(f.context, client->async_acquire("a", for_long())).async_release());
+
+    f.group.hand_over(old, 1 - old);
+    const auto begin = steady_clock::now();
+    address.connect_to(f.group.member(1 - old).port());
+    address.reset_all();
+    BOOST_TEST(client.reaches(0, node_state::quarantined));
+    BOOST_TEST(contains(client.status(0).because, "as after every failover"));
+    run(f.context, run(f.context, client->async_acquire("a", for_long()), 60s).async_release());
+    const std::chrono::duration<double> pause = steady_clock::now() - begin;
+    BOOST_TEST_MESSAGE("without locks for " << pause.count() << " s");
+    BOOST_TEST((pause < 10s));
+}
+
+BOOST_AUTO_TEST_CASE(a_master_that_never_ended_is_refused_when_it_is_met_again)
+{
+    redis_servers masters(2);
+    tcp_proxy address(masters[0].port());
+    asio::io_context context{1};
+    client_runner client(context, guarded_config(std::vector{address.url() + "?overlap=100ms"}));
+    run(context, run(context, client->async_acquire("a", for_long())).async_release());
+    address.connect_to(masters[1].port());
+    address.reset_all();
+    BOOST_TEST(client.reaches(0, node_state::quarantined));
+    address.connect_to(masters[0].port());
+    address.reset_all();
+    BOOST_TEST(client.reaches(0, node_state::rejected));
+    BOOST_TEST(client.status(0).reason == reason::other_server);
+    BOOST_TEST(contains(client.status(0).because, "two masters answer behind this address"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,50 @@
+// Workers compete while groups fail over, once for each kind; redlock_failovers does it as often as
+// one likes. And the control: a promise that does not hold.
+
+#include <boost/test/unit_test.hpp>
+
+#include <iostream>
+#include <string>
+
+#include "chaos/failover_run.hpp"
+#include "support/needs.hpp"
+
+using namespace redlock::test;
+
+namespace {
+
+void expect_clean(const failover_settings& settings)
+{
+    const failover_report report = run_failovers(settings);
+    std::cout << describe(report);
+    BOOST_TEST(report.violations.empty());
+    BOOST_TEST(report.live);
+    for (const auto pause : report.pauses)
+        BOOST_TEST(pause.count() <= bound_of(settings).count());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_failovers, *boost::unit_test::precondition(needs("redis-server")))
+
+BOOST_AUTO_TEST_CASE(a_group_that_is_told_to_fail_over_has_one_holder_at_a_time)
+{
+    expect_clean({.kind = "command", .failovers = 1});
+}
+
+BOOST_AUTO_TEST_CASE(a_group_whose_master_is_frozen_has_one_holder_at_a_time)
+{
+    expect_clean({.kind = "freeze", .failovers = 1});
+}
+
+BOOST_AUTO_TEST_CASE(a_master_that_hands_over_and_back_begins_anew)
+{
+    expect_clean({.kind = "there and back", .failovers = 2});
+}
+
+BOOST_AUTO_TEST_CASE(three_groups_of_which_one_fails_over_go_on)
+{
+    expect_clean({.kind = "kill", .failovers = 1, .groups = 3});
+}
+
+BOOST_AUTO_TEST_SUITE_END()

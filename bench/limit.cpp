@@ -185,7 +185,7 @@ struct limit_node : connection
     std::vector<ticket> releases;      // The same.
     std::size_t list_left{0};          // Answers to come.
     std::size_t refusal_left{0};       // Numbers to come of one of them.
-    std::string run_id;                // In guarded mode.
+    std::string marker_end;            // In guarded mode.
     bool awaits_room{false};           // The socket was full, and epoll tells when it is not.
 };
 
@@ -218,7 +218,8 @@ public:
             node.call(make_command({"SCRIPT", "LOAD", script_of(scripts_, verb::acquire).text}));
             node.call(make_command({"SCRIPT", "LOAD", script_of(scripts_, verb::release).text}));
             const std::string info = node.call(make_command({"INFO", "server"}));
-            node.run_id = info.substr(info.find("run_id:") + 7, 40);
+            const std::string run_id = info.substr(info.find("run_id:") + 7, 40);
+            node.marker_end = guarded_->end_of(guarded_->fingerprint + run_id);
         }
 
         tasks_.reserve(concurrency);
@@ -461,7 +462,7 @@ private:
         for (const ticket& each : asked)
             append_argument(command_, tasks_[each.task].key);
         if (acquires)
-            append_argument(command_, to.run_id);
+            append_argument(command_, to.marker_end);
         append_shared(acquires);
         for (ticket& each : asked)
         {

@@ -16,7 +16,7 @@ namespace {
 // snippet: blocking
 void ship_orders(redlock::blocking::client& locks)
 {
-    // Waits while somebody else ships, up to 10 s. The lease is extended until the body has ended.
+    // Waits up to 10 s for the lock. The lease is extended until the body returns.
     const int boxes = locks.with_lock("orders:42", 2s, [](redlock::blocking::lease& held) {
         int packed = 0;
         while (packed < 3 && !held.expired())

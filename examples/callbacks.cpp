@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// One shipment. Lives for as long as one of its operations is under way.
+/// One shipment. Lives as long as one of its operations is running.
 class shipment : public std::enable_shared_from_this<shipment>
 {
 public:

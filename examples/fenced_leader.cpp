@@ -1,8 +1,8 @@
 // usage: fenced_leader URL,URL,... FILE
 //
-// Start several. One of them leads: it does the jobs, one after the other, and writes in FILE how
-// many are done. All share that file, and it refuses a leader that is late. Kill the leader, freeze
-// it with SIGSTOP, or end it in good order with Ctrl-C or SIGTERM: another one goes on.
+// Start several. One of them leads: it does jobs, one after the other, and writes to FILE how many
+// are done. All share that file, and it refuses a leader that acts late. Kill the leader, freeze it
+// with SIGSTOP, or stop it cleanly with Ctrl-C or SIGTERM: another one takes over.
 
 #include <redlock.hpp>
 
@@ -19,7 +19,6 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-// snippet: store
 /// The store has seen a higher token: another process leads.
 class late_leader : public std::runtime_error
 {
@@ -27,8 +26,8 @@ public:
     late_leader() : std::runtime_error("refused, the store has seen a higher term") {}
 };
 
-/// What the leader changes: how many jobs are done. It keeps the highest token that it has seen and
-/// refuses lower ones. A database does that in a transaction, see docs/fencing.md.
+/// What the leader changes: the number of jobs done. It keeps the highest token that it has seen
+/// and refuses lower ones. A database does that in a transaction, see docs/fencing.md.
 class job_store
 {
 public:
@@ -54,7 +53,7 @@ private:
         std::uint64_t done;
     };
 
-    /// The lock of the file keeps other processes out between the check and the change.
+    /// The file lock keeps other processes out between the check and the change.
     std::uint64_t add(redlock::fencing_token by, std::uint64_t jobs)
     {
         content now{0, 0};
@@ -78,10 +77,8 @@ private:
 
     int file_;
 };
-// end snippet
 
-// snippet: work
-/// Runs in each term. The end of the term cancels it: `co_await` throws then.
+/// Runs once in each term. When the term ends, it is cancelled: `co_await` throws.
 asio::awaitable<void> work(job_store& store, redlock::term& now)
 {
     try
@@ -96,12 +93,11 @@ asio::awaitable<void> work(job_store& store, redlock::term& now)
             std::cout << "job " << store.add_job(now.number()) << std::endl;
         }
     }
-    catch (const late_leader& refusal)  // Resigns, and stands again after a pause.
+    catch (const late_leader& refusal)  // Resigns, and competes again after a pause.
     {
         std::cout << refusal.what() << std::endl;
     }
 }
-// end snippet
 
 void run(const char* nodes, const char* file)
 {

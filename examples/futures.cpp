@@ -1,6 +1,6 @@
 // usage: redlock_futures URL,URL,...
 //
-// Uses locks from a program that blocks. Another thread runs the client meanwhile.
+// Uses locks from code that blocks, while another thread runs the client.
 
 #include <redlock.hpp>
 
@@ -20,7 +20,7 @@ void ship_order(redlock::client& locks)
     const redlock::acquire_options options{.ttl = 2s, .auto_extend = true};
     std::future<redlock::lease> acquired =
         locks.async_acquire("orders:42", options, asio::use_future);
-    std::cout << "meanwhile we print the label\n";
+    std::cout << "printing the label while we wait\n";
     redlock::lease held = acquired.get();  // Throws what co_await would throw.
 
     std::future<void> lost = held.async_wait_lost(asio::use_future);
@@ -53,7 +53,7 @@ int run(const char* nodes)
         std::cerr << "not shipped: " << error.what() << '\n';
         status = 1;
     }
-    locks.cancel();  // Lets the context run out of work, and the thread end.
+    locks.cancel();  // Lets the context run out of work, so the thread ends.
     network.join();
     return status;
 }
@@ -66,7 +66,7 @@ int main(int argc, char** argv)
     {
         return run(argc > 1 ? argv[1] : "redis://127.0.0.1:6379");
     }
-    catch (const std::exception& error)  // A URL that cannot be read.
+    catch (const std::exception& error)  // An invalid URL.
     {
         std::cerr << argv[0] << ": " << error.what() << '\n';
         return 1;

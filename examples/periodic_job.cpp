@@ -1,7 +1,7 @@
 // usage: redlock_periodic_job URL,URL,... [SECONDS]
 //
-// Runs a job once a minute, or once in so many seconds, on however many machines you start it. It
-// does what you would want from cron if several machines had the same line. Ctrl-C ends it.
+// Runs a job once a minute, or every SECONDS, no matter how many machines you start it on: what you
+// would want from cron if several machines had the same line. Ctrl-C ends it.
 
 #include "program.hpp"
 
@@ -23,9 +23,8 @@ asio::awaitable<void> write_report(redlock::lease& held)
     co_await work.async_wait(asio::deferred);
 }
 
-// snippet: run_once
-/// Runs the job, unless another machine has begun it less than nine tenths of a period ago. So the
-/// clocks of the machines may differ by nearly a tenth of a period.
+/// Runs the job, unless another machine began it less than nine tenths of a period ago. So the
+/// machines' clocks may differ by nearly a tenth of a period.
 asio::awaitable<void> run_once(redlock::client& locks, redlock::milliseconds period)
 {
     const redlock::acquire_options once{
@@ -40,10 +39,9 @@ asio::awaitable<void> run_once(redlock::client& locks, redlock::milliseconds per
     catch (const boost::system::system_error& failure)
     {
         if (failure.code() != redlock::error::contended)
-            std::cerr << failure.what() << '\n';  // The next period is another chance.
+            std::cerr << failure.what() << '\n';  // Tries again in the next period.
     }
 }
-// end snippet
 
 asio::awaitable<void> run_periodically(redlock::client& locks, seconds period)
 {

@@ -9,10 +9,10 @@
 #include <iostream>
 #include <stdexcept>
 
-/** What most examples begin and end with: a client of the nodes that the command line names, in a
-    context that one thread runs.
+/** What most examples share: a client for the nodes that the command line names, on a context that
+    one thread runs.
 
-    @param program A coroutine that is given the client. The client ends with it.
+    @param program A coroutine that uses the client. The client stops when it ends.
     @return The exit status.
 */
 template <class Program>
@@ -24,7 +24,7 @@ int run_program(int argc, char** argv, Program program)
             throw std::invalid_argument("give the nodes: redis://HOST:PORT,redis://HOST:PORT,...");
         boost::asio::io_context context{1};
         redlock::client_config config{.nodes = redlock::parse_nodes(argv[1])};
-        config.node_timeout = redlock::milliseconds(200);  // For machines that are busy, too.
+        config.node_timeout = redlock::milliseconds(200);  // Enough for a busy machine.
         redlock::client locks(context, config);
         locks.async_run(boost::asio::detached);
         boost::asio::co_spawn(context, program(locks), [&locks](std::exception_ptr failure) {

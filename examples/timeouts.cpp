@@ -14,7 +14,7 @@ constexpr const char* order = "orders:42";
 /// Two ways to stop trying.
 asio::awaitable<void> give_up(redlock::client& locks)
 {
-    // `wait` limits the trying. The error says why it was in vain, so it is the better way.
+    // `wait` limits how long to try. Prefer it, because the error says why the attempt failed.
     auto limited = co_await locks.async_acquire(order, {.ttl = 10s, .wait = 300ms}, asio::as_tuple);
     std::cout << "within 300 ms: " << std::get<0>(limited).message() << '\n';
 
@@ -27,11 +27,11 @@ asio::awaitable<void> give_up(redlock::client& locks)
 
 asio::awaitable<void> limit_everything(redlock::client& locks)
 {
-    // Until a quorum of the nodes is connected. This has no limit of its own.
+    // Waits until a quorum of the nodes is connected. Without `cancel_after` it has no limit.
     co_await locks.async_wait_ready(asio::cancel_after(5s));
     co_await give_up(locks);
 
-    // `forever` has to be written out. `ttl` limits what you get, `hold_max` all extensions of it.
+    // No wait is endless unless you say so. `ttl` limits the lease, `hold_max` all its extensions.
     const redlock::acquire_options patient{.ttl = 2s, .wait = redlock::forever, .hold_max = 5s};
     auto held = co_await locks.async_acquire(order, patient);
     std::cout << "ours, for up to " << held.remaining().count() << " ms\n";
@@ -41,7 +41,7 @@ asio::awaitable<void> limit_everything(redlock::client& locks)
     if (std::get<0>(extended) == redlock::error::hold_limit_reached)
         std::cout << "not for 10 s more: " << std::get<0>(extended).message() << '\n';
 
-    // A release ends after one `node_timeout`, whatever the nodes do.
+    // A release ends within one `node_timeout`, whatever the nodes do.
     std::cout << to_string(co_await held.async_release()) << '\n';
 }
 

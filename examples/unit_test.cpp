@@ -35,7 +35,7 @@ public:
         auto held = co_await locks_.async_acquire("stock", {.ttl = 3s, .wait = 5s}, token);
         if (ec)
         {
-            state = "somebody else counts";
+            state = "someone else counts";
             co_return;
         }
         state = "counting";
@@ -84,9 +84,9 @@ void gives_up_when_another_holds_the_stock()
     stocktaking stock(locks);
     asio::co_spawn(context, stock.run(), asio::detached);
     nodes.advance(4s);
-    check("it waits for somebody who holds the stock", stock.state == "waiting");
+    check("it waits while someone else holds the stock", stock.state == "waiting");
     nodes.advance(2s);
-    check("it gives up after five seconds", stock.state == "somebody else counts");
+    check("it gives up after five seconds", stock.state == "someone else counts");
 }
 // end snippet
 

@@ -11,7 +11,7 @@ usage: scripts/chaos.sh [--seconds N] [--seed N] [--mode NAME] [--without RULE |
 
 Builds the worker processes and the nemesis, starts five nodes and a fenced store, and does harm to
 them until the time is over. Then a checker goes through all that the workers noted. Exits with 0
-if it found nothing and if the workers went on each time when all was healed. docs/testing.md says
+if it found nothing and if the workers went on each time when all was healed. test/README.md says
 what that proves.
 
   --seconds N      how long, 60 by default

@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
-# Makes the pictures of docs/chat-room.md. See --help.
+# Makes the pictures of examples/chat_room/README.md. See --help.
 set -euo pipefail
 export REDLOCK_BOOST=newest  # Boost.Redis and Boost.MySQL of the examples need it.
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
 build=$root/build/release
-pictures=${1:-$root/docs/images}
+pictures=${1:-$root/examples/chat_room/images}
 
 if [[ ${1:-} == --help ]]; then
     cat <<'EOT'
 usage: scripts/chat_screenshots.sh [FOLDER] [--show]
 
 Installs what is missing (Debian), builds the chat server, lets three members talk while
-coordinators are killed, and writes pictures of their browsers into the folder, docs/images by
-default. With --show, it breaks things in `chat_demo --serve` instead, and writes pictures of what
-people see then, at 1280 and 390 pixels. Everything that it starts it also ends.
+coordinators are killed, and writes pictures of their browsers into the folder,
+examples/chat_room/images by default. With --show, it breaks things in `chat_demo --serve` instead,
+and writes pictures of what people see then, at 1280 and 390 pixels. Everything that it starts it
+also ends.
 EOT
     exit 0
 fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Copies code from compiled files into README.md and docs/*.md, so that it cannot rot there.
+"""Copies code from compiled files into the pages in Markdown, so that it cannot rot there.
 
 A line `<!-- snippet: path#name -->` asks for the lines between `// snippet: name` and
 `// end snippet` of the file `path`, or what is a comment there. `<!-- snippet: path -->` asks for
@@ -67,12 +67,21 @@ def refill(page, findings):
     return text, MARKER.sub(replace, text)
 
 
+def pages():
+    return [
+        ROOT / "README.md",
+        ROOT / "test/README.md",
+        *sorted(ROOT.glob("docs/**/*.md")),
+        *sorted(ROOT.glob("examples/*/README.md")),
+    ]
+
+
 def main(arguments):
     if arguments not in ([], ["--check"]):
         sys.exit(__doc__)
     check = bool(arguments)
     failed = False
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+    for page in pages():
         if not page.is_file():
             continue
         findings = []

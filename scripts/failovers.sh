@@ -11,7 +11,7 @@ usage: scripts/failovers.sh [--failovers N] [--kind KIND,...] [--groups N] [--re
 Builds the worker processes, starts groups with three Sentinels each and a fenced store, and makes
 one group after the other fail over. Then a checker goes through all that the workers noted. Prints
 how long there was no lock, and exits with 0 if the checker found nothing. The kinds run side by
-side. docs/testing.md says what that proves.
+side. test/README.md says what that proves.
 
   --failovers N      of each kind, 10 by default
   --kind KIND,...    command (SENTINEL FAILOVER), kill, freeze, cut (from all but its clients), or

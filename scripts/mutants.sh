@@ -16,7 +16,7 @@ does not compile. The tree itself is not touched.
 
   --mutant NAME    only this one
   --list           only tell which ones there are
-  --table          run all and print the table of docs/testing.md
+  --table          run all and print the table of test/README.md
   --jobs N         compilations at a time, as many as there are processors by default
   --schedules N    of the simulator for each mutant that needs them, 20000 by default
   --copy DIR       the copy of the tree, build/mutants/tree by default; it is kept, with its build

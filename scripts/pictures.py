@@ -164,9 +164,7 @@ def lease():
     ttl, third, drift = 9, 3, 0.5
     picture = Picture(
         "A lease: ttl, drift, extensions and loss",
-        "A lease with a ttl is extended each time a third of the ttl has passed. Each extension "
-        "moves the deadline to a ttl after it was sent, less the drift. When extensions fail, they "
-        "are repeated, sooner and sooner, and the lease is lost at the last deadline.",
+        "Extensions move the deadline. When they fail, the lease is lost at its deadline.",
         ["acquire", "extend", "extend again", "extensions", "lease"],
         end=16.6,
     )
@@ -196,9 +194,9 @@ def vote_round():
     deadline = read + ttl - drift
     picture = Picture(
         "A round: a quorum of five nodes, with a slow one and a dead one",
-        "The client reads its clock and asks five nodes at once. Nodes 1, 2 and 5 grant, and with "
-        "the third grant the client has its lease. Node 3 grants later, node 4 is dead. The lease "
-        "counts from the look at the clock, so it ends before the first key does.",
+        "The client asks five nodes at once. Nodes 1, 2 and 5 grant, and the third grant "
+        "completes the lease. Node 3 grants later, node 4 is dead. The lease counts from before "
+        "the first request, so it ends before the first key.",
         ["client", "node 1", "node 2", "node 3", "node 4", "node 5"],
         end=121,
     )
@@ -229,10 +227,8 @@ def quarantine():
     ttl, asks, asks_again = 100, 68, 122
     picture = Picture(
         "A quarantine after a restart that forgot",
-        "Client A has a lease from nodes 2 and 3. Node 3 restarts, forgets the key of A and sits "
-        "out a quarantine. Client B asks meanwhile: only node 1 grants, which is no quorum. When "
-        "the lease of A is over, B asks again and gets its lease from nodes 1 and 2. The "
-        "quarantine ends after every lease that node 3 may have forgotten.",
+        "Client A holds nodes 2 and 3. Node 3 restarts without the key and enters quarantine, so "
+        "client B gets only node 1. Once A's lease is over, B gets nodes 1 and 2.",
         ["client A", "node 1", "node 2", "node 3", "client B"],
         end=180,
     )
@@ -258,9 +254,7 @@ def quarantine():
 def fence():
     picture = Picture(
         "A fence that refuses a late write",
-        "Client A has token 6, reads from the store and is stopped. Its lease ends. Client B gets "
-        "a lease with token 7, and with its read the store has seen 7. When A goes on and writes "
-        "with token 6, the store refuses. B writes with token 7, and the store accepts.",
+        "After B has read with token 7, the store rejects A's late write with token 6.",
         ["A: token 6", "store", "B: token 7"],
         end=100,
         pitch=92,
@@ -282,11 +276,11 @@ def fence():
 def waiting():
     picture = Picture(
         "Waiting in turn: a line inside a client, a queue on each node",
-        "Client 1 holds the resource. In client 2 the tasks a, b and c want it and stand in line: "
-        "only a asks the nodes, and client 2 enters the queue of each node. Client 3 asks later "
-        "and enters behind it. When client 1 releases, the node takes client 2 from the queue, "
-        "keeps the resource reserved for it and wakes it. Client 2 asks again and has its lease. "
-        "Client 3 is now first in the queue.",
+        "Client 1 holds the resource. In client 2 the tasks a, b and c line up for it: only a "
+        "asks the nodes, and client 2 enters the queue of each node. Client 3 asks later and "
+        "enters behind it. When client 1 releases, the node takes client 2 from the queue, keeps "
+        "the resource reserved for it and wakes it. Client 2 asks again and has its lease. Client "
+        "3 is now first in the queue.",
         ["client 1", "key", "queue", "client 2", "client 3"],
         end=100,
         pitch=76,
@@ -361,7 +355,8 @@ PICTURES = {
 
 def check_pages(pictures):
     """Whether each picture is shown, and by words that say the same."""
-    pages = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
+    patterns = ["README.md", "test/README.md", "docs/**/*.md", "examples/*/README.md"]
+    pages = [page for pattern in patterns for page in sorted(ROOT.glob(pattern))]
     shown = set()
     for page in pages:
         text = page.read_text("utf-8")

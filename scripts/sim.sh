@@ -13,7 +13,7 @@ schedules. Ends with an error if one of them broke a rule, and tells its seed.
 
   --schedules N     how many, 100000 by default; 1 with --trace
   --seed S          the first seed, 1 by default; the others follow
-  --profile NAME    what may go wrong, `respecting` by default; docs/testing.md has the list
+  --profile NAME    what may go wrong, `respecting` by default; test/README.md has the list
   --mutant NAME     of the library with this bug of test/mutants.toml: a copy of the tree in
                     build/mutant is changed and built. Ends with an error if no rule was broken
   --trace           tells what happens

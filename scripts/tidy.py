@@ -306,7 +306,7 @@ def check_public_headers(files):
 
 
 def check_errors(files):
-    header, page = pathlib.Path("include/redlock/error.hpp"), pathlib.Path("docs/errors.md")
+    header, page = pathlib.Path("include/redlock/error.hpp"), pathlib.Path("docs/trouble.md")
     code = bare(files.get(header, ""))
     body = re.search(r"enum class error\b[^{]*{(.*?)}", code, re.S)
     if not body:

@@ -21,13 +21,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The lease is looked at this often, to tell the room when it has been extended.
+/// How often to check whether the lease was extended, to report it to the room.
 constexpr auto notice_interval = 100ms;
 
-/// A coordinator that has nothing to do says so this often, so that its silence means something.
+/// An idle coordinator gives a sign of life this often, so that silence means something.
 constexpr auto pulse = 400ms;
 
-/// A term ends early because something went wrong: others may try first.
+/// After a term that ended early because something went wrong, others may try first.
 constexpr auto pause_between_terms = 200ms;
 
 }  // namespace
@@ -47,7 +47,7 @@ asio::awaitable<void> coordinator::run()
     if (stopped_)
         co_return;
     const auto executor = co_await asio::this_coro::executor;
-    // The room refuses a coordinator that is late. So no server has to end for that.
+    // The room refuses a coordinator that is late, so no server has to exit for that.
     const redlock::lead_options how{
         .ttl = with_.how.ttl, .pause = pause_between_terms, .watchdog = false
     };
@@ -74,7 +74,7 @@ void coordinator::stop()
 
 asio::awaitable<void> coordinator::be_in_charge(const redlock::lease& held)
 {
-    // A server that cannot reach the store would be a coordinator that does nothing.
+    // A server that can't reach the store would be a coordinator that does nothing.
     if (!with_.data.is_up())
         co_return;
     try
@@ -116,17 +116,16 @@ asio::awaitable<void> coordinator::work(const redlock::lease& held)
     }
 }
 
-// snippet: empty_inbox
 asio::awaitable<void> coordinator::empty_inbox(const redlock::lease& held)
 {
     append_result moved;
     do
     {
-        // For the demo. Elsewhere no room has a copy.
+        // For the demo only. Other rooms have no copy.
         unfenced_copy copy = co_await with_.data.look(with_.how.copy_of(room_));
 
-        // Spares the store a useless call. It is the store that must refuse: however short the way
-        // from here to there is, this process may be stopped on it.
+        // This only saves a useless call. The store must refuse too, because this process may be
+        // paused between this check and the call.
         if (held.expired())
             throw boost::system::system_error(make_error_code(redlock::error::lease_lost));
         stall_if_told();
@@ -144,10 +143,9 @@ asio::awaitable<void> coordinator::empty_inbox(const redlock::lease& held)
         with_.counts.repeated.Increment(static_cast<double>(moved.repeated));
     } while (moved.more);
 }
-// end snippet
 
-/// Says that nobody is in charge any more, so that it shows at once. Only a courtesy: the release
-/// of the lease follows anyway.
+/// Reports that this server is no longer in charge, so that members see it at once. This is only a
+/// courtesy, because the lease is released anyway.
 asio::awaitable<void> coordinator::hand_over(const redlock::lease& held)
 {
     if (held.expired() || held.last_extension())

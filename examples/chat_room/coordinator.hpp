@@ -19,11 +19,11 @@
 
 namespace chat {
 
-/** Stands for the coordinator of one room, and is that while it leads.
+/** Competes to be the coordinator of one room, and works as that while it leads.
 
     The coordinator takes what members have put into the room's inbox and appends it to the log. It
-    shows its fencing token with each access. So it does not matter how late it acts: the room
-    refuses it as soon as a successor has been there.
+    sends its fencing token with each access, so it doesn't matter how late it acts: the room
+    refuses it once a successor has been there.
 */
 class coordinator
 {
@@ -38,7 +38,7 @@ public:
     coordinator(const coordinator&) = delete;
     coordinator& operator=(const coordinator&) = delete;
 
-    /// Stands, until `stop()`. Then hands over if it is in charge, and returns.
+    /// Competes until `stop()`. Then hands over if it is in charge, and returns.
     asio::awaitable<void> run();
     void stop();
 

@@ -66,7 +66,7 @@ asio::awaitable<void> history::run()
     }
 }
 
-/// Nothing: the store is down, or has lost what it had. Both shows in the status.
+/// Empty: the store is down, or has lost its data. The status shows both.
 asio::awaitable<std::vector<message>> history::read(request what)
 {
     try

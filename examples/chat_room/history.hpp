@@ -25,11 +25,10 @@ public:
     virtual void on_page(std::vector<message> page) = 0;
 };
 
-/** Reads the logs of rooms for those who have something to catch up on.
+/** Reads the logs of rooms for members that have to catch up.
 
-    One page is read at a time. Whoever wants the next one stands in line again, behind all others.
-    So neither the store nor the server has more to do for a hundred readers than for one: the
-    hundred wait longer.
+    It reads one page at a time. A reader that wants the next one joins the end of the queue again.
+    So a hundred readers are no more work for the store and the server than one: they wait longer.
 */
 class history
 {
@@ -65,7 +64,7 @@ private:
     asio::any_io_executor executor_;
     read_function read_;
     std::deque<request> line_;
-    history_reader* served_ = nullptr;  ///< Whose page is being read. Null: nobody wants it.
+    history_reader* served_ = nullptr;  ///< Whose page is being read. Null: it is gone.
     event asked_;
     bool stopped_ = false;
 };

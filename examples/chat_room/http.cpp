@@ -62,8 +62,8 @@ std::string_view name_of(std::string_view host)
 
 /** Whether a browser meant this server.
 
-    A site can let its own name lead to this machine, and then use this server as if it were its
-    own. An address is no name, so nobody can do that with it.
+    A site can point its own name at this machine, and then use this server as if it were its own.
+    It can't do that with an address.
 */
 bool is_host(std::string_view host, const options& how)
 {
@@ -77,7 +77,7 @@ bool is_host(std::string_view host, const options& how)
     });
 }
 
-/// Browsers tell which site a script comes from. Others tell nothing, and could tell anything.
+/// Browsers say which site a script comes from. Other clients may say nothing, or anything.
 bool is_allowed(const request& asked, const options& how)
 {
     const std::string origin(asked[http::field::origin]);
@@ -125,7 +125,7 @@ response make_response(const request& asked, page_answer answer, const options& 
 page_answer answer_to(const request& asked, const surroundings& with)
 {
     if (!is_host(asked[http::field::host], with.how))
-        return {421, plain_text, "this server has another name, see --allow-host\n"};
+        return {421, plain_text, "this server has a different name, see --allow-host\n"};
     const bool reads = asked.method() == http::verb::get || asked.method() == http::verb::head;
     if (!reads)
         return {405, plain_text, "only GET and HEAD\n"};
@@ -181,7 +181,7 @@ void http_server::stop()
     for (connection& each : open_)
     {
         if (each.behind)
-            each.behind->close(going_away, "the server ends");
+            each.behind->close(going_away, "the server is stopping");
         else
             each.cancel.emit(asio::cancellation_type::terminal);
     }
@@ -204,13 +204,13 @@ asio::awaitable<void> http_server::accept()
             serve(std::move(accepted));
             continue;
         }
-        // Too many open files, mostly. Some of them are closed soon.
+        // Usually too many open files. Some of them will close soon.
         pause_.expires_after(100ms);
         co_await pause_.async_wait(asio::as_tuple(asio::use_awaitable));
     }
 }
 
-/// A peer that only connects must not keep others from doing so: files are limited.
+/// Peers that only connect must not keep others out, because open files are limited.
 void http_server::make_room()
 {
     const auto waits = [](const connection& each) { return each.waits(); };
@@ -255,7 +255,7 @@ asio::awaitable<void> http_server::talk(tcp::socket accepted, connections::itera
             co_return;
         }
         page_answer answer = upgrade && ours
-                                 ? page_answer{403, plain_text, "another site may not use this\n"}
+                                 ? page_answer{403, plain_text, "other sites may not use this\n"}
                                  : answer_to(asked, with_);
         open = asked.keep_alive();
         co_await write_response(stream, make_response(asked, std::move(answer), with_.how));

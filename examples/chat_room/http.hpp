@@ -20,7 +20,7 @@ namespace chat {
 class http_server
 {
 public:
-    /// Listens. @throws std::runtime_error if the address cannot be had.
+    /// Listens. @throws std::runtime_error if it can't listen there.
     http_server(surroundings with, rooms& all, asio::any_io_executor executor);
     http_server(const http_server&) = delete;
     http_server& operator=(const http_server&) = delete;
@@ -29,7 +29,7 @@ public:
 
     void start();
 
-    /// Says good-bye to everybody. Ends connections that are still there after `end()`.
+    /// Says good-bye to everyone. `end()` closes the connections that are left.
     void stop();
     void end();
 

@@ -1,4 +1,4 @@
-// One server of the chat, see docs/chat-room.md.
+// One server of the chat, see examples/chat_room/README.md.
 
 #include <redlock/client.hpp>
 
@@ -37,7 +37,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A stop that takes longer than this has failed: leases that are left expire by themselves.
+/// A stop that takes longer than this has failed. Leases that are left expire by themselves.
 constexpr auto stopping_time = 5s;
 
 redlock::client_config lock_config(const options& how, metrics& counts)
@@ -109,9 +109,9 @@ private:
     asio::signal_set signals_;
 };
 
-/** Lets this process have as many files as it may need.
+/** Raises the limit of open files to what this process may need.
 
-    @throws std::runtime_error if it may not.
+    @throws std::runtime_error if that isn't allowed.
 */
 void raise_file_limit(const options& how)
 {
@@ -137,7 +137,7 @@ int run(const options& how)
     all.start();
     context.run();
 
-    // What has been cancelled comes to its end.
+    // Cancelled operations end here.
     context.restart();
     context.run_for(1s);
     if (!all.is_done())

@@ -29,7 +29,7 @@ prometheus::Histogram& seconds(prometheus::Registry& to, const char* name, const
 metrics::metrics()
     : errors_(prometheus::BuildCounter()
                   .Name("chat_errors_total")
-                  .Help("Errors that members were told")
+                  .Help("Errors sent to members")
                   .Register(registry_)),
       accepted(counter(registry_, "chat_accepted_total", "Messages that came into an inbox")),
       delivered(counter(registry_, "chat_delivered_total", "Messages sent to members")),
@@ -40,7 +40,7 @@ metrics::metrics()
       ),
       terms(counter(registry_, "chat_terms_total", "Times this server became a coordinator")),
       lost(counter(registry_, "chat_terms_lost_total", "Terms that ended with a lost lease")),
-      too_slow(counter(registry_, "chat_too_slow_total", "Members sent away for being too slow")),
+      too_slow(counter(registry_, "chat_too_slow_total", "Members cut off for being too slow")),
       dismissed(counter(
           registry_,
           "chat_dismissed_total",
@@ -54,12 +54,12 @@ metrics::metrics()
       take_over(seconds(
           registry_,
           "chat_take_over_seconds",
-          "From a coordinator's last sign of life until this server was in its place"
+          "From a coordinator's last sign of life until this server replaced it"
       )),
       delivery(seconds(
           registry_,
           "chat_delivery_seconds",
-          "From what a member said here until this server has it from the log"
+          "From a member's message here until this server has it from the log"
       )),
       members(gauge(registry_, "chat_members", "Members on this server")),
       rooms(gauge(registry_, "chat_rooms", "Rooms with members on this server")),

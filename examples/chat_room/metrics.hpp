@@ -23,7 +23,7 @@ public:
     metrics(const metrics&) = delete;
     metrics& operator=(const metrics&) = delete;
 
-    /// An error that a member was told.
+    /// An error that was sent to a member.
     void count_error(const std::string& code);
 
     /// All of it, in the text format of Prometheus.
@@ -32,14 +32,14 @@ public:
     prometheus::Counter& accepted;       ///< Messages that came into an inbox.
     prometheus::Counter& delivered;      ///< Messages sent to members.
     prometheus::Counter& appended;       ///< As a coordinator.
-    prometheus::Counter& repeated;       ///< Taken from an inbox, and in the log already.
+    prometheus::Counter& repeated;       ///< Taken from an inbox, but already in the log.
     prometheus::Counter& refused;        ///< Appends that were refused because of their token.
     prometheus::Counter& terms;          ///< How often this server became a coordinator.
     prometheus::Counter& lost;           ///< Terms that ended because the lease was lost.
-    prometheus::Counter& too_slow;       ///< Members that were sent away.
+    prometheus::Counter& too_slow;       ///< Members that were cut off.
     prometheus::Counter& dismissed;      ///< Connections that did not join, when too many waited.
     prometheus::Histogram& acquisition;  ///< Seconds of a round that acquired a lease.
-    prometheus::Histogram& take_over;    ///< Seconds from the end of a lease to our term.
+    prometheus::Histogram& take_over;    ///< Seconds from the predecessor's last sign of life.
     prometheus::Histogram& delivery;     ///< Seconds from `say` to the log, as this server sees it.
     prometheus::Gauge& members;
     prometheus::Gauge& rooms;

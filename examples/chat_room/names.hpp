@@ -5,12 +5,12 @@
 
 namespace chat {
 
-/** Whether a person may be called so.
+/** Whether a person may have this name.
 
-    Everything in a name can be seen, and leaves the rest as it is: no control and format
-    characters, among them direction marks, nothing of zero width, no blank but a single one between
-    words, and at most two combining marks in a row. Otherwise one name could look like another.
-    "You" is what the page calls its own member.
+    Everything in a name is visible and leaves the rest as it is: no control or format characters
+    (which include direction marks), nothing of zero width, only single spaces between words, and at
+    most two combining marks in a row. Otherwise one name could look like another. "You" is what the
+    page calls its own member.
 
     @param name Valid UTF-8.
 */

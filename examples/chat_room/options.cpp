@@ -66,14 +66,14 @@ void check_host(const std::string& host)
         return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
     });
     if (host.empty() || !plain)
-        reject(host, "must be a host name in small letters, without a port");
+        reject(host, "must be a host name in lowercase, without a port");
 }
 
 void check_copied(const std::string& room)
 {
     const bool plain = std::ranges::all_of(room, [](char c) { return c >= 'a' && c <= 'z'; });
     if (room.empty() || room.size() > 16 || !plain)
-        reject(room, "must be 1 to 16 small letters");
+        reject(room, "must be 1 to 16 lowercase letters");
 }
 
 /// The controls of the demo stop and kill processes: nobody else must reach them.
@@ -88,7 +88,7 @@ void check_controls(const std::string& url)
         reject(url, "must be ws://127.0.0.1:PORT");
 }
 
-/// Makes a check that throws into one as CLI11 wants it. What is thrown names the value.
+/// Turns a check that throws into one for CLI11. What is thrown names the value.
 template <class Check>
 CLI::Validator checked(Check check)
 {
@@ -108,7 +108,7 @@ CLI::Validator checked(Check check)
     );
 }
 
-/// What is read as text first, because its check has a better message than a conversion.
+/// Options read as text first, because our checks have better messages than a conversion.
 struct texts
 {
     std::string listen = "127.0.0.1:8080";
@@ -121,14 +121,14 @@ struct texts
 
 void add_addresses(CLI::App& app, options& to, texts& read)
 {
-    app.add_option("--listen", read.listen, "address and port; port 0: one that is free")
+    app.add_option("--listen", read.listen, "address and port; port 0: any free port")
         ->check(checked([](const std::string& text) {
             options scratch;
             read_listen(scratch, text);
         }))
         ->capture_default_str()
         ->type_name("ADDRESS:PORT");
-    app.add_option("--name", to.name, "of this server, unique among all")
+    app.add_option("--name", to.name, "of this server, unique among all servers")
         ->check(checked(check_name))
         ->required()
         ->type_name("NAME");
@@ -136,7 +136,7 @@ void add_addresses(CLI::App& app, options& to, texts& read)
         ->check(checked([](const std::string& text) { (void)redlock::parse_nodes(text); }))
         ->required()
         ->type_name("URL,URL,...");
-    app.add_option("--store", read.store, "the data store, a Redis that is no lock node")
+    app.add_option("--store", read.store, "the data store, a Redis that isn't a lock node")
         ->check(checked([](const std::string& text) { (void)redlock::parse_node(text); }))
         ->required()
         ->type_name("URL");
@@ -147,7 +147,7 @@ void add_addresses(CLI::App& app, options& to, texts& read)
     app.add_option("--allow-origin", to.allowed_origins, "another site that may use the WebSocket")
         ->check(checked(check_origin))
         ->type_name("URL");
-    app.add_option("--allow-host", to.allowed_hosts, "a name by which browsers call this server")
+    app.add_option("--allow-host", to.allowed_hosts, "a name that browsers use for this server")
         ->check(checked(check_host))
         ->type_name("HOST");
     app.add_option("--peers", to.peers, "where browsers reach the other servers")
@@ -164,7 +164,7 @@ void add_limits(CLI::App& app, options& to, texts& read)
     app.add_option("--node-timeout", read.node_timeout, "how long to wait for a node, in ms")
         ->check(CLI::Range(1, 400))
         ->capture_default_str();
-    app.add_option("--rate", to.rate.per_second, "messages of a connection in a second")
+    app.add_option("--rate", to.rate.per_second, "messages per second of a connection")
         ->check(CLI::Range(1, 100'000))
         ->capture_default_str();
     app.add_option("--burst", to.rate.burst, "messages of a connection at once")
@@ -193,7 +193,7 @@ void add_demo(CLI::App& app, options& to)
     app.add_option(
            "--unfenced",
            to.unfenced,
-           "for the demo: this room has a copy, ROOM-without-fence, whose writes nobody checks"
+           "for the demo: give this room a copy, ROOM-without-fence, whose writes nothing checks"
     )
         ->check(checked(check_copied))
         ->type_name("ROOM");

@@ -15,11 +15,11 @@
 
 namespace chat {
 
-/// What a server is told on its command line.
+/// The command-line options of a server.
 struct options
 {
     std::string address = "127.0.0.1";  ///< To listen on.
-    std::uint16_t port = 8080;          ///< 0: one that is free.
+    std::uint16_t port = 8080;          ///< 0: any free port.
     std::string name;                   ///< Of the server, unique among all.
     std::vector<redlock::node_config> nodes;
     redlock::milliseconds node_timeout{200};
@@ -27,7 +27,7 @@ struct options
     redlock::milliseconds ttl{3000};  ///< Of the lease of a coordinator.
     std::filesystem::path page;       ///< Directory with the files of the page.
     std::vector<std::string> allowed_origins;
-    std::vector<std::string> allowed_hosts;  ///< Names by which browsers may call this server.
+    std::vector<std::string> allowed_hosts;  ///< Names that browsers may use for this server.
     std::vector<std::string> peers;          ///< Where browsers reach the other servers.
     talking_rate rate{50, 100};
     std::size_t max_rooms = 200;
@@ -53,7 +53,7 @@ struct options
 /** Reads the command line.
 
     @return The options, or the exit status if there is nothing more to do: after `--help`, and
-    after an error, which has been told.
+    after an error, which has been printed.
 */
 struct parsed_options
 {

@@ -9,7 +9,7 @@
 
 namespace chat {
 
-/// What is answered to a path.
+/// The answer to a path.
 struct page_answer
 {
     unsigned status;

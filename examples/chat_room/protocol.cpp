@@ -19,7 +19,7 @@ namespace json = boost::json;
 
 namespace {
 
-/// Parts of a message that clients nest: none of ours has any, but unknown members may.
+/// How deep clients may nest: our messages don't, but unknown members may.
 constexpr std::size_t max_depth = 8;
 
 bool is_control(unsigned char byte)
@@ -82,7 +82,7 @@ constexpr rule name_rule{
     "name",
     limits::name,
     is_person_name,
-    "visible characters with single blanks between words, and not 'You'"
+    "visible characters with single spaces between words, and not 'You'"
 };
 constexpr rule text_rule{"text", limits::text, is_text, "printable characters and line feeds"};
 constexpr rule id_rule{"id", limits::id, is_id, "letters, digits and '-_.:'"};
@@ -113,7 +113,7 @@ struct number_rule
     std::uint64_t greatest;
 };
 
-/// JavaScript holds no greater one exactly.
+/// The greatest one that JavaScript holds exactly.
 constexpr std::uint64_t greatest_number = (1ULL << 53) - 1;
 
 constexpr number_rule after_rule{"after", 0, greatest_number};
@@ -157,7 +157,7 @@ json::object parse_object(std::string_view text)
     boost::system::error_code failure;
     json::value parsed = json::parse(text, failure, {}, options);
     if (failure)
-        throw refusal{problem::bad_json, "no JSON: " + failure.message()};
+        throw refusal{problem::bad_json, "not JSON: " + failure.message()};
     if (!parsed.is_object())
         throw refusal{problem::bad_json, "not a JSON object"};
     return std::move(parsed.get_object());
@@ -278,7 +278,7 @@ std::variant<join_request, say_request, older_request, refusal> parse(std::strin
             return take_say(object);
         if (type->get_string() == "older")
             return take_older(object);
-        return refusal{problem::bad_type, "there is no such 'type'; there are: join say older"};
+        return refusal{problem::bad_type, "unknown 'type', expected join, say or older"};
     }
     catch (const refusal& refused)
     {

@@ -16,7 +16,7 @@
 
 namespace chat {
 
-// The JSON messages of docs/chat-room.md.
+// The JSON messages of examples/chat_room/README.md.
 
 /// A message as it goes to members. All members of a room share one.
 using frame = std::shared_ptr<const std::string>;
@@ -40,7 +40,7 @@ enum class problem : std::uint8_t
 
 [[nodiscard]] const char* to_string(problem value) noexcept;
 
-/// A client's message that cannot be taken as it is.
+/// Why a client's message is refused.
 struct refusal
 {
     problem why;
@@ -54,7 +54,7 @@ struct join_request
     std::string name;
     std::uint64_t after = 0;            ///< The last sequence number that the client has,
     std::uint64_t began = 0;            ///< of a log that began then. 0: it does not say.
-    std::uint64_t tail = limits::tail;  ///< Messages of the past that it wants, the last ones.
+    std::uint64_t tail = limits::tail;  ///< How many of the last messages it wants.
 };
 
 struct say_request
@@ -118,7 +118,7 @@ struct term
 
 [[nodiscard]] frame make_refusal(const refused_write& what);
 
-/// A lock node, as members are told of it.
+/// A lock node, as members see it.
 struct told_node
 {
     redlock::node_status status;

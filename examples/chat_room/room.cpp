@@ -10,14 +10,14 @@ namespace chat {
 
 namespace {
 
-/// Messages that are kept as they go to members.
+/// Messages that are kept in the form that members get.
 constexpr std::size_t max_recent = 256;
 
 /// Coordinators that are kept for a timeline.
 constexpr std::size_t max_terms = 64;
 constexpr std::size_t max_refusals = 16;
 
-/// Whether an entry in a stream is behind another one. An id is two numbers, as 8002-1.
+/// Whether an entry in a stream is behind another one. An id is two numbers, like 8002-1.
 bool is_behind(std::string_view id, std::string_view other)
 {
     const auto numbers = [](std::string_view text) {
@@ -117,7 +117,7 @@ void room::measure(const coordinator_entry& what) const
 {
     if (what.server != with_.how.name || !what.ended)
         return;
-    // As for the page: from its predecessor's last sign of life, or since somebody is here.
+    // As on the page: from its predecessor's last sign of life, or since someone is here.
     const store_time silent = std::min(*what.ended, what.heard.value_or(*what.ended));
     const store_time somebody = std::max(opened_, what.empty ? what.empty->to : opened_);
     const store_time ms = what.since - std::max(silent, somebody);

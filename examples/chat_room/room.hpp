@@ -28,19 +28,20 @@ public:
     /// The room has messages that the member has not seen.
     virtual void on_messages() = 0;
 
-    /// To be told in any case.
+    /// A frame that the member must get.
     virtual void on_event(frame what) = 0;
 
-    /// To be told unless there is a newer one.
+    /// A frame that the member gets unless there is a newer one.
     virtual void on_status(frame what) = 0;
 
-    /// The room is not what it was: the member has to join again.
+    /// The room has lost its data: the member has to join again.
     virtual void on_lost() = 0;
 };
 
-/** A room with members on this server: follows its log, and contends for being its coordinator.
+/** A room with members on this server: follows its log, and competes to be its coordinator.
 
-    It keeps the last messages as they go to members. Members that want older ones read the log.
+    It keeps the last messages in the form that members get. Members that want older ones read the
+    log.
 */
 class room
 {
@@ -64,7 +65,7 @@ public:
     /// Sequence number of the last message that this server has seen.
     [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
 
-    /// A recent message, null if it is older than that.
+    /// A recent message. Null if it isn't recent.
     [[nodiscard]] frame recent(std::uint64_t seq) const;
 
     /// The recent coordinators, oldest first.
@@ -91,10 +92,10 @@ public:
     /// @param seen What `last()` was when the store was asked.
     [[nodiscard]] bool is_lost(const room_status& status, std::uint64_t seen) const;
 
-    /// Sends its members away, to join the room that begins anew. Ends as with `stop()`.
+    /// Disconnects its members, to join the room that starts over. Ends as with `stop()`.
     void on_lost();
 
-    /// Contends for being the coordinator, until `stop()`.
+    /// Competes to be the coordinator, until `stop()`.
     asio::awaitable<void> run() { return coordinator_.run(); }
     void stop() { coordinator_.stop(); }
 

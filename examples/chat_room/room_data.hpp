@@ -16,7 +16,7 @@ using store_time = std::int64_t;
 /// What a member says.
 struct said
 {
-    std::string id;  ///< Made by the member: the same, if it has to say it again.
+    std::string id;  ///< Made by the member. The same if it has to say it again.
     std::string name;
     std::string text;
 };
@@ -40,11 +40,11 @@ struct inbox_entry
     said what;
 };
 
-/** What a coordinator has read to write it into the copy of a room that has no fence.
+/** What a coordinator has read in order to write it to the copy of a room that has no fence.
 
-    For the demo, `--unfenced`. The copy gets what the room gets, and has the same coordinator. That
-    one does with the copy what many programs do under a lock: it looks, and then it writes. Nobody
-    checks its token. If it stands still between the two, its successor writes the same.
+    For the demo, `--unfenced`. The copy gets what the room gets, and has the same coordinator. With
+    the copy, that one does what many programs do under a lock: it looks, then it writes, and
+    nothing checks its token. If it is paused between the two, its successor writes the same.
 */
 struct unfenced_copy
 {
@@ -60,7 +60,7 @@ struct refused_write
     std::uint64_t term = 0;  ///< The number of the coordinator that tried to write.
     redlock::fencing_token seen;
     std::uint64_t seen_term = 0;  ///< The number of the one that the room had seen.
-    std::int64_t slept = 0;       ///< Milliseconds since its access before.
+    std::int64_t slept = 0;       ///< Milliseconds since its previous access.
     store_time at = 0;
 };
 
@@ -90,7 +90,7 @@ struct coordinator_entry
 struct room_status
 {
     store_time now = 0;
-    store_time began = 0;  ///< When its log did. Another time: the store has lost the one before.
+    store_time began = 0;  ///< When its log did. If it changes, the store has lost the log.
     std::uint64_t members = 0;
     std::uint64_t first = 1;    ///< Lowest sequence number that the log keeps.
     std::uint64_t last = 0;     ///< Highest sequence number.

@@ -19,10 +19,10 @@ using namespace std::chrono_literals;
 constexpr auto status_interval = 500ms;
 constexpr auto pause_after_failure = 100ms;
 
-/// A room without members is kept for so many rounds of status: a member that reconnects finds it.
+/// For how many rounds of status a room without members is kept: who reconnects finds it.
 constexpr unsigned rounds_kept = 4;
 
-/// A node that may have forgotten leases sits out the longest that there may be.
+/// A node that may have lost leases sits out the longest possible one.
 const auto longest_quarantine = redlock::client_config().ttl_max + 100ms;
 
 }  // namespace
@@ -68,7 +68,7 @@ asio::awaitable<rooms::joined> rooms::join(join_request what, member& who)
     asked.push_back({what.room, members_of(what.room) + 1});
     const auto status = co_await with_.data.status(with_.how.name, std::move(asked));
     const auto coordinators = co_await with_.data.coordinators(what.room);
-    check_limits(what);  // Others may have come meanwhile.
+    check_limits(what);  // Others may have joined since.
     auto found = rooms_.find(what.room);
     if (found != rooms_.end() && found->second.room->is_lost(status.at(0), 0))
     {
@@ -188,8 +188,8 @@ asio::awaitable<void> rooms::tell_status_once()
     }
 }
 
-/// A node in quarantine does not say how long it will take. So this counts from the moment at which
-/// it was seen there first.
+/// A node in quarantine doesn't say how long it will take, so this counts from when it was first
+/// seen there.
 std::vector<told_node> rooms::look_at_nodes()
 {
     const auto now = std::chrono::steady_clock::now();
@@ -214,8 +214,8 @@ std::vector<told_node> rooms::look_at_nodes()
     return all;
 }
 
-/// The log has begun anew, so nothing is right any more that the room remembers. The next member
-/// opens another one.
+/// The log has started over, so what the room remembers is no longer right. The next member opens a
+/// new one.
 void rooms::start_over(const std::shared_ptr<chat::room>& lost)
 {
     lost->on_lost();
@@ -235,7 +235,7 @@ std::shared_ptr<chat::room> rooms::open(
             look_again();
         });
     rooms_[name] = {room};
-    if (!with_.how.is_copy(name))  // A copy is the business of the room's coordinator.
+    if (!with_.how.is_copy(name))  // The room's coordinator also writes its copy.
     {
         ++running_;
         const auto done = [this, room](const std::exception_ptr&) { --running_; };
@@ -249,7 +249,7 @@ std::shared_ptr<chat::room> rooms::open(
 void rooms::check_limits(const join_request& what) const
 {
     if (stopped_)
-        throw refusal{problem::too_many_rooms, "the server ends"};
+        throw refusal{problem::too_many_rooms, "the server is stopping"};
     if (members_ >= with_.how.max_members)
     {
         const std::string most = std::to_string(with_.how.max_members);

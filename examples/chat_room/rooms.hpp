@@ -42,7 +42,7 @@ public:
         room_status status;
     };
 
-    /// Makes somebody a member of a room. @throws refusal, store_failure
+    /// Makes `who` a member of a room. @throws refusal, store_failure
     asio::awaitable<joined> join(join_request what, member& who);
 
     void leave(chat::room& left, member& who);
@@ -50,7 +50,7 @@ public:
     /// Where members get what was said before.
     [[nodiscard]] history& past() noexcept { return past_; }
 
-    /// Tells the members soon.
+    /// Sends a status to the members soon.
     void on_store_change() { status_due_.set(); }
 
     /// Tries to wake the reader of news, because it should look at other streams.

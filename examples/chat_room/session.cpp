@@ -18,10 +18,10 @@ using std::chrono::steady_clock;
 constexpr unsigned policy_error = 1008;
 constexpr unsigned service_restart = 1012;
 
-/// What exactly went wrong is of no use to members. It is in the server's log.
+/// Members can't use the details. They are in the server's log.
 constexpr const char* store_is_down = "the message store does not answer";
 
-/// The last message that a client does not want, or has.
+/// The last message that a client has, or doesn't want.
 std::uint64_t begin_of(const join_request& what, const room_status& status)
 {
     // A client that knows another log, or more of this one, has to start over: the store has lost
@@ -88,10 +88,10 @@ asio::awaitable<void> session::on_text(std::string text)
 asio::awaitable<void> session::on_binary()
 {
     co_await wait_for_reader();
-    refuse({problem::binary, "binary frames mean nothing here"});
+    refuse({problem::binary, "binary frames are not supported"});
 }
 
-/// Does not read on while the client does not read.
+/// Stops reading while the client doesn't read.
 asio::awaitable<void> session::wait_for_reader()
 {
     while (answers_.size() >= limits::waiting_answers)
@@ -265,7 +265,7 @@ void session::close(unsigned code, std::string reason)
 
 void session::on_event(frame what)
 {
-    // It was not asked for, so a member that reads nothing is not waited for.
+    // It wasn't asked for, so don't wait for a member that reads nothing.
     if (answers_.size() >= 2 * limits::waiting_answers)
     {
         with_.counts.too_slow.Increment();

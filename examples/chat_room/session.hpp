@@ -38,9 +38,8 @@ private:
 
 /** One WebSocket, and the member behind it. Everything but the stream itself.
 
-    What the member gets is not queued: the writer asks for the next frame when the last one is
-    written, and the log of the room keeps what a slow member has yet to get. Here is one page of it
-    at most.
+    Messages are not queued here: the writer asks for the next frame when the last one is written,
+    and the log of the room keeps what a slow member still needs. At most one page of it is here.
 */
 class session final : public member, public history_reader
 {
@@ -56,7 +55,7 @@ public:
     /// Answers what is not a text frame.
     asio::awaitable<void> on_binary();
 
-    /// Waits for the next frame. Null: the connection is to be closed, see `reason`.
+    /// Waits for the next frame. Null: close the connection, see `close_reason`.
     asio::awaitable<frame> next();
 
     /// Ends the session: the next frame is the last one.

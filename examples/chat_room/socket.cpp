@@ -33,11 +33,11 @@ void set_up(socket& on)
 {
     websocket::stream_base::timeout times{};
     times.handshake_timeout = limits::patience;
-    times.idle_timeout = 3 * limits::patience;  // Half of it without a word: a ping.
+    times.idle_timeout = 3 * limits::patience;  // After half of it in silence: a ping.
     times.keep_alive_pings = true;
     on.set_option(times);
     on.read_message_max(limits::frame);
-    on.auto_fragment(false);  // A frame is there as a whole: one write does.
+    on.auto_fragment(false);  // A frame is complete, so one write is enough.
 }
 
 asio::awaitable<void> read_frames(socket& from, session& to)
@@ -68,7 +68,7 @@ asio::awaitable<void> write_frames(socket& to, session& from, metrics& counts)
         {
             if (std::get<0>(outcome) == asio::error::operation_aborted)
                 counts.too_slow.Increment();
-            co_return;  // It cannot be told why: its connection takes nothing.
+            co_return;  // It can't learn why: its connection takes nothing.
         }
     }
     websocket::close_reason reason;
@@ -95,7 +95,7 @@ asio::awaitable<void> serve_socket(
     set_up(accepted);
     co_await accepted.async_accept(upgrade, asio::use_awaitable);
 
-    // Whichever ends first ends the other one too: the stream is of no use then.
+    // Whichever ends first ends the other one too, because the stream is useless then.
     const auto executor = co_await asio::this_coro::executor;
     co_await asio::experimental::make_parallel_group(
         asio::co_spawn(executor, read_frames(accepted, *behind), asio::deferred),

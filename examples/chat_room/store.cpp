@@ -20,16 +20,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long the server waits for news before it answers that there are none.
+/// How long the server waits for news before it answers that there is none.
 constexpr auto follow_time = 500ms;
 
-/// Messages that are moved at once. A script keeps the server from everything else.
+/// Messages that are moved at once. The server does nothing else while a script runs.
 constexpr std::size_t batch_size = 100;
 
-/// A server that has not told its members for so long has none.
+/// A server that hasn't reported its members for this long has none.
 constexpr auto presence_time = 3s;
 
-/// Keys of a room. The braces keep them together, should the store be a cluster one day.
+/// Keys of a room. The braces keep them together if the store becomes a cluster one day.
 std::string key(const std::string& room, std::string_view what = {})
 {
     return "chat:{" + room + "}" + std::string(what);
@@ -77,7 +77,7 @@ void read_stream(news& to, const std::string& stream, const std::vector<reply>& 
     }
 }
 
-/// A script of a coordinator, with what such scripts begin with.
+/// A script of a coordinator, with the beginning that all of them share.
 std::string fenced(const scripts::script& which)
 {
     return std::string(scripts::fence_script.text) + which.text;
@@ -328,7 +328,7 @@ asio::awaitable<std::vector<news>> store::follow(std::vector<position> from)
     );
     connections_->follower_id = replies.at(0).text;
     std::map<std::string, news> found;
-    // Streams and their entries take turns.
+    // Streams and their entries alternate.
     const auto& parts = replies.at(1).parts;
     for (std::size_t index = 0; index + 1 < parts.size(); index += 2)
     {

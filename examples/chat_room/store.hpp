@@ -48,11 +48,11 @@ struct news
     std::string last_inbox{};  ///< The new position in the inbox, empty: as before.
 };
 
-/** The rooms, as they are kept in a Redis that is no lock node.
+/** The rooms, as a Redis that isn't a lock node keeps them.
 
     Everything with a fencing token throws `stale_coordinator` if the room has seen a higher one.
-    Everything that asks the server throws `store_failure`, at the latest after a few seconds. It is
-    not cancelled with its caller, for then nobody would know what became of it.
+    Everything that asks the server throws `store_failure` if it fails, within a few seconds. It
+    isn't cancelled with its caller, or nobody would know what became of it.
 
     @par Thread safety
     None: everything runs on one implicit strand.
@@ -77,12 +77,12 @@ public:
     /// `inbox_full`.
     asio::awaitable<void> say(std::string room, std::string copy, said what);
 
-    /// Messages that are read from a log at once: 160 kB if they are as long as they may be. While
-    /// the reply is taken apart, this server does nothing else.
+    /// Messages that are read from a log at once: at most 160 kB. While it parses the reply, this
+    /// server does nothing else.
     static constexpr std::size_t page_size = 20;
 
-    /// Reads the first messages after `after`, a page of them at most. On a connection of its own:
-    /// long replies keep no others waiting.
+    /// Reads the first messages after `after`, a page of them at most. On a separate connection, so
+    /// that long replies don't delay others.
     asio::awaitable<std::vector<message>> read(std::string room, std::uint64_t after);
 
     /// The recent coordinators of a room, oldest first.
@@ -95,7 +95,7 @@ public:
         std::size_t members = 0;
     };
 
-    /// Tells the members of rooms and asks how the rooms are, in the same order.
+    /// Reports the members of rooms, and returns the status of the rooms in the same order.
     asio::awaitable<std::vector<room_status>> status(
         std::string server,
         std::vector<presence> rooms
@@ -119,14 +119,14 @@ public:
     asio::awaitable<void> renew(tenure by);
     asio::awaitable<void> leave(tenure by);
 
-    /// Moves messages from the inbox to the log, as many as go at once, and writes what `look` has
+    /// Moves messages from the inbox to the log, as many as fit at once, and writes what `look` has
     /// seen.
     asio::awaitable<append_result> append(tenure by, unfenced_copy also = {});
 
     /// Reads what the inbox of a copy has and its log has not. @param copy Empty: nothing is read.
     asio::awaitable<unfenced_copy> look(std::string copy);
 
-    /// Waits for news of rooms, for a moment. On a connection of its own, too.
+    /// Waits for news of rooms, for a moment. Also on a separate connection.
     asio::awaitable<std::vector<news>> follow(std::vector<position> from);
 
     /// Ends `follow` early, because its rooms have changed.

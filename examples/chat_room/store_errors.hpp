@@ -12,14 +12,14 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// The room has seen a higher fencing token: somebody else is its coordinator.
+/// The room has seen a higher fencing token: another server is its coordinator.
 class stale_coordinator : public std::runtime_error
 {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// The room has had no coordinator for long, and takes no more messages.
+/// The room has had no coordinator for a long time, and takes no more messages.
 class inbox_full : public std::runtime_error
 {
 public:

@@ -65,7 +65,7 @@ redis::config make_config(const redlock::node_config& where)
         result.setup.push("SELECT", where.database);
     result.resolve_timeout = 2s;
     result.connect_timeout = 2s;
-    // That of Boost.Redis would give up a connection because our own process stood still.
+    // That of Boost.Redis would give up a connection because our own process was paused.
     result.health_check_interval = 0s;
     result.reconnect_wait_interval = 0s;  // The loop below sees each end.
     return result;
@@ -74,10 +74,10 @@ redis::config make_config(const redlock::node_config& where)
 redis::request make_request(const std::vector<command>& commands)
 {
     redis::request result;
-    result.get_config().cancel_if_not_connected = true;  // The one that asks wants to know.
+    result.get_config().cancel_if_not_connected = true;  // The caller wants to know.
     for (const command& words : commands)
     {
-        if (words.size() == 1)  // An empty range is no command.
+        if (words.size() == 1)  // An empty range isn't a command.
             result.push(words.front());
         else
             result.push_range(words.front(), words.begin() + 1, words.end());
@@ -108,7 +108,7 @@ struct store_link::connection
     {
     }
 
-    /// Members are not told what exactly went wrong. Once in a while the log is.
+    /// Members don't get the details. Once in a while the log does.
     void complain(const char* why)
     {
         const auto now = std::chrono::steady_clock::now();
@@ -118,7 +118,7 @@ struct store_link::connection
         std::cerr << "store: " << why << std::endl;
     }
 
-    /// Two timeouts in a row: the first may be our own, if this process stood still.
+    /// Two timeouts in a row: the first may be our own, if this process was paused.
     void give_up_when_silent(const boost::system::error_code& ec)
     {
         if (ec == asio::error::operation_aborted && ++failures >= 2)

@@ -27,12 +27,12 @@ command eval(
     const std::vector<std::string>& arguments
 );
 
-/// A connection to the store that is opened again whenever it ends. Keeps Boost.Redis, which is
-/// slow to compile, to one file.
+/// A connection to the store that reconnects whenever it ends. Keeps Boost.Redis, which is slow to
+/// compile, to one file.
 class store_link
 {
 public:
-    /// A command that is not answered by then has failed.
+    /// A command without an answer by then has failed.
     static constexpr std::chrono::milliseconds answer_timeout{1000};
 
     store_link(const asio::any_io_executor& executor, const redlock::node_config& where);

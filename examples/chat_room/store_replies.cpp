@@ -15,7 +15,7 @@ fencing_token token(std::string_view text)
 
 using fields = std::map<std::string_view, std::string_view>;
 
-/// Names and values of an entry in a stream, which take turns.
+/// Names and values of an entry in a stream, which alternate.
 fields read_fields(const reply& entry)
 {
     fields result;

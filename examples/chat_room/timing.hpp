@@ -13,7 +13,7 @@
 namespace chat {
 
 /// Measures how long the lock nodes take to grant a lease. The wait for a predecessor, which may
-/// take for ever, does not count.
+/// take forever, doesn't count.
 class acquisition_times : public redlock::observer
 {
 public:
@@ -25,7 +25,7 @@ private:
     prometheus::Histogram& to_;
 };
 
-/// Measures how long what members of this server say takes to come back from the log of a room.
+/// Measures how long messages of this server's members take to come back from a room's log.
 class delivery_times
 {
 public:

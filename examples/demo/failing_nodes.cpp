@@ -54,7 +54,7 @@ asio::awaitable<void> two_nodes_killed(stage& on, redlock::lease held_by_second)
     );
 
     co_await held_by_second.async_extend(2 * lock_ttl);
-    fact(!held_by_second.expired(), "the lease from before is extended by the three nodes left");
+    fact(!held_by_second.expired(), "the three nodes that are left extend the earlier lease");
     const auto none = co_await on.first.async_try_acquire("orders:42", lock_ttl);
     fact(!none, "it still keeps the first client out");
     const auto outcome = co_await held_by_second.async_release();
@@ -80,7 +80,7 @@ asio::awaitable<void> third_node_killed(stage& on)
     fact(taken < 5s, "it failed after " + in_ms(taken) + ", because wait was 500 ms");
     const auto failed =
         std::ranges::count(report.votes, redlock::vote::unknown, &redlock::node_vote::vote);
-    fact(failed >= 3, "in the last round, " + std::to_string(failed) + " nodes of 5 failed:");
+    fact(failed >= 3, "in the last round, " + std::to_string(failed) + " of 5 nodes failed:");
     print_votes(report);
 }
 
@@ -88,7 +88,7 @@ asio::awaitable<void> nodes_back(stage& on)
 {
     headline(7, "The three nodes come back, with empty memories");
 
-    // Blocks this thread, and with it both clients, until the servers answer: for demos only.
+    // Blocks this thread, so both clients too, until the servers answer: for demos only.
     for (const std::size_t node : {0, 1, 2})
         on.servers[node].start();
     const auto start = steady_clock::now();
@@ -98,7 +98,7 @@ asio::awaitable<void> nodes_back(stage& on)
     const auto& [ec, none] = outcome;
     fact(
         ec == redlock::error::quarantined && !none,
-        "they may have forgotten locks, so for a while they do not vote: " + ec.message()
+        "they may have lost locks, so they don't vote for a while: " + ec.message()
     );
     print_votes(report);
     const bool ready = co_await all_ready(on.first, 15s) && co_await all_ready(on.second, 15s);

@@ -34,8 +34,8 @@ public:
 
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
-    /// Waits until it holds the resource. Returns `valid_until()` of its lease, which means the
-    /// same here: all processes of a machine share the steady clock.
+    /// Waits until it holds the resource. Returns `valid_until()` of its lease, which is right here
+    /// too, because all processes on a machine share the steady clock.
     asio::awaitable<redlock::time_point> until_holding();
 
     /// Kills it with SIGKILL and waits for its end.

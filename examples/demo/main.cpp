@@ -1,4 +1,4 @@
-// What redlock does, told and checked step by step. Read story.hpp next.
+// Shows what redlock does and checks it, step by step. Read story.hpp next.
 
 #include "holder.hpp"
 #include "narrator.hpp"
@@ -22,8 +22,8 @@ namespace asio = boost::asio;
 constexpr std::string_view usage =
     "usage: redlock_demo [--help]\n"
     "\n"
-    "Starts five Redis servers on free loopback ports, tells what two clients do with them, and\n"
-    "stops them. Takes some seconds. Exits with 1 if anything does not turn out as told.\n";
+    "Starts five Redis servers on free loopback ports, shows what two clients do with them, and\n"
+    "stops them. Takes a few seconds. Exits with 1 if a step doesn't end as expected.\n";
 
 asio::awaitable<void> tell_story()
 {
@@ -41,7 +41,7 @@ asio::awaitable<void> tell_story()
     co_await demo::holder_killed(on);
 
     const auto taken = std::chrono::steady_clock::now() - start;
-    std::cout << "\nEverything turned out as told, in " << demo::in_ms(taken) << '.' << std::endl;
+    std::cout << "\nEvery step ended as expected, in " << demo::in_ms(taken) << '.' << std::endl;
 }
 
 /// The servers are stopped, and their folders removed, when the coroutine is destroyed.

@@ -47,7 +47,7 @@ void headline(int step, const std::string& text)
 void fact(bool holds, const std::string& text)
 {
     if (!holds)
-        throw std::runtime_error("did not turn out as told: " + text);
+        throw std::runtime_error("didn't end as expected: " + text);
     std::cout << "  " << text << std::endl;
 }
 
@@ -55,7 +55,7 @@ void print_votes(const redlock::diagnostics& report)
 {
     for (const redlock::node_vote& from : report.votes)
     {
-        const char* const vote = from.vote ? to_string(*from.vote) : "decided before it answered";
+        const char* const vote = from.vote ? to_string(*from.vote) : "not needed";
         const std::string why = explain(from);
         std::cout << "    " << from.node << "  " << vote << (why.empty() ? "" : ": ") << why
                   << std::endl;

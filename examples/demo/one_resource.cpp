@@ -20,7 +20,7 @@ using std::chrono::steady_clock;
 
 namespace {
 
-/// Keeps a lease for a while and gives it back. Returns when it began to.
+/// Keeps a lease for a while and releases it. Returns when the release began.
 asio::awaitable<redlock::time_point> release_after(redlock::milliseconds pause, redlock::lease held)
 {
     asio::steady_timer timer(co_await asio::this_coro::executor, pause);
@@ -41,7 +41,7 @@ asio::awaitable<void> everybody_connects(stage& on)
         ports += ' ' + std::to_string(server.port());
     fact(on.servers.size() == 5, "the servers listen on the loopback ports" + ports);
     co_await set_up(on);
-    fact(true, "they are new and have no lock to forget, which they are told once");
+    fact(true, "they are new, so they are initialized and vote right away");
     const bool ready = co_await all_ready(on.first, 10s) && co_await all_ready(on.second, 10s);
     fact(ready, "both clients are connected to all of them");
 }
@@ -77,7 +77,7 @@ asio::awaitable<void> second_client_denied(stage& on)
     const auto none =
         co_await on.second.async_try_acquire("orders:42", {.ttl = lock_ttl, .report = &report});
 
-    fact(!none, "it gets an empty lease, which is no error");
+    fact(!none, "it gets an empty lease, which isn't an error");
     const auto denied =
         std::ranges::count(report.votes, redlock::vote::denied, &redlock::node_vote::vote);
     fact(denied >= 3, std::to_string(denied) + " of 5 nodes denied it:");
@@ -98,7 +98,7 @@ asio::awaitable<redlock::lease> second_client_waits(stage& on, redlock::lease he
 
     auto& [released_at, held] = outcome;
     fact(
-        !held.expired() && end - start >= 300ms, "it waited for " + in_ms(end - start) + " in all"
+        !held.expired() && end - start >= 300ms, "it waited for " + in_ms(end - start) + " in total"
     );
     fact(
         end - released_at < 4s,

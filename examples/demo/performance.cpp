@@ -30,8 +30,8 @@ int performance::run(asio::awaitable<void> story, std::function<void()> stop)
         caught = number;
         cancel.emit(asio::cancellation_type::terminal);
     });
-    // Ctrl-C ends the servers too, and that may fail the story before the signal is noticed here:
-    // so after a failure, wait for it a moment.
+    // Ctrl-C ends the servers too, which may fail the story before the signal arrives here. So wait
+    // a moment for it after a failure.
     asio::steady_timer moment(context_);
     const auto at_end = [&](std::exception_ptr thrown) {
         failure = std::move(thrown);

@@ -8,7 +8,7 @@
 
 namespace demo {
 
-/// One thread that tells one story, and ends it cleanly when somebody presses Ctrl-C.
+/// One thread that runs one story, and ends it cleanly on Ctrl-C.
 class performance
 {
 public:
@@ -18,7 +18,7 @@ public:
     }
 
     /// Runs `story` to its end, or cancels it when SIGINT, SIGTERM, SIGPIPE or SIGHUP comes.
-    /// @param stop Called at the end of the story: stops what else keeps the executor busy.
+    /// @param stop Called at the end of the story. Stops everything else on the executor.
     /// @return The signal, or 0.
     /// @throws What the story threw, unless a signal came.
     int run(boost::asio::awaitable<void> story, std::function<void()> stop = []() {});

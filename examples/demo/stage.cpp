@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Valkey does as well where a distribution has no Redis.
+/// Valkey works too, where a distribution has no Redis.
 redlock::test::redis_server_options server_options()
 {
     redlock::test::redis_server_options options;
@@ -41,7 +41,7 @@ redlock::client_config make_config(const std::string& node_urls)
     config.nodes = redlock::parse_nodes(node_urls);
     // Ten times the default: this machine may be busy with compilers, and runs the servers as well.
     config.node_timeout = 500ms;
-    // The longest that anything here is held for. Nodes that come back wait a little longer.
+    // The longest time anything is held here. Nodes that come back wait a little longer.
     config.ttl_max = 2 * lock_ttl;
     return config;
 }
@@ -57,7 +57,7 @@ stage::stage(const asio::any_io_executor& executor)
 
 asio::awaitable<void> set_up(stage& on)
 {
-    // These servers are new, so they have nothing to forget.
+    // These servers are new, so they can't have lost any locks.
     co_await redlock::async_initialize_nodes(co_await asio::this_coro::executor, on.config);
     on.first.async_run(asio::detached);
     on.second.async_run(asio::detached);

@@ -29,16 +29,16 @@ struct stage
     explicit stage(const asio::any_io_executor& executor);
 
     redlock::test::redis_servers servers;
-    std::string node_urls;  ///< The same list for everybody, as the algorithm demands.
+    std::string node_urls;  ///< The same list for all clients, as the algorithm requires.
     redlock::client_config config;
     redlock::client first;
     redlock::client second;
 };
 
-/// What all clients of the demo are made of.
+/// The configuration of all clients of the demo.
 [[nodiscard]] redlock::client_config make_config(const std::string& node_urls);
 
-/// Tells the servers that they are new, once, and runs the clients.
+/// Initializes the servers, which are new, and runs the clients.
 asio::awaitable<void> set_up(stage& on);
 
 /// Waits until a client is connected to all its nodes, for at most `limit`.
@@ -53,7 +53,7 @@ struct stored_keys
     std::chrono::milliseconds ttl{0};  ///< How long the first of them keeps it.
 };
 
-/// Asks each server that runs, behind the back of the clients.
+/// Asks each running server directly, not through a client.
 [[nodiscard]] stored_keys read_keys(redlock::test::redis_servers& servers, const std::string& key);
 
 }  // namespace demo

@@ -9,8 +9,8 @@
 
 namespace demo {
 
-// The steps of the story, in their order. Each one prints what it does and throws if anything does
-// not turn out as printed.
+// The steps of the story, in order. Each one prints what it does, and throws if something doesn't
+// end as printed.
 
 // one_resource.cpp
 asio::awaitable<void> everybody_connects(stage& on);

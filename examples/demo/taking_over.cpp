@@ -37,7 +37,7 @@ asio::awaitable<void> holder_killed(stage& on)
     );
     fact(
         taken_over_at >= valid_until,
-        "that is " + in_ms(taken_over_at - valid_until) + " after the end of the dead one's lease"
+        "that is " + in_ms(taken_over_at - valid_until) + " after the dead process's lease ended"
     );
     co_await held.async_release();
 }

@@ -31,7 +31,7 @@ public:
     }
 
 private:
-    // Under the mutex, so that nobody else gets in between the check and the access.
+    // Under the mutex: check and access are one step.
     void check(redlock::fencing_token token)
     {
         if (!fence_.accept(token))

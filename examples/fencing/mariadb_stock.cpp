@@ -43,22 +43,21 @@ constexpr const char* create_table =
     " item BIGINT PRIMARY KEY,"
     " amount BIGINT NOT NULL DEFAULT 0,"
     " fence BIGINT UNSIGNED NOT NULL DEFAULT 0"
-    ") ENGINE=InnoDB";  // It needs transactions and locks of rows.
+    ") ENGINE=InnoDB";  // It has transactions and row locks.
 // end snippet
 
 // snippet: mariadb_begin
-// Begins a transaction: records the token before anything is read. Returns the amount.
+// Begins a transaction and records the token before it reads the amount.
 asio::awaitable<std::int64_t> begin_fenced(
     mysql::any_connection& db,
     std::int64_t item,
     redlock::fencing_token token
 )
 {
-    if (!token)  // It would pass below, for a row that has seen none.
+    if (!token)  // A row that has seen none would accept it.
         throw stale_token({});
 
-    // Locks the row until the end of the transaction. Whoever comes meanwhile waits here, and is
-    // then compared with what we have committed.
+    // Locks the row until the end of the transaction. A concurrent one waits here.
     mysql::results result;
     co_await db.async_execute("START TRANSACTION", result);
     co_await db.async_execute(
@@ -68,9 +67,8 @@ asio::awaitable<std::int64_t> begin_fenced(
         result
     );
 
-    // affected_rows() does not tell whether the token was accepted: it counts rows that changed,
-    // and a second access with the same token changes none. What the row has now does tell. FOR
-    // UPDATE reads the row that is locked, even if the transaction had read something before.
+    // affected_rows() doesn't count a second access with the same token, so read the token back.
+    // FOR UPDATE reads the locked row, even if the transaction has an older snapshot.
     co_await db.async_execute(
         mysql::with_params("SELECT fence, amount FROM stock WHERE item = {} FOR UPDATE", item),
         result
@@ -117,9 +115,6 @@ asio::awaitable<void> mariadb_stock::add(std::int64_t item, std::int64_t amount)
     );
 }
 
-// snippet: mariadb_stock
-// An exception leaves a transaction open. The pool ends it: it resets a connection that comes back.
-
 asio::awaitable<std::int64_t> mariadb_stock::read(std::int64_t item, redlock::fencing_token token)
 {
     mysql::pooled_connection db = co_await connections_->pool.async_get_connection();
@@ -140,6 +135,8 @@ asio::awaitable<void> mariadb_stock::write(
     });
 }
 
+// snippet: mariadb_stock
+// An exception leaves the transaction open. The pool ends it: it resets returned connections.
 asio::awaitable<void> mariadb_stock::update(
     std::int64_t item,
     redlock::fencing_token token,

@@ -60,7 +60,6 @@ redis_stock::~redis_stock()
     connection_->redis.cancel();
 }
 
-// snippet: redis_stock
 asio::awaitable<std::int64_t> redis_stock::read(redlock::fencing_token token)
 {
     const std::optional<std::string> value = co_await run(token, std::nullopt);
@@ -72,6 +71,7 @@ asio::awaitable<void> redis_stock::write(redlock::fencing_token token, std::int6
     co_await run(token, std::to_string(amount));
 }
 
+// snippet: redis_stock
 asio::awaitable<std::optional<std::string>> redis_stock::run(
     redlock::fencing_token token,
     std::optional<std::string> value

@@ -1,4 +1,4 @@
-// The recipes of docs/recipes.md that are C++. Compiled, not run.
+// The recipes of examples/recipes/README.md that are C++. Compiled, not run.
 
 #include <redlock.hpp>
 
@@ -37,7 +37,7 @@ asio::awaitable<void> do_once(redlock::client& locks, std::string job)
 asio::awaitable<void> answer_within_two_seconds(redlock::client& locks)
 {
     const auto executor = co_await asio::this_coro::executor;
-    // Ends the wait for the lock or the work, whichever is under way, and releases the lock.
+    // Cancels the wait or the work, and releases the lock.
     co_await asio::co_spawn(
         executor,
         redlock::with_lock(locks, "orders:42", {.ttl = 10s}, work),

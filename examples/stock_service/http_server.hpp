@@ -25,7 +25,7 @@ using response = boost::beast::http::response<boost::beast::http::string_body>;
 /// Answers requests. Must not throw.
 using request_handler = std::function<boost::asio::awaitable<response>(request)>;
 
-/// The reply to what is not a request that a handler could see.
+/// The reply to input that isn't a valid request.
 using error_handler = std::function<response(boost::beast::http::status, const char* message)>;
 
 struct http_limits
@@ -43,7 +43,7 @@ struct http_limits
 class http_server
 {
 public:
-    /// Listens. @param port Zero: any that is free.
+    /// Listens. @param port Zero: any free port.
     http_server(
         const boost::asio::any_io_executor& executor,
         std::uint16_t port,
@@ -56,7 +56,7 @@ public:
     /// Completes after `stop()`, when the last request has been answered.
     boost::asio::awaitable<void> serve();
 
-    /// Takes no more connections and requests. What is being answered gets its answer.
+    /// Takes no more connections and requests, but answers those it has.
     void stop();
 
 private:
@@ -71,7 +71,7 @@ private:
     http_limits limits_;
     bool stopping_ = false;
     std::size_t connections_ = 0;
-    std::set<stream*> reading_;                   ///< Those that `stop()` need not wait for.
+    std::set<stream*> reading_;                   ///< Those that `stop()` needn't wait for.
     boost::asio::steady_timer connection_ended_;  ///< Never expires. Cancelled whenever one ends.
 };
 

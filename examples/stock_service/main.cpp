@@ -1,4 +1,4 @@
-// An HTTP service that sells what is in stock. Start any number of it, see docs/stock-service.md.
+// An HTTP service that sells what is in stock. Start as many as you like, see README.md.
 
 #include <redlock/client.hpp>
 #include <redlock/config.hpp>
@@ -59,10 +59,10 @@ void add_options(CLI::App& app, options& to)
     app.add_option("--nodes", to.nodes, "the lock nodes, URL,URL,...")->required();
     app.add_option("--database-socket", to.database.socket, "unix socket of MariaDB")->required();
     app.add_option("--database", to.database.database, "its name")->capture_default_str();
-    app.add_option("--database-user", to.database.user, "who we are")->capture_default_str();
+    app.add_option("--database-user", to.database.user, "its user")->capture_default_str();
     app.add_option("--database-password", to.database.password)->envname("STOCK_DATABASE_PASSWORD");
-    app.add_option("--port", to.port, "of 127.0.0.1; 0: any that is free")->capture_default_str();
-    app.add_option("--item", to.items, "ID AMOUNT to put in, if it is not there; any number");
+    app.add_option("--port", to.port, "of 127.0.0.1; 0: any free port")->capture_default_str();
+    app.add_option("--item", to.items, "ID AMOUNT to add unless it exists; may be repeated");
     add_ms(app, "--request-limit", to.request_limit, "for answering one request");
     add_ms(app, "--database-limit", to.sales.database_limit, "for each transaction");
     add_ms(app, "--lock-ttl", to.sales.ttl, "of a lease");
@@ -73,7 +73,7 @@ void add_options(CLI::App& app, options& to)
         ->transform(CLI::CheckedTransformer(switches))
         ->default_str("on")
         ->group("Demonstration");
-    add_ms(app, "--compute", to.sales.compute, "to wait between reading and writing");
+    add_ms(app, "--compute", to.sales.compute, "how long to wait between reading and writing");
     app.get_option("--compute")->group("Demonstration");
 }
 
@@ -97,7 +97,7 @@ asio::awaitable<void> live(recipes::mariadb_stock& stock, http_server& server, c
 {
     const auto executor = co_await asio::this_coro::executor;
     auto filled = fill(stock, given);
-    // The database may be starting too.
+    // The database may still be starting.
     co_await asio::co_spawn(executor, std::move(filled), asio::cancel_after(30s));
     std::cout << "listening on http://127.0.0.1:" << server.port() << std::endl;
     co_await server.serve();

@@ -21,7 +21,7 @@ namespace stock_service {
 
 namespace {
 
-/// Cancels an operation that takes longer. It throws then.
+/// Cancels an operation that takes longer, so that it throws.
 template <class T>
 asio::awaitable<T> within(std::chrono::milliseconds limit, asio::awaitable<T> operation)
 {
@@ -38,7 +38,7 @@ asio::awaitable<std::int64_t> seller::left(std::int64_t item)
 
 asio::awaitable<sale> seller::sell(std::int64_t item, std::int64_t quantity)
 {
-    if (how_.lock == locking::off)  // All have the same token then: the fence keeps nobody out.
+    if (how_.lock == locking::off)  // Then all have the same token: the fence keeps nobody out.
         return deduct(item, quantity, token::from_value(1));
     return under_lock("stock:" + std::to_string(item), [=, this](token fence) {
         return deduct(item, quantity, fence);
@@ -46,8 +46,8 @@ asio::awaitable<sale> seller::sell(std::int64_t item, std::int64_t quantity)
 }
 
 // snippet: under_lock
-// Runs the body while the resource is ours. with_lock extends the lease until the body has ended,
-// and cancels the body if the lease is lost.
+// Runs the body while the resource is ours. with_lock extends the lease until the body ends, and
+// cancels the body if the lease is lost.
 asio::awaitable<sale> seller::under_lock(std::string resource, work body)
 {
     redlock::diagnostics report;
@@ -61,7 +61,7 @@ asio::awaitable<sale> seller::under_lock(std::string resource, work body)
     {
         if (failure.code() == redlock::condition::not_acquired)
             throw not_locked(failure.code(), report);
-        if (failure.code() == redlock::error::lease_lost)  // When the sale may have been made.
+        if (failure.code() == redlock::error::lease_lost)  // The sale may have been made.
             throw unconfirmed(failure.code().message());
         throw;
     }
@@ -69,17 +69,17 @@ asio::awaitable<sale> seller::under_lock(std::string resource, work body)
 // end snippet
 
 // snippet: deduct
-// Reads, computes and writes, in two transactions. A single UPDATE would do for this toy, and two
-// statements in one transaction would lock the row. Real services compute between reading and
-// writing, and ask others meanwhile. So here nothing but the lock keeps two sales apart, and the
-// token refuses the one whose lease has ended on the way.
+// Reads, computes and writes, in two transactions. For this toy, a single UPDATE would do, or one
+// transaction that locks the row. But real services compute between reading and writing, or call
+// other services. So here only the lock keeps two sales apart, and the token refuses a sale whose
+// lease has ended on the way.
 asio::awaitable<sale> seller::deduct(std::int64_t item, std::int64_t quantity, token fence)
 {
     const std::int64_t there = co_await within(how_.database_limit, stock_.read(item, fence));
     if (there < quantity)
         co_return sale{.sold = false, .left = there};
 
-    // What has begun to write is not cancelled: nobody would know whether it has.
+    // A sale that begins to write is not cancelled, or nobody would know whether it was made.
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     asio::steady_timer timer(co_await asio::this_coro::executor, how_.compute);
     co_await timer.async_wait();
@@ -88,8 +88,8 @@ asio::awaitable<sale> seller::deduct(std::int64_t item, std::int64_t quantity, t
 }
 // end snippet
 
-// The token that is refused has changed nothing. After any other failure nobody knows: what broke
-// may have been the answer to a COMMIT.
+// A refused token has changed nothing. After any other failure nobody knows, because the answer to
+// a COMMIT may have been lost.
 asio::awaitable<void> seller::write(std::int64_t item, token fence, std::int64_t amount)
 {
     try

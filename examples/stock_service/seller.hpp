@@ -32,14 +32,14 @@ struct seller_options
     std::chrono::milliseconds compute{0};             ///< Stands for work between read and write.
 };
 
-/// What became of a sale.
+/// The outcome of a sale.
 struct sale
 {
     bool sold;
     std::int64_t left;
 };
 
-/// There is no lock to be had. The text is the library's own.
+/// The lock could not be acquired. The text is the library's.
 class not_locked : public std::runtime_error
 {
 public:
@@ -62,7 +62,7 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// Sells what there is of an item, under the item's lock.
+/// Sells units of an item, under the item's lock.
 class seller
 {
 public:

@@ -24,14 +24,14 @@ namespace stock_service {
 namespace {
 
 constexpr std::int64_t quantity_max = 1000;
-constexpr std::size_t id_digits_max = 18;  // What fits a BIGINT, whatever the digits are.
+constexpr std::size_t id_digits_max = 18;  // Fits a BIGINT, whatever the digits are.
 
 /// Thrown: what is wrong with a request, and the status that says so.
 struct refusal
 {
     http::status status;
     std::string message;
-    const char* allow = nullptr;  ///< The method that is, for 405.
+    const char* allow = nullptr;  ///< The method that is allowed, for 405.
 };
 
 response reply_with(http::status status, const json::object& body)
@@ -63,7 +63,7 @@ response come_back_later(response reply)
     return reply;
 }
 
-/// As it may stand in a message: not too long, and nothing that is no text.
+/// Fit for a message: not too long, and only printable characters.
 std::string in_quotes(std::string_view given)
 {
     std::string shown(given.substr(0, 40));
@@ -94,9 +94,9 @@ std::int64_t parse_quantity(std::string_view body)
     boost::system::error_code ec;
     const json::value given = json::parse(body, ec);
     if (ec)
-        refuse_body("the body is no JSON: " + ec.message());
+        refuse_body("the body isn't JSON: " + ec.message());
     if (!given.is_object())
-        refuse_body("the body is no JSON object");
+        refuse_body("the body isn't a JSON object");
     for (const auto& member : given.get_object())
         if (member.key() != "quantity")
             refuse_body("unknown member " + in_quotes(member.key()));
@@ -117,12 +117,12 @@ void expect_method(const request& question, http::verb method, const char* name)
     if (question.method() != method)
         throw refusal{
             http::status::method_not_allowed,
-            in_quotes(question.method_string()) + " is not allowed here, but " + name,
+            in_quotes(question.method_string()) + " isn't allowed here, use " + name,
             name,
         };
 }
 
-/// The id in `/items/<id><suffix>`. Empty: the target does not look so.
+/// The id in `/items/<id><suffix>`. Empty: the target looks different.
 std::optional<std::string_view> id_in(std::string_view target, std::string_view suffix)
 {
     constexpr std::string_view prefix = "/items/";

@@ -15,13 +15,13 @@
 
 namespace stock_service {
 
-/** What the service says over HTTP: JSON in, JSON out.
+/** The HTTP side of the service: JSON in, JSON out.
 
     @li `POST /items/<id>/sell` with `{"quantity": 1}` sells.
-    @li `GET /items/<id>` tells how much there is.
-    @li `GET /healthz` tells whether a quorum of lock nodes is ready, and what was counted so far.
+    @li `GET /items/<id>` returns how much is left.
+    @li `GET /healthz` reports whether a quorum of lock nodes is ready, and the counters.
 
-    docs/stock-service.md has the replies.
+    examples/stock_service/README.md has the replies.
 */
 class stock_api
 {

@@ -1,6 +1,6 @@
 // usage: 1_first_lock URL,URL,...
 //
-// Holds a lock for a moment and gives it back.
+// Holds a lock for a moment and releases it.
 
 // snippet: first_lock
 #include <redlock.hpp>
@@ -19,17 +19,10 @@ asio::awaitable<void> ship_order(redlock::client& locks)
     co_await held.async_release();
 }
 
-/// Shows what the client waits for, such as a node that is down.
-void print_trouble(redlock::log_level level, std::string_view line)
-{
-    if (level != redlock::log_level::info)
-        std::cerr << line << '\n';
-}
-
 void run(std::string_view nodes)
 {
-    asio::io_context context{1};  // One thread runs it.
-    redlock::client locks(context, {.nodes = redlock::parse_nodes(nodes), .log = print_trouble});
+    asio::io_context context{1};
+    redlock::client locks(context, nodes);
     locks.async_run(asio::detached);
     asio::co_spawn(context, ship_order(locks), [&](std::exception_ptr failure) {
         locks.cancel();

@@ -1,6 +1,6 @@
 // usage: 2_wait_or_try URL,URL,...
 //
-// Two ways to ask for a lock that somebody else may hold, and the errors to handle.
+// Two ways to ask for a lock that someone else may hold, and the errors to handle.
 
 #include <redlock.hpp>
 
@@ -11,7 +11,8 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-/// The order has to be shipped, so this waits for its turn: 2 s and no longer.
+// snippet: ask
+/// The order must ship, so this waits up to 2 s for the lock.
 asio::awaitable<void> ship_order(redlock::client& locks)
 {
     auto held = co_await locks.async_acquire("orders:42", {.ttl = 10s, .wait = 2s});
@@ -19,13 +20,13 @@ asio::awaitable<void> ship_order(redlock::client& locks)
     std::cout << "order 42: " << to_string(co_await held.async_release()) << '\n';
 }
 
-/// One printer of the invoice is enough, so this never waits for another one.
+/// Anyone may print the invoice, so this does not wait.
 asio::awaitable<void> print_invoice(redlock::client& locks)
 {
     auto held = co_await locks.async_try_acquire("invoices:42", 10s);
     if (!held)
     {
-        std::cout << "invoice 42: somebody else prints it\n";
+        std::cout << "invoice 42: someone else prints it\n";
         co_return;
     }
     std::cout << "invoice 42: printing\n";
@@ -49,6 +50,7 @@ asio::awaitable<void> work(redlock::client& locks)
             throw;
     }
 }
+// end snippet
 
 void run(std::string_view nodes)
 {

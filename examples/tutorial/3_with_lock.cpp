@@ -1,6 +1,6 @@
 // usage: 3_with_lock URL,URL,...
 //
-// Rebuilds an index. That takes longer than the ttl, and only one machine may do it.
+// Rebuilds an index. Only one machine may do it at a time, and it takes longer than the ttl.
 
 #include <redlock.hpp>
 
@@ -12,7 +12,7 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 // snippet: body
-/// Runs while the lock is held. A loss cancels it: its `co_await` throws.
+/// Runs while the lock is held. If the lock is lost, its `co_await` throws.
 asio::awaitable<int> rebuild_index(redlock::lease& held)
 {
     asio::steady_timer work(co_await asio::this_coro::executor);
@@ -22,7 +22,6 @@ asio::awaitable<int> rebuild_index(redlock::lease& held)
         work.expires_after(600ms);
         co_await work.async_wait(asio::deferred);
         ++parts;
-        // Flushed, so that you can follow it.
         std::cout << "part " << parts << ", " << held.remaining().count() << " ms left"
                   << std::endl;
     }
@@ -35,7 +34,7 @@ asio::awaitable<void> maintain(redlock::client& locks)
     try
     {
         // snippet: with_lock
-        // 3 s of work under a ttl of 2 s. The lease is extended, then released.
+        // 3 s of work with a ttl of 2 s: the lease is extended, then released.
         const int parts =
             co_await redlock::with_lock(locks, "index:products", {.ttl = 2s}, rebuild_index);
         std::cout << "rebuilt, " << parts << " parts\n";
@@ -43,17 +42,17 @@ asio::awaitable<void> maintain(redlock::client& locks)
     }
     catch (const boost::system::system_error& failure)
     {
-        // The body has ended already. Somebody else may be at work now.
+        // The body has ended. Someone else may hold the lock now.
         if (failure.code() != redlock::error::lease_lost)
             throw;
-        std::cout << "the lock was lost, the index is as it was\n";
+        std::cout << "the lock was lost, the index is unchanged\n";
     }
 }
 
 void run(std::string_view nodes)
 {
     asio::io_context context{1};
-    redlock::client locks(context, {.nodes = redlock::parse_nodes(nodes)});
+    redlock::client locks(context, nodes);
     locks.async_run(asio::detached);
     asio::co_spawn(context, maintain(locks), [&](std::exception_ptr failure) {
         locks.cancel();

@@ -1,7 +1,7 @@
 // usage: 4_service URL,URL,...
 //
-// Counts two warehouses over and over, until SIGINT or SIGTERM. Any number of these
-// services share the work. One of them at a time counts a warehouse.
+// Counts two warehouses over and over, until SIGINT or SIGTERM. Run any number of these:
+// only one at a time counts a warehouse.
 
 #include <redlock.hpp>
 
@@ -20,7 +20,8 @@ asio::awaitable<void> count(redlock::lease& held)
     std::cout << held.resource() << ": counted" << std::endl;
 }
 
-/// A task of the service. It ends when the client closes.
+// snippet: task
+/// Runs until the client closes.
 asio::awaitable<void> keep_counting(redlock::client& locks, std::string warehouse)
 {
     for (;;)
@@ -32,7 +33,7 @@ asio::awaitable<void> keep_counting(redlock::client& locks, std::string warehous
         }
         catch (const boost::system::system_error& failure)
         {
-            // The client closes: aborted while it waited or worked, or too late to start.
+            // The client closes.
             if (failure.code() == asio::error::operation_aborted ||
                 failure.code() == redlock::error::not_running)
                 co_return;
@@ -42,6 +43,7 @@ asio::awaitable<void> keep_counting(redlock::client& locks, std::string warehous
         }
     }
 }
+// end snippet
 
 void rethrow(std::exception_ptr failure)
 {
@@ -49,17 +51,10 @@ void rethrow(std::exception_ptr failure)
         std::rethrow_exception(failure);
 }
 
-/// Shows what the client waits for, such as a node that is down.
-void print_trouble(redlock::log_level level, std::string_view line)
-{
-    if (level != redlock::log_level::info)
-        std::cerr << line << '\n';
-}
-
 void run(std::string_view nodes)
 {
     asio::io_context context{1};
-    redlock::client locks(context, {.nodes = redlock::parse_nodes(nodes), .log = print_trouble});
+    redlock::client locks(context, nodes);
     locks.async_run(asio::detached);
     asio::co_spawn(context, keep_counting(locks, "north"), rethrow);
     asio::co_spawn(context, keep_counting(locks, "south"), rethrow);

@@ -1,7 +1,7 @@
 // usage: 5_fencing URL,URL,...
 //
-// One holder is too late, and what the lock protects refuses it. Both holders are in
-// this program, so that you can watch them. In life they are on two machines.
+// A holder writes after its lease has expired, and the stock rejects it. Both holders are in
+// this program so that you can watch them. Normally they are on two machines.
 
 #include <redlock.hpp>
 
@@ -12,8 +12,8 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-/// What the lock protects. It compares the token of each access, reads included.
-/// One thread uses it, so nobody comes in between the check and the access.
+// snippet: stock
+/// What the lock protects. Checks the token of each access, reads included.
 class stock
 {
 public:
@@ -33,12 +33,13 @@ private:
     void check(redlock::fencing_token token)
     {
         if (!fence_.accept(token))
-            throw std::runtime_error("refused, the stock has seen a higher token");
+            throw std::runtime_error("rejected, the stock has seen a higher token");
     }
 
     redlock::fence_check fence_;
     int amount_ = 10;
 };
+// end snippet
 
 asio::awaitable<void> two_holders(redlock::client& locks)
 {
@@ -48,19 +49,19 @@ asio::awaitable<void> two_holders(redlock::client& locks)
     const int a_read = shelf.read(a.fence());
     std::cout << "A has token " << a.fence() << " and reads " << a_read << std::endl;
 
-    // Here A is stopped, as a virtual machine is that moves. Its lease ends.
+    // Say A is now paused by a VM migration. Its lease expires.
     auto b = co_await locks.async_acquire("stock:7", 10s);
     const int b_read = shelf.read(b.fence());
     std::cout << "B has token " << b.fence() << " and reads " << b_read << '\n';
 
-    // A goes on. It does not know what time it is.
+    // A resumes, unaware that its lease has expired.
     try
     {
         shelf.write(a.fence(), a_read - 1);
     }
-    catch (const std::exception& refusal)
+    catch (const std::exception& failure)
     {
-        std::cout << "A writes " << a_read - 1 << ": " << refusal.what() << '\n';
+        std::cout << "A writes " << a_read - 1 << ": " << failure.what() << '\n';
     }
 
     shelf.write(b.fence(), b_read - 1);
@@ -70,7 +71,7 @@ asio::awaitable<void> two_holders(redlock::client& locks)
 void run(std::string_view nodes)
 {
     asio::io_context context{1};
-    redlock::client locks(context, {.nodes = redlock::parse_nodes(nodes)});
+    redlock::client locks(context, nodes);
     locks.async_run(asio::detached);
     asio::co_spawn(context, two_holders(locks), [&](std::exception_ptr failure) {
         locks.cancel();

@@ -1,7 +1,7 @@
 // usage: 6_leader URL,URL,...
 //
-// Of several of these programs one leads. Kill it, and another one leads within a ttl.
-// End it with Ctrl-C or SIGTERM, and another one leads at once.
+// Start several of these: one leads. Kill it, and another leads within a ttl.
+// Stop it with Ctrl-C or SIGTERM, and another leads at once.
 
 #include <redlock.hpp>
 
@@ -12,10 +12,11 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-/// What only the leader does. It ends with the term, by cancellation.
+// snippet: work
+/// What only the leader does. It is cancelled when the term ends.
 asio::awaitable<void> work(redlock::term& now)
 {
-    // Each term has a higher number than the one before. It is a token: see step 5.
+    // The number is the fencing token: see step 5.
     std::cout << "leading, term " << now.number() << std::endl;
     asio::steady_timer next(co_await asio::this_coro::executor);
     for (;;)
@@ -24,18 +25,12 @@ asio::awaitable<void> work(redlock::term& now)
         co_await next.async_wait(asio::deferred);
     }
 }
-
-/// Shows what the client waits for, such as a node that is down.
-void print_trouble(redlock::log_level level, std::string_view line)
-{
-    if (level != redlock::log_level::info)
-        std::cerr << line << '\n';
-}
+// end snippet
 
 void run(std::string_view nodes)
 {
     asio::io_context context{1};
-    redlock::client locks(context, {.nodes = redlock::parse_nodes(nodes), .log = print_trouble});
+    redlock::client locks(context, nodes);
     locks.async_run(asio::detached);
     // snippet: lead
     auto leads = redlock::lead(locks, "shop:leader", {.ttl = 3s}, work);

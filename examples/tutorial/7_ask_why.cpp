@@ -1,6 +1,6 @@
 // usage: 7_ask_why URL,URL,...
 //
-// Tries to ship an order, and says what the client knows about it.
+// Acquires a lock and prints what the client knows about it.
 
 #include <redlock.hpp>
 
@@ -11,13 +11,13 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-/// Hears of each node that changes its state.
+/// Called when a node changes its state.
 void print_log(redlock::log_level level, std::string_view line)
 {
     std::cout << "log: " << level << ": " << line << '\n';
 }
 
-/// Hears of every step of the client. This one is interested in two of them.
+/// Called at every step of the client. This one prints two of them.
 class narrator final : public redlock::observer
 {
     void on_waiting(const redlock::waiting_event& event) noexcept override
@@ -32,6 +32,7 @@ class narrator final : public redlock::observer
     }
 };
 
+// snippet: why
 asio::awaitable<void> ship_order(redlock::client& locks)
 {
     redlock::diagnostics report;
@@ -51,6 +52,7 @@ asio::awaitable<void> ship_order(redlock::client& locks)
     std::cout << "metrics: " << all.acquired << " acquired, " << all.contended << " contended, "
               << all.failed << " failed\n";
 }
+// end snippet
 
 void run(std::string_view nodes)
 {

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <string_view>
 
-/// Every limit of the public interface in one place. docs/limits.md has the same table.
+/// Every limit of the public interface in one place. docs/configuration.md has the same table.
 namespace redlock::core {
 
 using namespace std::chrono_literals;

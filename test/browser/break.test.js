@@ -86,11 +86,11 @@ test('the first minute leads from one step to the next', async () => {
     await isFine(ada, 'a silent coordinator');
     await ada.page.getByText('2. Kill it.').waitFor();
     await ada.page.getByText('another server took over.').waitFor();
-    await ada.page.locator('#lines').getByText(/s\d stands still \(SIGSTOP\)/).waitFor();
+    await ada.page.locator('#lines').getByText(/s\d is frozen \(SIGSTOP\)/).waitFor();
     await ada.page.locator('#lines').getByText(/is in charge now, with token #/).first().waitFor();
     await isFine(ada, 'the second step');
     await ada.page.getByRole('button', {name: 'Skip'}).click();
-    await ada.page.getByText('Only the fence stops who acts late.').waitFor();
+    await ada.page.getByText('Only the fence stops a server that acts late.').waitFor();
     await ada.close();
 });
 

@@ -74,7 +74,7 @@ test('a name and a room that the server would refuse are refused at the form', a
     await room.press('Enter');
 
     await ada.page.getByText('A name has up to 32 characters, this one has 33.').waitFor();
-    await ada.page.getByText('A room has small letters').waitFor();
+    await ada.page.getByText('A room has lowercase letters').waitFor();
     assert.equal(await name.getAttribute('aria-invalid'), 'true');
     assert.ok(await ada.page.locator('#inside').isHidden());
 });

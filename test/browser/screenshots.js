@@ -1,4 +1,5 @@
-// Pictures of the page for docs/chat-room.md: a short story in one room, with a coordinator killed.
+// Pictures of the page for examples/chat_room/README.md: a short story in one room, with a
+// coordinator killed.
 //
 //   node screenshots.js FOLDER      see scripts/chat_screenshots.sh
 

@@ -1,4 +1,4 @@
-// What a server answers to input that is not as docs/chat-room.md says.
+// What a server answers to input that is not as examples/chat_room/README.md says.
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/json/object.hpp>
@@ -435,7 +435,7 @@ BOOST_AUTO_TEST_CASE(options_out_of_range_are_named_and_the_server_does_not_star
         {{"--allow-origin", "chat.example"}, "chat.example"},
         {{"--allow-origin", "http://chat.example/path"}, "/path"},
         {{"--allow-host", "Chat Example"}, "Chat Example"},
-        {{"--unfenced", "Lobby"}, "'Lobby' must be 1 to 16 small letters"},
+        {{"--unfenced", "Lobby"}, "'Lobby' must be 1 to 16 lowercase letters"},
         {{"--controls", "ws://192.0.2.1:1"}, "'ws://192.0.2.1:1' must be ws://127.0.0.1:PORT"},
         {{"--listen", "0.0.0.0:0", "--controls", "ws://127.0.0.1:1"}, "needs a --listen on"},
         {{"--peers", "http://a,b"}, "'b' must be http://"},

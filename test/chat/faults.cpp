@@ -1,4 +1,5 @@
-// Coordinators that die, pause and are cut off, and a store that goes away, docs/chat-room.md.
+// Coordinators that die, pause and are cut off, and a store that goes away, see
+// examples/chat_room/README.md.
 
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>

@@ -1,4 +1,4 @@
-// How those who catch up take turns, docs/chat-room.md. Without a store.
+// How those who catch up take turns, examples/chat_room/README.md. Without a store.
 
 #include "chat_room/history.hpp"
 

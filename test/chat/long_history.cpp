@@ -1,4 +1,4 @@
-// A room with a long history, and those who talk in another one, docs/chat-room.md.
+// A room with a long history, and those who talk in another one, examples/chat_room/README.md.
 
 #include "chat_room/client/catch_up.hpp"
 

@@ -1,4 +1,4 @@
-// What /metrics tells of the times of a room, docs/chat-room.md.
+// What /metrics tells of the times of a room, examples/chat_room/README.md.
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>

@@ -1,4 +1,4 @@
-// Members, servers and a store without faults, docs/chat-room.md.
+// Members, servers and a store without faults, examples/chat_room/README.md.
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>

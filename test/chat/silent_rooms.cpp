@@ -1,4 +1,4 @@
-// What rooms cost in which nobody says anything, docs/chat-room.md.
+// What rooms cost in which nobody says anything, examples/chat_room/README.md.
 
 #include <boost/test/unit_test.hpp>
 

@@ -126,6 +126,15 @@ BOOST_FIXTURE_TEST_CASE(callbacks_stops_when_the_lease_is_lost, example_nodes)
     BOOST_TEST(callbacks.has_said("stopped half way"));
 }
 
+BOOST_FIXTURE_TEST_CASE(the_program_of_the_readme_ships_with_a_token, example_nodes)
+{
+    program first_look("first_look", nodes);
+
+    BOOST_TEST((first_look.exit_status() == 0));
+    BOOST_TEST(first_look.has_said("shipping orders:42 with token "));
+    BOOST_TEST(is_free("orders:42"));
+}
+
 BOOST_FIXTURE_TEST_CASE(blocking_ships_without_coroutines, example_nodes)
 {
     program blocking("blocking", nodes);

@@ -1,5 +1,5 @@
 // Nodes whose data is lost or replaced under an open connection: what the marker tells, and what
-// it does not. docs/node-failures.md has the same table.
+// it does not. docs/safety.md has the same list.
 
 #include <redlock/client.hpp>
 #include <redlock/initialize.hpp>

@@ -1,5 +1,5 @@
-// The HTTP service of examples/stock_service, docs/stock-service.md: real processes, a real
-// database and real nodes.
+// The HTTP service, examples/stock_service/README.md: real processes, a real database and real
+// nodes.
 
 #include <redlock/config.hpp>
 #include <redlock/fencing.hpp>
@@ -194,11 +194,11 @@ std::vector<bad_request> bad_requests()
     const std::string one = R"({"quantity": 1})";
     const std::string head = "POST /items/7/sell HTTP/1.1\r\nHost: localhost\r\n";
     return {
-        {sell(""), 400, "no JSON"},
-        {sell("quantity=1"), 400, "no JSON"},
-        {sell(one + one), 400, "no JSON"},
-        {sell(std::string(4000, '[')), 400, "no JSON"},
-        {sell("[1]"), 400, "no JSON object"},
+        {sell(""), 400, "isn't JSON"},
+        {sell("quantity=1"), 400, "isn't JSON"},
+        {sell(one + one), 400, "isn't JSON"},
+        {sell(std::string(4000, '[')), 400, "isn't JSON"},
+        {sell("[1]"), 400, "isn't a JSON object"},
         {sell("{}"), 400, "no quantity"},
         {sell(R"({"quantity": 1, "price": 0})"), 400, "unknown member 'price'"},
         {sell(R"({"quantity": 0})"), 400, "from 1 to 1000, not '0'"},
@@ -219,9 +219,9 @@ std::vector<bad_request> bad_requests()
         {http_text("GET", "/items/"), 404, "nothing at '/items/'"},
         {http_text("GET", "/"), 404, "nothing at '/'"},
         {http_text("GET", "/items/7/sell/x"), 404, "nothing at"},
-        {http_text("GET", "/items/7/sell"), 405, "'GET' is not allowed here, but POST"},
-        {http_text("DELETE", "/items/7"), 405, "'DELETE' is not allowed here, but GET"},
-        {http_text("PURGE", "/healthz"), 405, "'PURGE' is not allowed here, but GET"},
+        {http_text("GET", "/items/7/sell"), 405, "'GET' isn't allowed here, use POST"},
+        {http_text("DELETE", "/items/7"), 405, "'DELETE' isn't allowed here, use GET"},
+        {http_text("PURGE", "/healthz"), 405, "'PURGE' isn't allowed here, use GET"},
         {sell(std::string(5000, ' ')), 413, "body limit"},
         {head + "Transfer-Encoding: chunked\r\n\r\n2000\r\n" + std::string(8192, ' '), 413, "body"},
         {head + "X: " + std::string(9000, 'x') + "\r\n\r\n", 431, "header limit"},

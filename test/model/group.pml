@@ -1,5 +1,5 @@
-/* A group as a node: a master and its replicas, watched by Sentinel, vote as one node. The library
-   rejects a Sentinel. The model shows which settings and which quarantine a group would need.
+/* A group as a node: a master and its replicas, watched by Sentinel, vote as one node. The model
+   shows which settings and which quarantine a group needs.
 
    The group is the whole quorum (N = 1). With -DPLAIN=2 there are also two plain nodes, which
    forget nothing (N = 3).

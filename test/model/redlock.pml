@@ -3,7 +3,7 @@
 
    One process picks the next event; an event is what one node or one client does in one step.
    Events that would change nothing, such as a refusal, are left out.
-   See the section Model of docs/testing.md for what was cut and why, and scripts/model.sh for the
+   See the section Model of test/README.md for what was cut and why, and scripts/model.sh for the
    configurations and the variants, each a set of -D switches.
 
    Nodes follow src/node/scripts. Times are ticks that are left, and not points in time, so that a

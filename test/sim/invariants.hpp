@@ -30,7 +30,7 @@ namespace redlock::sim {
 /// A rule that was broken.
 struct violation
 {
-    std::string rule;  ///< I1 to I17, as in docs/testing.md.
+    std::string rule;  ///< I1 to I17, as in test/README.md.
     std::string words;
     nanoseconds when{0};
 };
@@ -52,7 +52,7 @@ struct claim
 
 /** The rules that hold at every moment of a schedule, and what has to be known to check them.
 
-    The names are those of docs/testing.md.
+    The names are those of test/README.md.
 */
 class invariants
 {

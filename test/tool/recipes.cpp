@@ -1,4 +1,4 @@
-// The lines of shell in docs/recipes.md, each run as it stands.
+// The lines of shell in examples/recipes/README.md, each run as it stands.
 
 #include "tool/tool.hpp"
 

@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A server says something all the time, but a machine may be busy.
+/// A server sends its status every 500 ms, but this machine may be busy.
 constexpr auto longest_silence = 10s;
 
 asio::awaitable<json::object> next_of(connection& from, std::string_view type)

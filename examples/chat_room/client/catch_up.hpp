@@ -11,10 +11,10 @@
 
 namespace chat {
 
-/** Joins a room and reads until the last message that was there, as somebody does who comes late.
+/** Joins a room and reads up to the last message that was there, like a member who comes late.
 
-    Throws `connection_closed` if the connection ends, and `std::runtime_error` if the room does not
-    take it, or if a message is missing.
+    Throws `connection_closed` if the connection ends, and `std::runtime_error` if the room refuses
+    it, or if a message is missing.
 
     @param port Of a server on this machine.
     @param tail How many of the last messages to ask for.

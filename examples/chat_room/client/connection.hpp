@@ -29,7 +29,7 @@ private:
     unsigned code_;
 };
 
-/// A WebSocket to a chat server on this machine, frame by frame. Everything that fails throws
+/// A WebSocket to a chat server on this machine, frame by frame. Every failure throws
 /// `connection_closed`.
 class connection
 {
@@ -39,7 +39,7 @@ public:
     connection& operator=(const connection&) = delete;
     ~connection();
 
-    /// @param origin What a browser would say. Empty: nothing.
+    /// @param origin What a browser would send. Empty: nothing.
     asio::awaitable<void> open(std::uint16_t port, std::string origin = {});
 
     asio::awaitable<void> send(std::string text);

@@ -23,7 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A server tells its status twice a second. One that says nothing for so long is not there.
+/// A server sends its status twice a second. One that is silent for this long is gone.
 constexpr auto longest_silence = 2s;
 
 constexpr auto pause_before_reconnecting = 100ms;
@@ -154,7 +154,7 @@ asio::awaitable<void> scripted_member::talk(connection& to)
         co_await wake_.wait(pause_before_saying_again);
         if (!joined_)
             continue;
-        for (;;)  // What is said and heard meanwhile changes the list.
+        for (;;)  // The list may change while a message is sent.
         {
             const auto next = std::ranges::find(kept_, false, &kept::sent);
             if (next == kept_.end())
@@ -231,7 +231,7 @@ void scripted_member::start_over()
 
 void scripted_member::take_coordinator(const json::object& told)
 {
-    // A member that comes back is told of all the recent ones, and of each that leaves once more.
+    // A member that comes back hears of all recent ones, and again of each one that leaves.
     const std::uint64_t fence = number_of(told, "fence");
     if (coordinators_.empty() || fence > coordinators_.back().fence)
         coordinators_.push_back({text_of(told, "server"), fence, std::chrono::steady_clock::now()});

@@ -30,19 +30,19 @@ struct heard
     std::uint64_t fence = 0;
 };
 
-/// A coordinator that a member was told of.
+/// A coordinator that a member has heard of.
 struct known_coordinator
 {
     std::string server;
     std::uint64_t fence = 0;
-    std::chrono::steady_clock::time_point at;  ///< When it was told.
+    std::chrono::steady_clock::time_point at;  ///< When it heard.
 };
 
-/** A member that says what a program tells it, and remembers what it hears.
+/** A member that a program controls, and that remembers what it hears.
 
-    It does as the page does: keeps what it says until it hears it, connects again by itself, and
-    then says again what it has not heard, with the same ids. It goes from server to server until
-    one answers. It forgets what it heard if the store has.
+    It works like the page: it keeps what it says until it hears it, reconnects by itself, and then
+    repeats what it hasn't heard, with the same ids. It tries one server after the other until one
+    answers. If the store loses its data, it forgets what it heard.
 
     The object must outlive its coroutine: `stop()` it, and run the context until `is_done()`.
 */
@@ -71,16 +71,16 @@ public:
 
     [[nodiscard]] const std::vector<heard>& all() const noexcept { return heard_; }
 
-    /// What it has said and not heard yet.
+    /// How many of its own messages it has not heard yet.
     [[nodiscard]] std::size_t unheard() const noexcept { return kept_.size(); }
 
-    /// Coordinators that it was told of, in order, and when for the first time.
+    /// The coordinators it has heard of, in order, and when it first did.
     [[nodiscard]] const std::vector<known_coordinator>& coordinators() const noexcept
     {
         return coordinators_;
     }
 
-    /// The last status that it was told, as JSON.
+    /// The last status that it received, as JSON.
     [[nodiscard]] const std::string& status() const noexcept { return status_; }
 
     /// How often a connection was lost.
@@ -92,7 +92,7 @@ public:
     /// Called for each message that is heard.
     std::function<void(const heard&)> on_message;
 
-    /// Called for each status that is told, with its JSON.
+    /// Called for each status, with its JSON.
     std::function<void(const std::string&)> on_status;
 
     /// Called for each new coordinator, each that hands over, and each write that was refused.
@@ -126,7 +126,7 @@ private:
     std::vector<known_coordinator> coordinators_;
     std::string status_;
     std::string last_end_;
-    std::uint64_t began_ = 0;  ///< The log that it hears. 0: not known yet.
+    std::uint64_t began_ = 0;  ///< When its log began. 0: not known yet.
     std::size_t reconnections_ = 0;
     bool joined_ = false;
     bool running_ = false;

@@ -19,8 +19,8 @@ class show;
 
 /** The WebSocket through which a page breaks things in a show.
 
-    It listens on loopback only, and takes who knows the secret and comes from a page of the show.
-    Whoever knows it can do no more than the actions of the show.
+    It listens on loopback only, and accepts only pages of the show that know the secret. They can
+    do no more than the actions of the show.
 */
 class controls
 {
@@ -32,7 +32,7 @@ public:
     /// `ws://127.0.0.1:PORT`.
     [[nodiscard]] std::string url() const;
 
-    /// Random, made anew for each show.
+    /// Random, a new one for each show.
     [[nodiscard]] const std::string& secret() const noexcept { return secret_; }
 
     void start(show& of);

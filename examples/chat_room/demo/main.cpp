@@ -1,4 +1,4 @@
-// What a chat does with redlock, told and checked step by step. Read story.hpp next.
+// Shows what a chat does with redlock and checks it, step by step. Read story.hpp next.
 
 #include "chat_room/demo/controls.hpp"
 #include "chat_room/demo/show.hpp"
@@ -25,11 +25,11 @@ using namespace std::chrono_literals;
 constexpr std::string_view usage =
     "usage: chat_demo [--serve] [--help]\n"
     "\n"
-    "Starts five lock nodes, a data store and three chat servers on free loopback ports, tells\n"
-    "what two members of a room go through, and stops everything. Exits with 1 if anything does\n"
-    "not turn out as told.\n"
+    "Starts five lock nodes, a data store and three chat servers on free loopback ports, shows\n"
+    "what two members of a room go through, and stops everything. Exits with 1 if a step doesn't\n"
+    "end as expected.\n"
     "\n"
-    "  --serve   tells no story: serves the page until Ctrl-C, with buttons to break things\n";
+    "  --serve   instead serves the page until Ctrl-C, with buttons to break things\n";
 
 asio::awaitable<void> tell_story(chat::company& in)
 {
@@ -42,7 +42,7 @@ asio::awaitable<void> tell_story(chat::company& in)
     co_await chat::everybody_leaves(in);
 
     const auto taken = std::chrono::steady_clock::now() - start;
-    std::cout << "\nEverything turned out as told, in " << demo::in_ms(taken) << '.' << std::endl;
+    std::cout << "\nEvery step ended as expected, in " << demo::in_ms(taken) << '.' << std::endl;
 }
 
 /// All processes end with `company`.
@@ -62,8 +62,8 @@ int run_story()
 
 asio::awaitable<void> serve(chat::show& of, const chat::controls& by)
 {
-    std::cout << "Open one of these, or several in windows of their own. Ctrl-C ends everything.\n"
-                 "Who has such an address can kill these processes: keep it to yourself.\n";
+    std::cout << "Open one of these, or several in separate windows. Ctrl-C stops everything.\n"
+                 "Anyone with an address can kill these processes, so keep it to yourself.\n";
     for (const chat::server_process& each : of.on)
         std::cout << "  " << each.url() << "/#lobby!" << by.secret() << '\n';
     std::cout << std::flush;

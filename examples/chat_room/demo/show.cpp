@@ -27,22 +27,22 @@ namespace {
 constexpr std::size_t most_lines = 100;
 constexpr auto glance = 50ms;
 
-/// So long a process stands still: its lease ends, and somebody else has time to act.
+/// How long a process is frozen: its lease ends, and another server has time to act.
 constexpr auto standstill = show_ttl + 500ms;
 constexpr auto cut_time = 8s;
 
-/// What has ended is started again after that.
+/// When a process that has ended is started again.
 constexpr auto mourning = 5s;
 
 constexpr auto clock_step = 60s;
 
 constexpr std::array lines_of_members{
     "Is the pilot of the Aurora on board already?",
-    "Since 06:10. We wait for the tide.",
+    "Since 06:10. We're waiting for the tide.",
     "Berth 4 is free, by the way.",
     "The crane there has a red light.",
     "It was the brake last week.",
-    "I will ask somebody to look at it.",
+    "I'll ask someone to look at it.",
     "A lamp this time, not the brake.",
     "Berth 4 it is, then.",
     "How long until high water?",
@@ -156,7 +156,7 @@ std::string show::perform(std::string_view name)
     asio::co_spawn(executor_, (this->*found->run)(), [this](const std::exception_ptr& failure) {
         busy_.clear();
         if (failure)
-            tell("effect", "That did not work. Try it again.");
+            tell("effect", "That didn't work. Try again.");
         tell_state();
     });
     tell_state();
@@ -169,12 +169,12 @@ asio::awaitable<void> show::freeze()
     if (which == nullptr)
         co_return tell("effect", "Nobody is in charge, so there is nobody to freeze.");
     which->pause();
-    tell("action", which->name() + " stands still (SIGSTOP). Its lease runs on.");
+    tell("action", which->name() + " is frozen (SIGSTOP). Its lease still runs.");
     const auto stopped = steady_clock::now();
     co_await wait(standstill);
     which->resume();
     const std::string time = in_seconds(steady_clock::now() - stopped);
-    tell("effect", which->name() + " goes on after " + time + " and sees that its lease is over.");
+    tell("effect", which->name() + " resumes after " + time + " and sees that its lease is over.");
 }
 
 asio::awaitable<void> show::freeze_before_write()
@@ -189,17 +189,17 @@ asio::awaitable<void> show::freeze_before_write()
     if (!co_await until([which] { return which->is_stopped(); }, 5s))
     {
         std::filesystem::remove(which->stall_file());
-        co_return tell("effect", which->name() + " had nothing to write. Try it again.");
+        co_return tell("effect", which->name() + " had nothing to write. Try again.");
     }
     const auto stopped = steady_clock::now();
-    tell("action", which->name() + " stands still between its look at the lease and its write.");
+    tell("action", which->name() + " is frozen between its check of the lease and its write.");
     co_await wait(standstill);
     co_await until([&] { return fence_ > fence; }, show_ttl);
     co_await wait(2 * glance);  // The successor empties the inbox first of all.
     tell(
         "effect",
-        which->name() + " goes on after " + in_seconds(steady_clock::now() - stopped) +
-            ", and writes what it wanted to write."
+        which->name() + " resumes after " + in_seconds(steady_clock::now() - stopped) +
+            ", and carries out its write."
     );
     which->resume();
 }
@@ -211,7 +211,7 @@ asio::awaitable<void> show::kill()
         co_return tell("effect", "Nobody is in charge, so there is nobody to kill.");
     const std::uint64_t fence = fence_;
     which->kill();
-    tell("action", which->name() + " is killed (SIGKILL). Its lease runs on.");
+    tell("action", which->name() + " is killed (SIGKILL). Its lease still runs.");
     co_await until([&] { return fence_ > fence; }, 2 * show_ttl);
 }
 
@@ -228,14 +228,14 @@ asio::awaitable<void> show::cut(std::size_t count)
         on.roads[index].reset_all();
         on.roads[index].pass();
     }
-    tell("effect", nodes + " reached again.");
+    tell("effect", nodes + " reachable again.");
 }
 
 asio::awaitable<void> show::step_clock()
 {
     const std::uint64_t fence = fence_;
     clock_.set_offset(clock_step);
-    tell("action", "The clock of lock node 5 steps " + in_seconds(clock_step) + " ahead.");
+    tell("action", "The clock of lock node 5 jumps " + in_seconds(clock_step) + " ahead.");
     co_await wait(2 * show_ttl);
     if (fence_ == fence)
         tell("effect", coordinator_ + " is still in charge: the other four are a quorum.");
@@ -246,7 +246,7 @@ asio::awaitable<void> show::step_clock()
 asio::awaitable<void> show::kill_store()
 {
     on.store.kill();
-    tell("action", "The message store is killed (SIGKILL). What was said is on its disk.");
+    tell("action", "The message store is killed (SIGKILL). Its messages are on disk.");
     co_await until([this] { return !on.store.has_ended(); }, 2 * mourning);
 }
 
@@ -263,7 +263,7 @@ asio::awaitable<void> show::restart_all()
     on.store.start();
     for (server_process& each : on)
         on.start(each);
-    tell("effect", "The lock nodes may have forgotten leases. They sit out the longest of them.");
+    tell("effect", "The lock nodes may have lost leases, so they sit out the longest one.");
     const std::uint64_t fence = fence_;
     co_await until([&] { return fence_ > fence; }, 45s);
 }
@@ -290,7 +290,7 @@ asio::awaitable<void> show::talk()
     }
 }
 
-/// Whatever ends is started again, whoever has ended it.
+/// Starts what has ended again, for whatever reason it ended.
 void show::start_what_ended()
 {
     std::size_t place = 0;
@@ -317,7 +317,7 @@ void show::start_what_ended()
     mend("The message store", on.store, [this] { on.store.start(); });
 }
 
-/// Tells what members are told, once.
+/// Reports what members see, once.
 void show::look_at(const std::string& status)
 {
     const json::value told = json::parse(status);
@@ -409,7 +409,7 @@ std::string show::state()
     });
 }
 
-/// Null: nobody that runs.
+/// Null: no running server is.
 server_process* show::in_charge()
 {
     if (coordinator_.empty())

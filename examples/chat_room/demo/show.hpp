@@ -28,15 +28,15 @@ inline constexpr std::chrono::milliseconds show_ttl{3000};
 /** A chat that people watch and break: a room with two scripted members, and what can be done to
     the processes behind it.
 
-    What was done and what followed are told as lines, one after the other. A process that ends is
-    started again after a few seconds. One thing is done at a time.
+    Lines report, one after the other, what was done and what followed. A process that ends is
+    started again after a few seconds. Only one action runs at a time.
 */
 class show
 {
     redlock::test::wall_clock clock_;  ///< Of the last lock node, which is started with it.
 
 public:
-    /// @param controls What servers are told of the controls: an address, `ws://127.0.0.1:PORT`.
+    /// @param controls Where the controls are, for the servers: `ws://127.0.0.1:PORT`.
     show(const asio::any_io_executor& executor, const std::string& controls);
     show(const show&) = delete;
     show& operator=(const show&) = delete;
@@ -44,10 +44,10 @@ public:
     void start();
     void stop();
 
-    /// Begins to do something. @return Why not, empty if it does.
+    /// Begins an action. @return Why it doesn't. Empty: it does.
     std::string perform(std::string_view name);
 
-    /// What there is and what can be done, and the last lines. Both as JSON.
+    /// The processes and the possible actions, and the last lines. Both as JSON.
     [[nodiscard]] std::string state();
     [[nodiscard]] const std::deque<std::string>& lines() const noexcept { return lines_; }
 
@@ -94,12 +94,12 @@ private:
     std::deque<std::string> lines_;
     std::string told_state_;
     std::string busy_;              ///< What is being done. Empty: nothing.
-    std::uint64_t fence_ = 0;       ///< The highest that was told.
+    std::uint64_t fence_ = 0;       ///< The highest that was reported.
     std::string coordinator_;       ///< The one that has it.
-    std::uint64_t refused_at_ = 0;  ///< When the last refusal was that was told.
+    std::uint64_t refused_at_ = 0;  ///< When the last reported refusal was.
     std::string store_ = "up";
     std::uint64_t votes_ = 5;
-    std::vector<std::chrono::steady_clock::time_point> ended_;  ///< When each process was missed.
+    std::vector<std::chrono::steady_clock::time_point> ended_;  ///< When each was found ended.
     bool stopped_ = false;
 };
 

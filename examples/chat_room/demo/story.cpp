@@ -22,17 +22,17 @@ namespace {
 
 constexpr auto patience = 20s;
 
-/// What the lock promises: the old lease ends, and somebody notices.
+/// What the lock promises: the old lease ends, and another server notices.
 constexpr auto longest_takeover = story_ttl + 1s;
 
-/// Ends an act: how long it took, what it has shown, and what there would have been otherwise.
+/// Ends an act: how long it took, what it showed, and what would have happened otherwise.
 void lesson(steady_clock::time_point began, const std::string& shown, const std::string& otherwise)
 {
     fact(true, "After " + in_ms(steady_clock::now() - began) + ": " + shown);
     fact(true, "Otherwise: " + otherwise);
 }
 
-/// Looks again and again, until something is so. @return Whether it is.
+/// Checks a condition again and again until it holds. @return Whether it does.
 asio::awaitable<bool> until(std::function<bool()> condition)
 {
     asio::steady_timer timer(co_await asio::this_coro::executor);
@@ -47,7 +47,7 @@ asio::awaitable<bool> until(std::function<bool()> condition)
     co_return true;
 }
 
-/// The last to become the coordinator. A status may still tell of the one before.
+/// The last to become the coordinator. A status may still show the one before.
 asio::awaitable<known_coordinator> find_coordinator(const scripted_member& told)
 {
     const std::function<bool()> known = [&told] { return !told.coordinators().empty(); };
@@ -65,7 +65,7 @@ asio::awaitable<void> until_all_heard(company& in)
     fact(heard, "both have heard all " + std::to_string(in.said) + " messages");
 }
 
-/// The member that is told of a takeover, though the coordinator's server is gone.
+/// The member that hears of a takeover although the coordinator's server is gone.
 const scripted_member& witness(company& in, const known_coordinator& first)
 {
     return first.server == in.on[0].name() ? in.bob : in.ada;
@@ -100,7 +100,7 @@ asio::awaitable<void> everybody_joins(company& in)
 
     const auto began = steady_clock::now();
     for (const server_process& each : in.on)
-        fact(true, "server " + each.name() + " serves " + each.url());
+        fact(true, "server " + each.name() + " is at " + each.url());
     in.ada.start();
     in.bob.start();
     const std::function<bool()> joined = [&in] { return in.ada.is_joined() && in.bob.is_joined(); };
@@ -111,8 +111,8 @@ asio::awaitable<void> everybody_joins(company& in)
     co_await until_all_heard(in);
     lesson(
         began,
-        "one server of three numbers the messages, so all see one order",
-        "each server would have an order of its own"
+        "one of three servers numbers the messages, so all see the same order",
+        "each server would have its own order"
     );
 }
 
@@ -132,7 +132,7 @@ asio::awaitable<void> coordinator_killed(company& in)
     const auto taken = next.at - killed_at;
     fact(
         taken <= longest_takeover && next.fence > first.fence,
-        next.server + " takes over " + in_ms(taken) + " later, with the greater token " +
+        next.server + " takes over " + in_ms(taken) + " later, with the higher token " +
             std::to_string(next.fence)
     );
     co_await until_all_heard(in);
@@ -141,13 +141,13 @@ asio::awaitable<void> coordinator_killed(company& in)
     lesson(
         killed_at,
         "a lease ends by itself, and messages wait in the inbox until then",
-        "a lock without an end would have stopped the room for good"
+        "a lock that never expires would have stopped the room for good"
     );
 }
 
 asio::awaitable<void> coordinator_stopped_before_append(company& in)
 {
-    headline(3, "A coordinator stands still between its look at the lease and its append");
+    headline(3, "A coordinator is paused between its check of the lease and its append");
 
     const known_coordinator first = co_await find_coordinator(in.ada);
     server_process& stalls = in.on.find(first.server);
@@ -156,7 +156,7 @@ asio::awaitable<void> coordinator_stopped_before_append(company& in)
     std::ofstream(stalls.stall_file()) << "stall";
     in.talk(5);
     const std::function<bool()> stopped = [&stalls] { return stalls.is_stopped(); };
-    fact(co_await until(stopped), first.server + " has looked at its lease, and stands still");
+    fact(co_await until(stopped), first.server + " has checked its lease, and is paused");
     const auto stopped_at = steady_clock::now();
     const std::function<bool()> replaced = [&] { return told.coordinators().size() > before; };
     fact(co_await until(replaced), "its lease ends");
@@ -171,12 +171,12 @@ asio::awaitable<void> coordinator_stopped_before_append(company& in)
     stalls.resume();
     const std::function<bool()> refused = [&in] { return refused_writes(in) == "1"; };
     const bool once = co_await until(refused);
-    fact(once, first.server + " goes on and appends: refused, for its token is too low");
+    fact(once, first.server + " resumes and appends: refused, because its token is too low");
     co_await until_all_heard(in);
     lesson(
         stopped_at,
-        "the store refuses who acts late, whatever that one believes",
-        "messages would be there twice; see the room without the fence in --serve"
+        "the store refuses a late write, whatever its server believes",
+        "messages would appear twice; see the room without the fence in --serve"
     );
 }
 
@@ -198,10 +198,10 @@ asio::awaitable<void> nodes_lost(company& in)
     fact(after.fence == before.fence, after.server + " is still the coordinator: three are enough");
     in.on.nodes[0].start();
     in.on.nodes[1].start();
-    fact(true, "the two are started again, and sit out the time that a lock may live");
+    fact(true, "the two are started again, and sit out the longest time that a lock may live");
     lesson(
         lost_at,
-        "a quorum is enough, and a node that has forgotten leases does not vote",
+        "a quorum is enough, and a node that may have lost leases doesn't vote",
         "with a single node the room would have stopped with it"
     );
 }
@@ -225,7 +225,7 @@ asio::awaitable<void> all_is_there(company& in)
     fact(refused_writes(in) == "1", "one stale write was tried, and refused");
     lesson(
         began,
-        "the lock chose who acts, and the fence kept late ones out",
+        "the lock chose who acts, and the fence kept late writes out",
         "the lock alone would have let the stale write through"
     );
     co_return;

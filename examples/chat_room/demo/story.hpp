@@ -21,7 +21,7 @@ struct company
 {
     explicit company(const asio::any_io_executor& executor);
 
-    /// Lets both say something, so many times each.
+    /// Lets each of them say something this many times.
     void talk(std::size_t times);
 
     stage on;
@@ -30,8 +30,7 @@ struct company
     std::size_t said = 0;
 };
 
-// The story in its order. Each step prints what it does, and throws if anything does not turn out
-// as printed.
+// The story in order. Each step prints what it does, and throws if something ends differently.
 asio::awaitable<void> everybody_joins(company& in);
 asio::awaitable<void> coordinator_killed(company& in);
 asio::awaitable<void> coordinator_stopped_before_append(company& in);

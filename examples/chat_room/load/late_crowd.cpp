@@ -30,13 +30,13 @@ namespace {
 constexpr const char* crowded = "crowded";
 constexpr const char* quiet = "quiet";
 
-/// In the quiet room somebody says something this often.
+/// How often someone says something in the quiet room.
 constexpr auto talking_interval = 20ms;
 
 /// How long the two talk before the others come, for comparison.
 constexpr auto calm_time = 5s;
 
-/// More than this is more than a small delay.
+/// A longer delay is not a small one.
 constexpr double most_p99_ms = 250;
 
 constexpr auto patience = 600s;
@@ -50,7 +50,7 @@ std::string longest_text()
     return text;
 }
 
-/// Members that run in the thread that asks something of them.
+/// Members that run in the calling thread.
 class residents
 {
 public:
@@ -139,7 +139,7 @@ private:
     std::size_t told_down_ = 0;
 };
 
-/// Those who come late, in a thread of their own: nobody else waits for what they have to read.
+/// The late members, in a separate thread, so that nobody else waits for what they read.
 class late_crowd
 {
 public:
@@ -172,7 +172,7 @@ private:
         }
         catch (const std::exception& error)
         {
-            std::cerr << "somebody could not join: " << error.what() << std::endl;
+            std::cerr << "a member could not join: " << error.what() << std::endl;
         }
         --left_;
     }

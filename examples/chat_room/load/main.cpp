@@ -1,4 +1,4 @@
-// Many members that talk all the time, and what became of their messages. See --help.
+// Lets many members talk all the time, and checks what became of their messages. See --help.
 
 #include "chat_room/client/scripted_member.hpp"
 #include "chat_room/load/delays.hpp"
@@ -36,11 +36,11 @@ struct load_options
     std::size_t servers = 3;
     unsigned seconds = 60;
     double rate = 1;          ///< Messages of a member in a second.
-    std::size_t joiners = 0;  ///< If there are any, all else is as `run_late_crowd` says.
+    std::size_t joiners = 0;  ///< If there are any, `run_late_crowd` runs instead.
     std::size_t history = 2000;
 };
 
-/// A part of the run after which memory is compared: by then every room and buffer is there.
+/// The part of the run after which memory is compared: by then all rooms and buffers exist.
 constexpr double warm_up = 0.25;
 
 /// More than this is not steady.
@@ -74,7 +74,7 @@ public:
         );
     }
 
-    /// Everybody talks, each at moments of its own.
+    /// Everyone talks, at random moments.
     void talk(std::chrono::milliseconds time)
     {
         const auto end = steady_clock::now() + time;
@@ -95,7 +95,7 @@ public:
         }
     }
 
-    /// Waits until everybody has heard what was said last.
+    /// Waits until everyone has heard what was said last.
     [[nodiscard]] bool settle(std::chrono::seconds limit)
     {
         return run_until([this] { return unheard() == 0; }, limit) &&
@@ -120,7 +120,7 @@ public:
         return count;
     }
 
-    /// Numbers that are not the successor of the one before, over all members.
+    /// Numbers that don't follow the one before, over all members.
     [[nodiscard]] std::size_t gaps_or_doubles() const
     {
         std::size_t count = 0;
@@ -230,7 +230,7 @@ bool run(const load_options& how)
     chat::stage on({.servers = how.servers});
     crowd all(on, how);
     if (!all.all_joined(30s))
-        throw std::runtime_error("not everybody could join");
+        throw std::runtime_error("some members could not join");
     const auto time = std::chrono::milliseconds(how.seconds * 1000);
     const auto first_part = std::chrono::duration_cast<std::chrono::milliseconds>(time * warm_up);
     all.talk(first_part);
@@ -269,15 +269,15 @@ bool run(const load_options& how)
 int main(int argc, char** argv)
 {
     load_options how;
-    CLI::App app("Lets many members talk in the chat, and prints what became of it as JSON.");
+    CLI::App app("Lets many members talk in the chat, and prints the result as JSON.");
     app.add_option("--members", how.members)->check(CLI::Range(1, 2000))->capture_default_str();
     app.add_option("--rooms", how.rooms)->check(CLI::Range(1, 200))->capture_default_str();
     app.add_option("--servers", how.servers)->check(CLI::Range(1, 9))->capture_default_str();
     app.add_option("--seconds", how.seconds)->check(CLI::Range(1, 3600))->capture_default_str();
-    app.add_option("--rate", how.rate, "messages of a member in a second")
+    app.add_option("--rate", how.rate, "messages per second of each member")
         ->check(CLI::Range(0.01, 50.0))
         ->capture_default_str();
-    app.add_option("--joiners", how.joiners, "instead, so many join a room with a long history")
+    app.add_option("--joiners", how.joiners, "instead, this many join a room with a long history")
         ->check(CLI::Range(1, 900));
     app.add_option("--history", how.history, "messages in that room, of the greatest length")
         ->check(CLI::Range(1, 9000))

@@ -40,7 +40,7 @@ function join(name, room) {
         onHello: (hello) => openControls(hello.controls),
         onInside: () => goInside(name, room),
         onWaiting: (state) => showDoor({state, bad: true, busy: true}),
-        onRefused: (why) => goOutside({state: `Not let in: ${why}.`, bad: true}),
+        onRefused: (why) => goOutside({state: `You could not join: ${why}.`, bad: true}),
     });
 }
 

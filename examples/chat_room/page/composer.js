@@ -44,7 +44,7 @@ export function focusComposer() {
 function check() {
     const used = length(clean(field.value));
     const over = used - limits.text;
-    setText(hint, over > 0 ? `${over} of ${used} characters too many, ${limits.text} are the limit.`
+    setText(hint, over > 0 ? `${over} of ${used} characters too many, the limit is ${limits.text}.`
         : used > limits.text * 0.8 ? `${-over} characters left.` : '');
     hint.dataset.state = over > 0 ? 'bad' : '';
     field.setAttribute('aria-invalid', String(over > 0));

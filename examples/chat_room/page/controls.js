@@ -1,5 +1,5 @@
 // What only a show has: buttons that break things, and a list of what was done and what followed.
-// Who opened the address that the show printed has its secret; nobody else gets in.
+// Only the address that the show printed has the secret; nobody else gets in.
 
 import {byId, element, setText} from './dom.js';
 import {exactTime} from './words.js';

@@ -1,5 +1,5 @@
-// The room without the fence, beside the other one. Nobody writes here: it gets what the room gets.
-// What is there twice is marked.
+// The room without the fence, beside the other one. It only gets what the room gets. What is there
+// twice is marked.
 
 import {Connection} from './connection.js';
 import {byId, element, setText} from './dom.js';
@@ -60,7 +60,7 @@ export class Copy {
             ++this.doubled;
             this.lines.get(id).classList.add('doubled');
             line.append(element('p', {class: 'damage'},
-                `Doubled: ${server} wrote it with token #${term}, late. Nobody checked.`));
+                `Doubled: ${server} wrote it late, with token #${term}. Nothing checked it.`));
             this.#count();
         }
         this.lines.set(id, line);

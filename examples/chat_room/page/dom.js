@@ -23,7 +23,7 @@ export function icon(name) {
     return drawing;
 }
 
-/** Sets text only if it differs, so that nothing is announced or laid out in vain. */
+/** Sets text only if it differs, so that nothing is announced or laid out needlessly. */
 export function setText(node, text) {
     if (node.textContent !== text)
         node.textContent = text;

@@ -10,7 +10,7 @@ const fields = [
     },
     {
         input: byId('room'), hint: byId('room-hint'), whyNot: whyNotRoom,
-        advice: () => `Up to ${limits.room} small letters, digits and hyphens.`,
+        advice: () => `Up to ${limits.room} lowercase letters, digits and hyphens.`,
     },
 ];
 
@@ -56,7 +56,7 @@ function check(field) {
     return !why;
 }
 
-// While somebody types, an error goes away; a new one waits for the button.
+// An error goes away while someone types; a new one waits for the button.
 function advise(field) {
     show(field, field.advice(), false);
 }

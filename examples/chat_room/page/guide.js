@@ -11,21 +11,21 @@ const steps = [
     {
         text: 'Kill it. Watch who takes over, and how long messages wait.', button: 'Kill',
         action: 'kill',
-        after: 'Messages waited in the inbox. None is lost, and the dead server comes back.',
+        after: 'Messages waited in the inbox. None was lost, and the dead server comes back.',
     },
     {
         text: 'Open the same room without the fence, beside this one.', button: 'Open',
-        after: 'It gets the same messages from the same coordinator. Nobody checks its writes.',
+        after: 'It gets the same messages from the same coordinator. Nothing checks its writes.',
     },
     {
         text: 'Freeze the coordinator just before its write. Watch both rooms.', button: 'Freeze',
         action: 'freeze-before-write',
-        after: 'Here the late write was refused for its token. There a line is doubled.',
+        after: 'Here the late write was refused. In the other room a line is doubled.',
     },
     {
         text: 'Cut off three of five lock nodes. Nobody may act without a quorum.', button: 'Cut',
         action: 'cut-3',
-        after: 'What was said meanwhile waited, and came when a quorum was back.',
+        after: 'Messages waited, and appeared once a quorum was back.',
     },
 ];
 
@@ -75,7 +75,7 @@ export class Guide {
         setText(byId('guide-after'), after);
         const step = steps[this.at];
         setText(byId('guide-text'), step ? `${this.at + 1}. ${step.text}`
-            : 'A lock says who should act. Only the fence stops who acts late.');
+            : 'A lock says who should act. Only the fence stops a server that acts late.');
         setText(byId('guide-do'), step?.button ?? '');
         byId('guide-do').hidden = byId('guide-skip').hidden = !step;
         byId('guide').dataset.done = String(!step);

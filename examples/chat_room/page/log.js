@@ -6,7 +6,7 @@ import {day, exactTime, plural, seconds, timeOfDay} from './words.js';
 
 // Longer histories would make the page slow; the oldest lines go first.
 export const mostLines = 1000;
-// With those that somebody asked for.
+// Including those that someone asked for.
 const longestList = 5000;
 const sameBreath = 3 * 60 * 1000;
 const nearTheEnd = 48;
@@ -48,7 +48,7 @@ export class Log {
         this.first = 1;
         this.#setUnread(0);
         this.#showOlder();
-        this.say('Loading what was said before.');
+        this.say('Loading earlier messages.');
     }
 
     /** What stands where no messages are. */
@@ -96,7 +96,7 @@ export class Log {
         byId('older').hidden = !(this.oldest > this.first);
     }
 
-    /** Adds a line that is nobody's message, with attributes of its own. */
+    /** Adds a line that is nobody's message, with its own attributes. */
     note(text, {quiet = false, ...more} = {}) {
         this.#queue({note: text, more, quiet}, 16);
     }
@@ -225,7 +225,7 @@ export class Log {
 
     #scrolled() {
         const below = this.box.scrollHeight - this.box.scrollTop - this.box.clientHeight;
-        // What arrives meanwhile also moves the end away: only scrolling up is meant.
+        // New lines also move the end away: only scrolling up is meant.
         if (below < nearTheEnd || this.box.scrollTop < this.top)
             this.following = below < nearTheEnd;
         this.top = this.box.scrollTop;

@@ -12,6 +12,6 @@ export function remember(key, value) {
     try {
         sessionStorage.setItem(key, JSON.stringify(value));
     } catch {
-        // Forbidden or full: all goes on without it.
+        // Forbidden or full: everything works without it.
     }
 }

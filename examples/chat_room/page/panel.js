@@ -6,7 +6,7 @@ import {duration, known, plural, roundTrip, seconds} from './words.js';
 
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 const jump = 180;
-// The server tells its status every 500 ms.
+// The server sends its status every 500 ms.
 const longestNews = 1500;
 const stateWords = {
     ready: 'ready', connecting: 'connecting', down: 'down', rejected: 'rejected',
@@ -62,7 +62,7 @@ export class Panel {
         this.#tick();
     }
 
-    /** A new coordinator, or the end of the present one. The next report tells the lease. */
+    /** A new coordinator, or the end of the present one. The next report has the lease. */
     showTerm(term) {
         this.timeline.add(term);
         if (this.status)
@@ -118,7 +118,7 @@ export class Panel {
         nodes.forEach((node, index) => showNode(rows.rows[index] ?? addRow(rows), node, slowest));
     }
 
-    // Between two reports, numbers and bars go on by our own clock.
+    // Between two reports, numbers and bars follow our own clock.
     #tick() {
         const now = performance.now() + (this.offset ?? 0);
         this.#showCoordinator();
@@ -144,7 +144,7 @@ export class Panel {
         return silent > shortestSilence ? silent + performance.now() - this.heard : 0;
     }
 
-    /** How long our own server has told nothing, 0 if that means nothing. */
+    /** How long our own server has sent nothing, 0 if that means nothing. */
     #noNews() {
         const silent = this.status ? performance.now() - this.heard : 0;
         return silent > longestNews ? silent : 0;
@@ -152,7 +152,7 @@ export class Panel {
 
     #leaseWords(lease, left) {
         if (!this.status)
-            return 'Not connected. The rest is as it was.';
+            return 'Not connected. The rest may be out of date.';
         if (this.status.store === 'down')
             return 'Not known while the message store is down.';
         if (this.#noNews())
@@ -161,7 +161,7 @@ export class Panel {
         if (silence)
             return `Silent for ${seconds(silence)}. Its lease runs for ${seconds(left)} more.`;
         return lease ? `${seconds(left)} of ${seconds(lease.ttl)} left`
-            : 'Nobody. The servers ask the lock nodes for the lease.';
+            : 'The servers are asking the lock nodes for the lease.';
     }
 }
 

@@ -14,11 +14,11 @@ export function whyNotName(name) {
         return 'Choose a name.';
     // Otherwise one name could look like another.
     if (unseen.test(name))
-        return 'A name has no invisible characters, and single blanks.';
+        return 'A name has no invisible characters, and only single spaces.';
     if (/^\p{M}|\p{M}{3}/u.test(name))
         return 'A name has at most two marks on a character.';
     if (/^you$/i.test(name))
-        return 'Choose another name: the page calls you so.';
+        return 'Choose another name: the page calls you that.';
     if (length(name) > limits.name)
         return `A name has up to ${limits.name} characters, this one has ${length(name)}.`;
     return '';
@@ -28,7 +28,7 @@ export function whyNotRoom(room) {
     if (!room)
         return 'Choose a room.';
     if (!/^[a-z0-9][a-z0-9-]*$/.test(room))
-        return 'A room has small letters, digits and hyphens, and no hyphen first.';
+        return 'A room has lowercase letters, digits and hyphens, but no hyphen first.';
     if (room.length > limits.room)
         return `A room has up to ${limits.room} characters, this one has ${room.length}.`;
     return '';

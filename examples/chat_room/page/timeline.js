@@ -10,7 +10,7 @@ const ticks = [40, 30, 20, 10, 0];
 const listed = 4;
 // Between a coordinator that leaves and the next one there is always a moment.
 const shortestGap = 50;
-// A coordinator gives a sign of life every 400 ms. What is shorter is no silence.
+// A coordinator gives a sign of life every 400 ms. Anything shorter is not silence.
 export const shortestSilence = 1000;
 
 export class Timeline {
@@ -29,7 +29,7 @@ export class Timeline {
         this.list.replaceChildren();
     }
 
-    /** A term is {server, fence, since, until, heard, empty}, as the server tells it. */
+    /** A term is {server, fence, since, until, heard, empty}, as the server sends it. */
     set(terms) {
         this.terms = [];
         for (const term of terms)

@@ -81,7 +81,7 @@ export class Visit {
     }
 
     #join() {
-        // Whoever was here before misses nothing of what came meanwhile.
+        // After a reconnection, nothing is missed.
         const wanted = this.last > 0 ? {after: this.last, began: this.began} : {tail: mostLines};
         this.connection.send({type: 'join', room: this.room, name: this.name, ...wanted});
     }
@@ -109,7 +109,7 @@ export class Visit {
         this.server = frame.server;
         this.log.setFirst(frame.first);
         if (this.last + 1 < frame.first)
-            this.log.note(`What was said before #${frame.first} is no longer kept`,
+            this.log.note(`Messages before #${frame.first} are no longer kept`,
                 {quiet: true});
         this.#noteCoordinator(frame.coordinators.at(-1));
         if (frame.last === 0)
@@ -188,7 +188,7 @@ export class Visit {
         if (id !== undefined)
             this.#notSaid(id, text, retry);
         else if (this.joined)
-            this.log.note(`The server did not do it: ${text}`);
+            this.log.note(`The server refused: ${text}`);
         else if (retry)
             this.#joinLater(text);
         else
@@ -204,7 +204,7 @@ export class Visit {
     }
 
     #joinLater(text) {
-        this.trouble = `Not let in yet: ${text}.`;
+        this.trouble = `You could not join yet: ${text}.`;
         this.retryAt = performance.now() + pause;
         this.retry = setTimeout(() => this.#join(), pause);
         this.#showTrouble();
@@ -251,7 +251,7 @@ export class Visit {
     #beginAgain() {
         this.#forgetRoom();
         this.outbox.sendAgain(['sent', 'accepted']);
-        this.log.note('The message store lost what was said. The room begins anew');
+        this.log.note('The message store lost what was said. The room starts over');
     }
 
     #connectionChanged(state, wait, code) {

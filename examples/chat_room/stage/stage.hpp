@@ -18,7 +18,7 @@
 
 namespace chat {
 
-/// What the servers of a stage are told.
+/// Options for the servers of a stage.
 struct stage_options
 {
     std::size_t servers = 3;
@@ -61,13 +61,13 @@ public:
     /// Once it exists, the server stops itself before its next append.
     [[nodiscard]] std::filesystem::path stall_file() const { return folder_.path() / "stall"; }
 
-    /// What it said.
+    /// Its log.
     [[nodiscard]] std::string log() const;
 
     /// The body of an answer. Empty if there is none.
     [[nodiscard]] std::string get(const std::string& path) const;
 
-    /// One of its measurements, 0 if there is no such.
+    /// One of its measurements, 0 if it has none of that name.
     [[nodiscard]] double measure(const std::string& name) const;
 
     /// The memory that it uses, in bytes.
@@ -83,8 +83,8 @@ private:
     redlock::test::child_process process_;
 };
 
-/** Five lock nodes, a data store and some chat servers: real processes on this machine, on ports of
-    their own. They end with the object.
+/** Five lock nodes, a data store and some chat servers: real processes on this machine, each on its
+    own port. They end with the object.
 */
 class stage
 {
@@ -114,7 +114,7 @@ public:
     /// Lets a server reach the nodes at other addresses from its next start on.
     void use_nodes(server_process& which, std::string urls) { which.node_urls_ = std::move(urls); }
 
-    /// What the processes are told of the nodes.
+    /// The addresses of the nodes that the processes get.
     [[nodiscard]] std::string node_urls() const;
 
 private:

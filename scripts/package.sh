@@ -10,7 +10,7 @@ usage: scripts/package.sh [--output DIR]
 Installs what is missing (Debian), builds the shared library and makes three packages for this
 release of Debian:
 
-  libredlock0.1    the shared library
+  libredlock0.2    the shared library
   libredlock-dev   headers, find_package, pkg-config, redlock::testing
   redlock          the program redlock
 
@@ -39,7 +39,8 @@ command -v dpkg-shlibdeps >/dev/null && command -v file >/dev/null || apt_instal
 
 cd "$root"
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON \
-    -DCMAKE_INSTALL_PREFIX=/usr -DREDLOCK_BUILD_TESTS=OFF -DREDLOCK_BUILD_EXAMPLES=OFF \
+    -DCMAKE_UNITY_BUILD=ON -DCMAKE_INSTALL_PREFIX=/usr \
+    -DREDLOCK_BUILD_TESTS=OFF -DREDLOCK_BUILD_EXAMPLES=OFF \
     -DREDLOCK_BOOST_INCLUDE_DIR="$REDLOCK_BOOST_INCLUDE_DIR"
 cmake --build "$build" --parallel "$(build_jobs)"
 mkdir -p "$output"

@@ -66,6 +66,26 @@ installed() {
     shown timeout 60 /root/by_pkg_config "$nodes"
 }
 
+built() {
+    mkdir /root/sources
+    tar -xz -C /root/sources --strip-components=1
+    quietly apt-get update
+    shown apt-get install --yes --quiet=2 g++ cmake libssl-dev libcli11-dev >/dev/null
+    find_boost_of_user
+
+    shown cmake -S /root/sources -B /root/redlock-build \
+        "${boost[@]/#/-DREDLOCK_BOOST_INCLUDE_DIR=}" -DCMAKE_UNITY_BUILD=ON \
+        -DREDLOCK_BUILD_TESTS=OFF -DREDLOCK_BUILD_EXAMPLES=OFF
+    shown cmake --build /root/redlock-build --parallel "$(build_jobs)"
+    shown cmake --install /root/redlock-build >/dev/null
+    shown cmake -S "$user" -B /root/build "${boost[@]/#/-DREDLOCK_BOOST_INCLUDE_DIR=}"
+    shown cmake --build /root/build
+
+    start_nodes
+    REDLOCK_NODES=$nodes shown redlock init
+    shown timeout 60 /root/build/my_program "$nodes"
+}
+
 fetched() {
     quietly apt-get update
     shown apt-get install --yes --quiet=2 g++ cmake libssl-dev libcli11-dev >/dev/null
@@ -94,6 +114,7 @@ all() {
 
 case ${1:-} in
 --installed) installed ;;
+--built) built ;;
 --fetched) fetched ;;
 --help) usage ;;
 *)

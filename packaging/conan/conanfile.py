@@ -1,4 +1,5 @@
-"""The Conan 2 recipe of redlock. It packs the clone that it is in: see README.md beside it."""
+"""The Conan 2 recipe of redlock. It packs the clone that it is in, or a release whose sources
+conandata.yml names: see README.md beside it."""
 
 import pathlib
 import re
@@ -7,7 +8,7 @@ from conan import ConanFile
 from conan.errors import ConanInvalidConfiguration
 from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
-from conan.tools.files import copy, rmdir
+from conan.tools.files import copy, get, rmdir
 
 SOURCES = ["CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*"]
 
@@ -32,13 +33,25 @@ class RedlockConan(ConanFile):
     def clone(self):
         return pathlib.Path(self.recipe_folder).parent.parent
 
+    @property
+    def released(self):
+        return bool(self.conan_data)
+
     def set_version(self):
+        if self.version:  # As with --version, which a release needs.
+            return
         text = (self.clone / "CMakeLists.txt").read_text("utf-8")
         self.version = re.search(r"^project\(redlock\s+VERSION (\S+)", text, re.M)[1]
 
     def export_sources(self):
+        if self.released:
+            return
         for pattern in SOURCES:
             copy(self, pattern, src=self.clone, dst=self.export_sources_folder)
+
+    def source(self):
+        if self.released:
+            get(self, **self.conan_data["sources"][self.version], strip_root=True)
 
     def requirements(self):
         # The public headers include Boost. OpenSSL is behind them.

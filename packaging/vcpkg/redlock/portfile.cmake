@@ -1,5 +1,9 @@
-# The sources are those of the clone that this port is in.
-get_filename_component(SOURCE_PATH "${CURRENT_PORT_DIR}/../../.." ABSOLUTE)
+# A release has its sources downloaded. Otherwise they are those of the clone that this port is in.
+if(EXISTS "${CURRENT_PORT_DIR}/release.cmake")
+    include("${CURRENT_PORT_DIR}/release.cmake")
+else()
+    get_filename_component(SOURCE_PATH "${CURRENT_PORT_DIR}/../../.." ABSOLUTE)
+endif()
 
 vcpkg_check_features(OUT_FEATURE_OPTIONS FEATURE_OPTIONS
     FEATURES

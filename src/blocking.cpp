@@ -31,8 +31,8 @@ using namespace std::chrono_literals;
 /** Belongs to the process that made it.
 
     A child process has a copy, but not the thread that works with it. That thread may have been in
-    the middle of a change, with a mutex locked. So the child touches nothing of the copy, and does
-    not even destroy it. A list of all such copies shows a leak checker that they are not lost.
+    the middle of a change, with a mutex locked. So the child doesn't touch the copy, not even to
+    destroy it. A list of these copies shows a leak checker that they aren't lost.
 */
 class detail::bound_to_process
 {
@@ -40,7 +40,7 @@ public:
     /// Whether this is the process that made it.
     [[nodiscard]] bool at_home() const noexcept { return home_.is_here(); }
 
-    /// Destroys it, if this is its process.
+    /// Destroys it if this is its process.
     template <class T>
     static void end(T* of) noexcept
     {
@@ -61,8 +61,8 @@ private:
     bound_to_process* before_ = nullptr;
 };
 
-/// A client and the thread that it works in. Lives as long as the client or a lease of it, because
-/// both need an answer.
+/// A client and the thread it runs in. Lives as long as the client or any of its leases, because
+/// both need answers.
 class detail::engine : public bound_to_process
 {
 public:
@@ -84,8 +84,8 @@ public:
 
     [[nodiscard]] redlock::client& locks() noexcept { return locks_; }
 
-    /// To be called before an operation is started that is waited for. The thread of the
-    /// client would wait for itself, and a child process does not have that thread.
+    /// Call it before starting an operation to wait for. The client's thread would wait for itself,
+    /// and a child process doesn't have that thread.
     void check_may_wait()
     {
         if (!at_home())
@@ -108,11 +108,11 @@ public:
         return std::move(operation)(asio::use_future).get();
     }
 
-    /// Blocks until an operation has ended, for so long. @return Whether it has.
+    /// Blocks until an operation has ended, for at most this long. @return Whether it has.
     template <class Result>
     static bool ends_within(milliseconds at_most, const std::future<Result>& under_way)
     {
-        // `wait_for` adds to the time of now, which overflows.
+        // `wait_for` adds to the current time, which can overflow.
         constexpr milliseconds longest = std::chrono::hours(24 * 365);
         return under_way.wait_for(std::min(at_most, longest)) == std::future_status::ready;
     }
@@ -150,14 +150,14 @@ public:
         return by_->wait(std::move(operation));
     }
 
-    /// From now on a client that closes leaves the lease to its body.
+    /// From now on a closing client leaves the lease to its body.
     void begin_body()
     {
         attended_ = redlock::detail::attend(held_);
         lost_ = held_.async_wait_lost(asio::as_tuple(asio::use_future));
     }
 
-    /// Why the lease was lost during the body. Empty: it was not.
+    /// Why the lease was lost during the body. Empty: it wasn't.
     [[nodiscard]] error_code loss()
     {
         by_->check_may_wait();
@@ -167,7 +167,7 @@ public:
         error_code waited = asio::error::operation_aborted;
         if (lost_.wait_for(0s) == std::future_status::ready)
             std::tie(waited) = lost_.get();
-        // The body could not be told. It has lost nothing, if it has ended in time.
+        // The body couldn't be told. If it ended in time, it has lost nothing.
         if (waited == error::revoked)
             waited = asio::error::operation_aborted;
         return redlock::detail::loss_of(held_, waited);
@@ -440,7 +440,7 @@ void client::end_body(lease& held)
     }
     catch (const boost::system::system_error&)
     {
-        // The ttl ends what a release could not.
+        // The ttl ends what a release couldn't.
     }
     if (lost)
         throw redlock::detail::lock_lost(lost, held.resource(), **held.held_);

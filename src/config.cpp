@@ -14,7 +14,7 @@ namespace redlock {
 
 namespace {
 
-/// How a URL may begin. Valkey has names of its own for what is the same.
+/// How a URL may begin. Valkey has its own names for the same things.
 struct scheme
 {
     std::string_view name;
@@ -39,11 +39,11 @@ constexpr const char* known_schemes =
     "redis://, rediss://, valkey://, valkeys://, unix:// or redis+sentinel://";
 
 constexpr const char* query_rule =
-    "a query may have overlap, with TLS also ca, and with Sentinels also sentinel_user and "
-    "sentinel_password, as in rediss://host?ca=/path/ca.pem&overlap=15s; percent-encode '?', '#' "
-    "and '&' in a user, password or path";
+    "a query may set overlap, ca (with TLS), sentinel_user and sentinel_password (with Sentinels), "
+    "as in rediss://host?ca=/path/ca.pem&overlap=15s; percent-encode '?', '#' and '&' in a user, "
+    "password or path";
 
-/// The scheme at the start of a URL, or one without a name.
+/// The scheme at the start of a URL, or one with an empty name.
 scheme scheme_of(std::string_view url) noexcept
 {
     for (const scheme& each : schemes)
@@ -66,7 +66,7 @@ std::string advice_on_scheme(std::string_view url)
     return {};
 }
 
-/// Whether there is a URL behind another one, and no comma between them.
+/// Whether another URL follows without a comma between them.
 bool holds_another(std::string_view url) noexcept
 {
     return std::ranges::any_of(schemes, [url](const scheme& each) {
@@ -75,7 +75,7 @@ bool holds_another(std::string_view url) noexcept
     });
 }
 
-/// Whether a text has the form of a port, perhaps with a database behind it, whatever their values.
+/// Whether a text looks like a port, optionally followed by a database, whatever their values.
 bool is_like_port(std::string_view text) noexcept
 {
     constexpr std::size_t most_digits = 5;
@@ -85,7 +85,7 @@ bool is_like_port(std::string_view text) noexcept
 }
 
 /// An address for error messages. What follows a colon may be a password whose '@' was forgotten,
-/// unless it is a port.
+/// unless it's a port.
 std::string without_secrets(std::string_view address)
 {
     const auto bracket = address.starts_with('[') ? address.find(']') : address.npos;
@@ -107,10 +107,10 @@ std::string redacted(std::string_view url)
 {
     const std::string_view scheme = scheme_of(url).name;
     const std::string_view rest = url.substr(scheme.size());
-    // The Sentinels have a password too, somewhere behind it.
+    // The Sentinels' password may follow.
     if (scheme_of(url).sentinel && rest.find('?') != rest.npos)
         return std::string(scheme) + "***";
-    // The last '@' and not the first: a password that was not percent-encoded may contain one.
+    // The last '@', not the first: a password that wasn't percent-encoded may contain one.
     const auto at = rest.rfind('@');
     const std::string_view address = at == rest.npos ? rest : rest.substr(at + 1);
     std::string shown = without_secrets(address);
@@ -118,7 +118,8 @@ std::string redacted(std::string_view url)
     return std::string(scheme) + (at == rest.npos ? "" : "***@") + shown;
 }
 
-/// @param why Says what is wrong without quoting the URL: which part is the password is not sure.
+/// @param why Says what is wrong without quoting the URL, because it's uncertain which part is the
+/// password.
 [[noreturn]] void reject(std::string_view url, const std::string& why)
 {
     throw std::invalid_argument("redlock: node URL '" + redacted(url) + "': " + why);
@@ -170,7 +171,7 @@ std::optional<Number> to_number(std::string_view text) noexcept
     return value;
 }
 
-/// The parts of a URL behind its scheme, still percent-encoded.
+/// The parts of a URL after its scheme, still percent-encoded.
 struct url_parts
 {
     std::string_view userinfo;
@@ -179,11 +180,11 @@ struct url_parts
     std::string_view rest;     ///< Query and fragment, with their '?' and '#'.
 };
 
-/** Takes a URL apart as RFC 3986 does: the authority ends at the first '/', '?' or '#', and the
-    userinfo at the last '@' in it.
+/** Splits a URL as RFC 3986 does: the authority ends at the first '/', '?' or '#', and the userinfo
+    at the last '@' in it.
 
-    OSSL_parse_url takes the first '@' and the first ':' wherever they are. A part of a password, or
-    of the path, could so become a part of the host, which logs and diagnostics show.
+    OSSL_parse_url takes the first '@' and the first ':' anywhere, so a part of a password or path
+    could become part of the host, which logs and diagnostics show.
 */
 url_parts split(std::string_view url)
 {
@@ -207,12 +208,12 @@ std::string_view trimmed(std::string_view text) noexcept
     return first == text.npos ? std::string_view() : text.substr(first, last - first + 1);
 }
 
-/// Decodes a host or path. A NUL would end it early in the calls of the system.
+/// Decodes a host or path. A NUL would end it early in system calls.
 std::string decoded_name(std::string_view text, std::string_view url)
 {
     std::string name = decoded(text, url);
     if (std::ranges::any_of(name, is_control))
-        reject(url, "there is a control character in the host or path");
+        reject(url, "the host or path contains a control character");
     return name;
 }
 
@@ -250,7 +251,7 @@ void read_parameter(
     {
         node.tls->ca_file = decoded_name(value, url);
         if (node.tls->ca_file.empty())
-            reject(url, "the path behind ca= is missing");
+            reject(url, "the path after ca= is missing");
     }
     else if (name == "sentinel_user" && node.sentinel)
         node.sentinel->username = decoded(value, url);
@@ -276,7 +277,7 @@ void read_query(node_config& node, std::string_view query, std::string_view url)
     }
 }
 
-/// The host of an address, which loses it.
+/// Takes the host off the front of an address.
 std::string take_host(std::string_view& address, std::string_view url)
 {
     const bool brackets = address.starts_with('[');
@@ -289,9 +290,9 @@ std::string take_host(std::string_view& address, std::string_view url)
     if (host.empty())
         reject(url, "the host is missing");
     if (brackets != (host.find(':') != host.npos))
-        reject(url, "an IPv6 address, and nothing else, goes in brackets");
+        reject(url, "write an IPv6 address, and nothing else, in brackets");
     if (host.find_first_of(" []@/;|") != host.npos)
-        reject(url, "there is a character in the host that no host has");
+        reject(url, "the host contains a character that isn't allowed");
     return host;
 }
 
@@ -310,7 +311,7 @@ unsigned to_database(std::string_view text, std::string_view url)
 {
     const auto database = to_number<unsigned>(text);
     if (!database)
-        reject(url, "the path must be the number of a database");
+        reject(url, "the path must be a database number");
     return *database;
 }
 
@@ -387,7 +388,7 @@ node_config parse_sentinel(std::string_view url, bool tls)
     const auto slash = path.find('/');
     by.master = decoded_name(path.substr(0, slash), url);
     if (by.master.empty())
-        reject(url, "the name of the master is missing, as in redis+sentinel://host/mymaster");
+        reject(url, "the master's name is missing; write redis+sentinel://host/mymaster");
     if (slash != path.npos)
         node.database = to_database(path.substr(slash + 1), url);
     return node;
@@ -407,8 +408,8 @@ std::string join(const std::vector<sentinel_address>& addresses)
     return list;
 }
 
-/// Splits at commas, but for those between Sentinels. A part without a scheme is not shown: it may
-/// be the rest of a password.
+/// Splits at commas, except those between Sentinels. A part without a scheme isn't shown, because
+/// it may be the rest of a password.
 std::vector<std::string_view> split_list(std::string_view urls)
 {
     std::vector<std::string_view> parts;
@@ -452,7 +453,7 @@ node_config parse_node(std::string_view url)
     if (by.name.empty())
         reject(url, std::string("it must start with ") + known_schemes + advice_on_scheme(url));
     if (holds_another(url))
-        reject(url, "there is another URL in it; separate the URLs of a list by commas");
+        reject(url, "it contains another URL; separate the URLs of a list with commas");
     if (by.unix_socket)
         return parse_unix(url);
     return by.sentinel ? parse_sentinel(url, by.tls) : parse_tcp(url, by.tls);
@@ -491,7 +492,7 @@ void log_to_stderr(log_level level, std::string_view line)
 {
     if (level == log_level::info)
         return;
-    // In one write, so that lines of several clients do not mix.
+    // In one write, so that lines of several clients don't mix.
     const std::string text =
         std::string("redlock: ") + to_string(level) + ": " + std::string(line) + "\n";
     static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));

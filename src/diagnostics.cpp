@@ -75,7 +75,7 @@ std::string timed(const char* what, const node_vote& from)
     return line;
 }
 
-/// Without a code if the client ended the connection, because of another answer.
+/// Without a code if the client closed the connection because of another answer.
 std::string connection_lost(const node_vote& from)
 {
     return from.code ? "connection lost: " + from.code.message() : "connection lost";

@@ -13,12 +13,12 @@ const char* describe(error value) noexcept
     {
     case error::contended: return "another owner holds the resource";
     case error::quorum_unreachable: return "too few nodes answered for a quorum";
-    case error::node_rejected: return "too many nodes refused for a quorum";
-    case error::validity_exhausted: return "the quorum came after the validity was used up";
+    case error::node_rejected: return "too many nodes refused, so there is no quorum";
+    case error::validity_exhausted: return "the quorum was reached after the validity ran out";
     case error::lease_lost: return "the lease is over";
     case error::hold_limit_reached: return "the extension would exceed the longest hold";
     case error::not_running: return "the client is not running";
-    case error::already_running: return "the client runs already";
+    case error::already_running: return "the client is already running";
     case error::invalid_argument: return "resource or option out of range";
     case error::quarantined: return "too many nodes are in quarantine for a quorum";
     case error::config_mismatch: return "too many nodes are marked for other settings";

@@ -6,7 +6,7 @@ fence_check::fence_check(fencing_token highest) noexcept : highest_(highest.valu
 
 bool fence_check::accept(fencing_token token) noexcept
 {
-    // An empty token is as high as the highest of a resource that has seen none.
+    // An empty token would equal the highest of a resource that has seen none.
     if (!token)
         return false;
 

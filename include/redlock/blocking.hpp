@@ -66,7 +66,7 @@ struct end_held_watcher
     destroying and assigning may not.
 
     @par Lifetime
-    May outlive its client, and then expires by itself.
+    May outlive its client, and then expires at its deadline.
 */
 class [[nodiscard]] REDLOCK_EXPORT lease
 {
@@ -83,7 +83,7 @@ public:
     /// Releases the resource in the background.
     ~lease();
 
-    /// Whether the lease is not empty. `expired()` tells whether it is still valid.
+    /// Whether the lease isn't empty. `expired()` says whether it's still valid.
     explicit operator bool() const noexcept { return held_ != nullptr; }
 
     /// The resource as given to the client. Empty for an empty lease.
@@ -101,17 +101,17 @@ public:
     /// The token for the protected resource. Empty for an empty lease and in plain mode.
     [[nodiscard]] fencing_token fence() const noexcept;
 
-    /// Whether somebody has asked the holder to stop. A body under a lock has to ask: nothing else
-    /// tells it.
+    /// Whether the holder was asked to stop. A body under a lock must check this, because nothing
+    /// else notifies it.
     [[nodiscard]] bool revoked() const noexcept;
 
     /// Error of the last answered extension. Empty: it succeeded, or there was none.
     [[nodiscard]] error_code last_extension() const noexcept;
 
-    /** Extends the lease by `ttl`, counted from now. Blocks for at most `node_timeout`, and longer
+    /** Extends the lease by `ttl`, counted from now. Blocks for at most `node_timeout`, or longer
         if the client has too many extensions under way: see `redlock::lease::async_extend`.
 
-        @throws boost::system::system_error as `redlock::lease::async_extend` fails.
+        @throws boost::system::system_error with the errors of `redlock::lease::async_extend`.
     */
     template <class Rep, class Period>
     void extend(std::chrono::duration<Rep, Period> ttl)
@@ -123,13 +123,13 @@ public:
     void extend();
 
     /// Replaces the note of the hold and extends the lease.
-    /// @throws boost::system::system_error as `redlock::lease::async_announce` fails.
+    /// @throws boost::system::system_error with the errors of `redlock::lease::async_announce`.
     void announce(const note& text);
 
     /** Releases the resource. Blocks until a quorum has answered, for at most `node_timeout`.
 
         @return What the release found. The lease is over in any case.
-        @throws boost::system::system_error as `redlock::lease::async_release` fails.
+        @throws boost::system::system_error with the errors of `redlock::lease::async_release`.
     */
     release_outcome release();
 
@@ -145,7 +145,7 @@ private:
     /// @throws boost::system::system_error if the lease is empty.
     [[nodiscard]] detail::held_lease& held() const;
 
-    /// Not empty, and no copy in a child process.
+    /// Not empty, and not a copy in a child process.
     [[nodiscard]] bool is_ours() const noexcept;
 
     void extend_to(milliseconds ttl);
@@ -153,10 +153,10 @@ private:
     detail::held_ptr held_;
 };
 
-/** Tells who holds a resource, and then each change, with blocking functions.
+/** Reports who holds a resource, and then each change, with blocking functions.
 
-    Made by `client::watch`. See `redlock::watcher` for what it tells. `next` may be called from any
-    thread, one at a time.
+    Made by `client::watch`. See `redlock::watcher` for what it reports. `next` may be called from
+    any thread, one at a time.
 */
 class REDLOCK_EXPORT watcher
 {
@@ -164,7 +164,7 @@ public:
     /// Takes over the watcher. `other` may then only be assigned or destroyed.
     watcher(watcher&& other) noexcept;
 
-    /// Drops the watcher that was there.
+    /// Drops the previous watcher.
     watcher& operator=(watcher&& other) noexcept;
 
     /// Call it when no `next` is under way.
@@ -172,11 +172,11 @@ public:
 
     /** Waits for the next view, for at most `at_most`.
 
-        Each call asks the nodes anew. One that is shorter than their answers take, one
-        `node_timeout` at most, may never return a view.
+        Each call asks the nodes again. A call shorter than their answers take, which is at most one
+        `node_timeout`, may never return a view.
 
-        @return Nothing if there is no news by then.
-        @throws boost::system::system_error as `redlock::watcher::async_next` fails.
+        @return Nothing if nothing is new by then.
+        @throws boost::system::system_error with the errors of `redlock::watcher::async_next`.
     */
     [[nodiscard]] std::optional<holding> next(milliseconds at_most = forever);
 
@@ -195,13 +195,13 @@ private:
 
     @par Thread safety
     Every function except the destructor may be called from any thread. The log function and the
-    observer of the configuration must call none: they run in the client's thread, where a blocking
-    function throws `std::logic_error`.
+    observer of the configuration must not call any: they run in the client's thread, where a
+    blocking function throws `std::logic_error`.
 
     @par Fork
-    A child process does not have the thread, and must make its own client. In its copy, and in its
-    copies of leases, functions throw `error::not_running`. Those that do not throw do nothing: its
-    leases are over, and destroying them releases nothing.
+    A child process doesn't have the thread and must make its own client. In its copies of the
+    client and of leases, functions throw `error::not_running`. Functions that don't throw do
+    nothing: the leases are over, and destroying them releases nothing.
 
     @par Example
     @code
@@ -214,14 +214,14 @@ private:
 class REDLOCK_EXPORT client
 {
 public:
-    /** Starts the thread, which connects to the nodes. Does not wait for them.
+    /** Starts the thread, which connects to the nodes. Doesn't wait for them.
 
         @throws std::invalid_argument naming the field and the value, if the configuration is
         outside its limits (docs/configuration.md).
     */
     explicit client(client_config config);
 
-    /// Makes a client of the nodes of a list of URLs, as for `parse_nodes`, with the defaults of
+    /// Makes a client of the nodes in a list of URLs, as for `parse_nodes`, with the defaults of
     /// `client_config`.
     template <std::convertible_to<std::string_view> Urls>
     explicit client(const Urls& urls) : client(redlock::detail::with_nodes(urls))
@@ -231,12 +231,11 @@ public:
     client(const client&) = delete;
     client& operator=(const client&) = delete;
 
-    /// As `close(1s)`. No other function may be under way: call `cancel()` and wait for these
-    /// first.
+    /// As `close(1s)`. No other function may be under way: call `cancel()` and wait for them first.
     ~client();
 
     /// Waits until a quorum of nodes is ready, for at most `at_most`. @return Whether it is ready.
-    /// @throws boost::system::system_error as `redlock::client::async_wait_ready` fails.
+    /// @throws boost::system::system_error with the errors of `redlock::client::async_wait_ready`.
     bool wait_ready(milliseconds at_most);
 
     /** Acquires a resource; waits while another owner holds it.
@@ -244,7 +243,7 @@ public:
         @param resource As for `redlock::client::async_acquire`.
         @param how Options or ttl, as there. `acquire_options::wait` limits how long this blocks.
 
-        @throws boost::system::system_error as `redlock::client::async_acquire` fails.
+        @throws boost::system::system_error with the errors of `redlock::client::async_acquire`.
         `operation_aborted`: another thread called `cancel()` or `close()`.
     */
     template <redlock::detail::says_how_to_acquire How = acquire_options>
@@ -254,7 +253,8 @@ public:
     }
 
     /// Tries to acquire a resource with one round. @return An empty lease if another owner holds
-    /// it. @throws boost::system::system_error as `redlock::client::async_try_acquire` fails.
+    /// it. @throws boost::system::system_error with the errors of
+    /// `redlock::client::async_try_acquire`.
     template <redlock::detail::says_how_to_acquire How = acquire_options>
     lease try_acquire(std::string_view resource, const How& how = How())
     {
@@ -275,15 +275,16 @@ public:
 
         @throws boost::system::system_error as `acquire`, without calling the body; also
         `error::lease_lost` or `error::hold_limit_reached`, if the lease was lost before the body
-        had ended. Their `what()` names the resource and what the nodes said last. An exception of
-        the body is passed on, and the release goes on in the background.
+        had ended. Their `what()` names the resource and what the nodes said last. An exception from
+        the body is passed on, and the release continues in the background.
     */
     template <redlock::detail::says_how_to_acquire How = acquire_options, class Body>
     auto with_lock(std::string_view resource, const How& how, Body&& body)
     {
         constexpr bool callable = std::invocable<Body&, lease&>;
         static_assert(
-            callable, "The body of with_lock is called with a redlock::blocking::lease&: take one."
+            callable,
+            "with_lock calls its body with a redlock::blocking::lease&, so the body must take one."
         );
         if constexpr (callable)
         {
@@ -310,24 +311,24 @@ public:
     }
 
     /// Asks all nodes who holds a resource.
-    /// @throws boost::system::system_error as `redlock::client::async_inspect` fails.
+    /// @throws boost::system::system_error with the errors of `redlock::client::async_inspect`.
     holding inspect(std::string_view resource);
 
-    /// Asks the holder of a resource to stop: its hold is not extended any more.
-    /// @throws boost::system::system_error as `redlock::client::async_revoke` fails.
+    /// Asks the holder of a resource to stop: its hold is no longer extended.
+    /// @throws boost::system::system_error with the errors of `redlock::client::async_revoke`.
     revocation revoke(std::string_view resource, fencing_token hold);
 
-    /// Frees a resource that nobody holds and a release keeps: see `acquire_options::at_least`.
-    /// @throws boost::system::system_error as `redlock::client::async_free` fails.
+    /// Frees a resource that nobody holds but a release keeps: see `acquire_options::at_least`.
+    /// @throws boost::system::system_error with the errors of `redlock::client::async_free`.
     release_outcome free(std::string_view resource);
 
     /// Watches who holds a resource.
     [[nodiscard]] watcher watch(std::string_view resource);
 
-    /// Aborts the calls of all threads, and ends the client. Does not release leases.
+    /// Aborts the calls of all threads and ends the client. Doesn't release leases.
     void cancel() noexcept;
 
-    /** Releases the leases, as `redlock::client::async_close`, and ends the client.
+    /** Releases the leases, as `redlock::client::async_close` does, and ends the client.
 
         @param at_most Longest wait for the nodes. Leases not released by then end with their ttl.
         @return Whether a quorum has confirmed each release in time.

@@ -44,8 +44,8 @@ class client_impl;
 
 /** Acquires leases on resources from a fixed set of independent Redis nodes.
 
-    Implements Redlock: a client holds a resource when a majority of the nodes has granted it. With
-    one node it is the single-instance lock.
+    Implements Redlock: a client holds a resource once a majority of the nodes has granted it. With
+    one node, this is the single-instance lock.
 
     @par Thread safety
     Distinct objects: safe. Shared objects: every function may be called from any thread, except
@@ -93,10 +93,10 @@ public:
     {
     }
 
-    /** Makes a client of the nodes of a list of URLs, with the defaults of `client_config`.
+    /** Makes a client of the nodes in a list of URLs, with the defaults of `client_config`.
         @param executor As above.
         @param urls As for `parse_nodes`: "redis://a,redis://b,redis://c".
-        @throws std::invalid_argument as `parse_nodes` and the constructor above.
+        @throws std::invalid_argument as `parse_nodes` and the constructor above do.
     */
     template <std::convertible_to<std::string_view> Urls>
     client(executor_type executor, const Urls& urls)
@@ -120,13 +120,13 @@ public:
     /// Cancels the operations of the previous client.
     client& operator=(client&& other) noexcept;
 
-    /// Cancels all operations, as `cancel()`.
+    /// Cancels all operations, as `cancel()` does.
     ~client();
 
     /// The executor given to the constructor.
     [[nodiscard]] executor_type get_executor() const noexcept;
 
-    /** Connects to the nodes and keeps the connections, until `cancel()` or cancellation.
+    /** Connects to the nodes and stays connected until `cancel()` or cancellation.
 
         Call it once. The other operations need it to run.
 
@@ -136,11 +136,11 @@ public:
         @param token Completion token.
 
         @par Errors
-        No error after `cancel()`. `error::already_running` if it is already running.
+        No error after `cancel()`. `error::already_running` if it's already running.
         `error::not_running` if the client was cancelled before, or has run.
 
         @par Cancellation
-        Terminal and partial: as `cancel()`, and it completes with `operation_aborted`.
+        Terminal and partial: like `cancel()`, but completes with `operation_aborted`.
     */
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_run(Token&& token = Token())
@@ -163,8 +163,9 @@ public:
 
         @par Errors
         @li `error::not_running`: the client has stopped.
-        @li `operation_aborted`, also when the client is cancelled or closes. A log line then names
-        the nodes that are not ready, and why. `nodes()` has the same at any time.
+        @li `operation_aborted`: the operation or the client was cancelled, or the client was
+        closed. A log line names the nodes that aren't ready and says why. `nodes()` reports the
+        same at any time.
 
         @par Cancellation
         Terminal and partial.
@@ -183,40 +184,41 @@ public:
 
     /** Acquires a resource; waits while another owner holds it.
 
-        Asks all nodes at once, and completes as soon as a quorum has granted. Releases a round
-        without a quorum on every node that may have its key, and repeats it after a random delay.
-        A round that no node has denied may wait for late grants, beyond `node_timeout`.
+        Asks all nodes at once and completes as soon as a quorum grants. After a round without a
+        quorum, releases the key on every node that may have it, and tries again after a random
+        delay. A round that no node has denied may wait beyond `node_timeout` for late grants.
 
-        A client has no more rounds under way than its nodes answer in time, and none while fewer
-        than a quorum of the nodes are ready. Other rounds wait for a place and send nothing. That
-        time counts against `wait`, and not against the validity of the lease.
+        A client has no more rounds under way than its nodes can answer in time, and none while
+        fewer than a quorum of the nodes are ready. Other rounds wait for a place and send nothing.
+        That time counts against `wait`, but not against the validity of the lease.
 
-        Acquisitions of one client for the same resource form a line, in the order of arrival. Only
-        the first one asks the nodes. The next one asks when the first has given up, or when its
-        hold is over.
+        Acquisitions by one client of the same resource form a line in order of arrival. Only the
+        first one asks the nodes. The next one asks once the first has given up or its hold is over.
 
         @par Completion signature
         `void(boost::system::error_code, redlock::lease)`
 
         @param resource The resource to protect, 1 to 512 bytes, any bytes. In guarded mode the key,
         `key_prefix` and resource, must not begin with `redlock:`. Copied.
-        @param how `acquire_options`, copied except the object that `report` points to. Or the ttl,
-        with the defaults of `acquire_options` otherwise: it does not limit the wait, which is 10 s
-        by default.
+        @param how `acquire_options`, copied except for the object that `report` points to; or a
+        ttl, which leaves all other options at their defaults. A ttl doesn't limit the wait, which
+        is 10 s by default.
         @param token Completion token.
 
         @par Errors
-        @li `error::contended`: another owner held the resource until `wait` was over.
-        @li `error::quorum_unreachable`: too many nodes did not answer, until `wait` was over.
-        @li `error::node_rejected`: too many nodes refused, until `wait` was over.
-        @li `error::quarantined`, `error::config_mismatch`: the same, for these reasons.
-        @li `error::validity_exhausted`: a quorum granted too late, until `wait` was over.
-        @li `error::overloaded`: the client had too many rounds under way, until `wait` was over.
+        @li `error::contended`: another owner held the resource until `wait` ran out.
+        @li `error::quorum_unreachable`: too many nodes didn't answer, until `wait` ran out.
+        @li `error::node_rejected`: too many nodes refused, until `wait` ran out.
+        @li `error::quarantined`, `error::config_mismatch`: too many nodes refused for that reason,
+        until `wait` ran out.
+        @li `error::validity_exhausted`: a quorum granted too late, until `wait` ran out.
+        @li `error::overloaded`: the client had too many rounds under way, until `wait` ran out.
         @li `error::hold_limit_reached`: the owner already holds the resource, and the `hold_max` of
-        that hold does not allow another `ttl`.
-        @li `error::not_running`: the client did not run within `wait`, or had stopped before.
-        @li `error::invalid_argument`: resource or options out of range. Nothing was sent. The
-        report and the log name the field, its value and the limit.
+        that hold doesn't allow another `ttl`.
+        @li `error::not_running`: the client didn't start running within `wait`, or had already
+        stopped.
+        @li `error::invalid_argument`: the resource or an option is out of range. Nothing was sent.
+        The report and the log name the field, its value and the limit.
 
         @par Cancellation
         Terminal and partial. Nothing is held afterwards: every node that may have the key gets a
@@ -246,12 +248,12 @@ public:
 
     /** Tries to acquire a resource with one round.
 
-        As `async_acquire`, but never waits for a holder. If another owner holds the resource, the
-        operation succeeds with an empty lease. The same happens, without asking a node, if another
-        operation of this client acquires or waits for the resource.
+        Like `async_acquire`, but never waits for a holder. If another owner holds the resource, the
+        operation succeeds with an empty lease. The same happens, without asking any node, if
+        another operation of this client is acquiring or waiting for the resource.
 
-        Takes no late grants. Waits for a place for one `node_timeout` at most, and then fails with
-        `error::overloaded`; does not wait for one while fewer than a quorum of the nodes are ready.
+        Takes no late grants. Waits at most one `node_timeout` for a place, then fails with
+        `error::overloaded`; doesn't wait for one while fewer than a quorum of the nodes are ready.
         `async_acquire` does the same if `wait` is zero.
     */
     template <
@@ -279,7 +281,7 @@ public:
     /** Asks all nodes who holds a resource. Changes nothing.
 
         If nodes are still connecting for the first time, waits up to 1 s for a quorum of them. Then
-        waits for every node to answer, for at most one `node_timeout`.
+        waits at most one `node_timeout` for every node to answer.
 
         @par Completion signature
         `void(boost::system::error_code, redlock::holding)`
@@ -289,10 +291,11 @@ public:
 
         @par Errors
         @li `error::invalid_argument`: the resource is out of range. The log says why.
-        @li `error::not_running`: the client did not run within 1 s, or has stopped.
-        @li `operation_aborted`, also when the client is cancelled or closes.
+        @li `error::not_running`: the client didn't start running within 1 s, or has stopped.
+        @li `operation_aborted`: the operation or the client was cancelled, or the client was
+        closed.
 
-        Nodes that do not answer are not an error: see `holding::answered`.
+        Nodes that don't answer aren't an error: see `holding::answered`.
 
         @par Cancellation
         Terminal and partial.
@@ -311,16 +314,16 @@ public:
         );
     }
 
-    /** Asks the holder of a resource to stop: its hold is not extended any more.
+    /** Asks the holder of a resource to stop: its hold is no longer extended.
 
-        Marks the hold on a quorum of the nodes. Exclusion is unchanged: nobody is granted the
-        resource before the holder has released it or its deadline has passed. There is no way to
-        take a resource from its holder earlier, so choose a ttl that you can wait for.
+        Marks the hold on a quorum of the nodes. Exclusion doesn't change: nobody is granted the
+        resource before the holder has released it or its deadline has passed. There's no way to
+        take a resource from its holder sooner, so choose a ttl you can wait for.
 
-        The holder is told at once if its client uses queues, or else, and if that message is lost,
-        by its next extension. Its `lease::async_wait_lost` completes with `error::revoked`;
-        `with_lock` and `lead` cancel the body and release the resource when that has ended. A
-        holder that neither extends nor uses queues is not told.
+        The holder learns of it at once if its client uses queues. Otherwise, or if that message is
+        lost, it learns of it from its next extension. Its `lease::async_wait_lost` completes with
+        `error::revoked`; `with_lock` and `lead` cancel the body and release the resource once the
+        body has ended. A holder that neither extends nor uses queues never learns of it.
 
         If nodes are still connecting for the first time, waits up to 1 s for a quorum of them.
 
@@ -328,14 +331,14 @@ public:
         `void(boost::system::error_code, redlock::revocation)`
 
         @param resource As for `async_acquire`. Copied.
-        @param hold The token of the hold, from an inspection or from its holder. Another hold of
-        the resource is not touched.
+        @param hold The token of the hold, from an inspection or from its holder. No other hold of
+        the resource is touched.
         @param token Completion token.
 
         @par Errors
-        If it fails, some nodes may have marked the hold, and one mark is enough to end it.
-        @li `error::no_such_hold`: no node of a quorum had the hold. A late acquisition of it is
-        refused.
+        On failure some nodes may have marked the hold, and one mark is enough to end it.
+        @li `error::no_such_hold`: no node in a quorum had the hold. If that acquisition arrives
+        late, it's refused.
         @li `error::quorum_unreachable`: too few nodes answered.
         @li `error::node_rejected`: too many nodes refused. Nodes refuse if they hold the resource
         for a client without tokens. They also refuse, and write nothing, if the token is more than
@@ -343,8 +346,9 @@ public:
         @li `error::config_mismatch`: too many nodes are marked for other settings.
         @li `error::invalid_argument`: the resource is out of range, the token is empty or 2^53 or
         more, or the client is in plain mode. Nothing was sent. The log says why.
-        @li `error::not_running`: the client did not run within 1 s, or has stopped.
-        @li `operation_aborted`, also when the client is cancelled or closes.
+        @li `error::not_running`: the client didn't start running within 1 s, or has stopped.
+        @li `operation_aborted`: the operation or the client was cancelled, or the client was
+        closed.
 
         @par Cancellation
         Terminal and partial.
@@ -367,17 +371,17 @@ public:
         );
     }
 
-    /** Frees a resource that nobody holds and a release keeps: see `acquire_options::at_least`.
+    /** Frees a resource that nobody holds but a release keeps: see `acquire_options::at_least`.
 
-        Asks the nodes what they keep, and then to free that. A resource that is held is not
-        touched, and its release keeps it later. The first client that waits is woken. A node that
-        is away keeps the resource: call this again when it is back.
+        Asks the nodes what they keep and then asks them to free it. Doesn't touch a resource that
+        is held; its release will still keep it. Wakes the first waiting client. A node that is away
+        keeps the resource, so call this again when the node is back.
 
         If nodes are still connecting for the first time, waits up to 1 s for a quorum of them.
 
         @par Completion signature
         `void(boost::system::error_code, redlock::release_outcome)`: `released` if a quorum answered
-        and a node of it kept the resource, `already_gone` if none did, `unconfirmed` if too few
+        and one of its nodes kept the resource, `already_gone` if none did, `unconfirmed` if too few
         nodes answered.
 
         @param resource As for `async_acquire`. Copied.
@@ -386,11 +390,12 @@ public:
         @par Errors
         @li `error::invalid_argument`: the resource is out of range, or the client is in plain mode.
         Nothing was sent. The log says why.
-        @li `error::not_running`: the client did not run within 1 s, or has stopped.
-        @li `operation_aborted`, also when the client is cancelled or closes.
+        @li `error::not_running`: the client didn't start running within 1 s, or has stopped.
+        @li `operation_aborted`: the operation or the client was cancelled, or the client was
+        closed.
 
         @par Cancellation
-        Terminal and partial. A node that was asked may free the resource all the same.
+        Terminal and partial. A node that was asked may free the resource anyway.
     */
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_free(std::string_view resource, Token&& token = Token())
@@ -411,7 +416,7 @@ public:
 
     /** Ends the client: aborts its operations and lets `async_run` complete.
 
-        Releases under way get one `node_timeout` to reach their nodes. Leases are not released:
+        Releases under way get one `node_timeout` to reach their nodes. Doesn't release leases:
         `async_close` does that.
     */
     void cancel() noexcept;
@@ -419,11 +424,12 @@ public:
     /** Releases the leases and then ends the client.
 
         Aborts acquisitions under way. New operations fail with `error::not_running`, and leases are
-        no longer extended. A pending `async_wait_lost`, also that of `with_lock`, completes with
-        `operation_aborted`, and its lease can be released until its deadline. All other leases are
-        over and released at once. A release without a quorum is repeated until a quorum confirms it
-        or the ttl is over. Nodes that are connected or connecting again have as long to answer the
-        releases of lost rounds. Then the client is cancelled, so that `async_run` completes.
+        no longer extended. A pending `async_wait_lost`, including that of `with_lock`, completes
+        with `operation_aborted`, and its lease can still be released until its deadline. All other
+        leases end and are released at once. A release without a quorum is repeated until a quorum
+        confirms it or the ttl runs out. Nodes that are connected or reconnecting get the same time
+        to answer the releases of lost rounds. Then the client is cancelled, so that `async_run`
+        completes.
 
         @par Completion signature
         `void(boost::system::error_code)`
@@ -432,10 +438,10 @@ public:
         limit with `cancel_after`.
 
         @par Errors
-        `error::not_running` if the client does not run.
+        `error::not_running` if the client isn't running.
 
         @par Cancellation
-        Terminal and partial: ends the client at once, as `cancel()`.
+        Terminal and partial: ends the client at once, as `cancel()` does.
     */
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_close(Token&& token = Token())
@@ -449,7 +455,7 @@ public:
         );
     }
 
-    /// Counters of what the client has done so far. Each is read by itself.
+    /// Counters of what the client has done so far. Each is read separately.
     [[nodiscard]] redlock::metrics metrics() const noexcept;
 
     /// The current state of each node, in the order of the configuration.

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-// Declared, not included, so that users of the blocking client do without Asio.
+// Declared, not included, so that users of the blocking client don't need Asio.
 namespace boost::asio {
 
 template <class... Signatures>
@@ -34,10 +34,10 @@ struct tls_config
     std::string cert_file{};  ///< PEM file of our certificate chain. Empty: we present none.
     std::string key_file{};   ///< PEM file of our private key. Needed with `cert_file`.
 
-    /// Password of an encrypted `key_file`. Empty: none. Nobody is ever asked for it.
+    /// Password of an encrypted `key_file`. Empty: none. The library never prompts for it.
     std::string key_password{};
 
-    /// Whether the certificate must be valid and name `node_config::host`. Leave it on: without it
+    /// Whether the certificate must be valid and name `node_config::host`. Leave it on: without it,
     /// anyone on the network path can grant locks.
     bool verify = true;
 
@@ -56,8 +56,8 @@ struct credentials
 
 /** Gives the credentials for one connection, now or later.
 
-    Called on the client's strand with a handler that has to be called once, from any thread. Must
-    not block. What it throws is the reason why the node is rejected.
+    Called on the client's strand with a handler that it must call once, from any thread. Must not
+    block. An exception it throws rejects the node and is shown as the reason.
 
     To set one, include <boost/asio/any_completion_handler.hpp>.
 */
@@ -100,17 +100,18 @@ struct node_config
     unsigned database = 0;            ///< Index for SELECT.
     std::optional<tls_config> tls{};  ///< Empty: no TLS.
 
-    /// Asked for user and password on each connection, in place of `username` and `password`: for
-    /// passwords that change while the program runs. Has 2 s together with connecting. An error is
-    /// shown as the reason why the node is rejected. Empty: those two are used. Not for Sentinels.
+    /// Supplies user and password for each connection in place of `username` and `password`, for
+    /// passwords that change while the program runs. This call and connecting may take 2 s
+    /// together. An error rejects the node and is shown as the reason. Empty: `username` and
+    /// `password` are used. Not used for Sentinels.
     credentials_source ask_credentials{};
 
-    /// Whether the server loses nothing it has confirmed, so that it needs no quarantine after a
+    /// Whether the server never loses anything it has confirmed, so it needs no quarantine after a
     /// restart. Has no effect unless the server's settings confirm it: `appendonly yes`,
     /// `appendfsync always`, `no-appendfsync-on-rewrite no`.
     bool durable = false;
 
-    /// Believe `durable` without asking, where CONFIG GET is forbidden. If it is not true, a crash
+    /// Believe `durable` without checking, where CONFIG GET is forbidden. If it isn't true, a crash
     /// can lead to two holders.
     bool trust_durable = false;
 
@@ -118,17 +119,17 @@ struct node_config
     /// so it can lead to two holders.
     bool accept_eviction = false;
 
-    /// Accept a node of a Redis Cluster. It has to serve all slots itself, or it refuses keys. A
+    /// Accept a node of a Redis Cluster. It must serve all slots itself, or it refuses keys. A
     /// failover to its replica makes it forget locks. All clients must accept it, or none.
     bool accept_cluster = false;
 
-    /** How long an old master can keep granting after a failover has led the address to a new one,
-        0 to 10 min.
+    /** How long an old master can keep granting after a failover has moved the address to a new
+        one, 0 to 10 min.
 
-        This is your promise: if it is too short, two clients can hold. The quarantine of the node
-        is longer by this. Guarded mode only, not with `durable` or `accept_cluster`. The same in
-        all clients. Empty: the address always leads to the same server. Empty with `sentinel`:
-        derived from the master's settings, and the master must wait for all replicas.
+        You promise this: if it's too short, two clients can hold a resource at once. It's added to
+        the node's quarantine. Guarded mode only, not with `durable` or `accept_cluster`. Must be
+        the same in all clients. Empty: the address always leads to the same server. Empty with
+        `sentinel`: derived from the master's settings, and the master must wait for all replicas.
     */
     std::optional<milliseconds> overlap{};
 
@@ -148,7 +149,7 @@ struct node_config
 /** Reads one node from a URL.
 
     @li `redis://[[user]:password@]host[:port][/database]`
-    @li `rediss://...[?ca=/path/ca.pem]`, the same over TLS, verified against the authorities of a
+    @li `rediss://...[?ca=/path/ca.pem]`, the same over TLS, verified against the authorities in a
         file, or else the system's
     @li `unix://[[user]:password@]/path/to/socket`
     @li `redis+sentinel://[[user]:password@]host[:port][,host[:port]...]/master[/database]`, the
@@ -157,7 +158,7 @@ struct node_config
     @li `rediss+sentinel://...`, the same over TLS, to the Sentinels and to the master
     @li `valkey` for `redis` in any of these
 
-    `?overlap=15s` sets `node_config::overlap`, in ms, s or min. Join parameters by `&`.
+    `?overlap=15s` sets `node_config::overlap`, in ms, s or min. Join parameters with `&`.
 
     User, password, host and path may be percent-encoded.
 
@@ -168,7 +169,7 @@ struct node_config
 /** Reads a list of nodes from URLs separated by commas. Blanks around them are ignored. Commas
     between Sentinels don't separate URLs.
 
-    @throws std::invalid_argument as `parse_node`, and for an empty entry.
+    @throws std::invalid_argument as `parse_node` does, and for an empty entry.
 */
 [[nodiscard]] REDLOCK_EXPORT std::vector<node_config> parse_nodes(std::string_view urls);
 
@@ -216,9 +217,9 @@ struct waiting_config
 /// How much a log line matters.
 enum class log_level : std::uint8_t
 {
-    info,     ///< A node became ready, or somebody acquires although the client has ended.
+    info,     ///< A node became ready, or an acquisition began after the client had ended.
     warning,  ///< A node was lost or not reached, or is in quarantine; or the client is overloaded.
-    error,    ///< A node refuses the client, or a call is invalid. It does not pass by itself.
+    error,    ///< A node refuses the client, or a call is invalid. Someone must fix it.
 };
 
 /// Lower-case name, for logs.
@@ -233,14 +234,14 @@ REDLOCK_EXPORT void log_to_stderr(log_level level, std::string_view line);
 */
 struct client_config
 {
-    /// The independent masters, 1 to 15, each one once. All clients must use the same list.
+    /// The independent masters, 1 to 15, each listed once. All clients must use the same list.
     std::vector<node_config> nodes{};
 
     /// How long a round waits for each node's answer, 1 ms to 1 min. Acquisitions with a `wait` and
     /// automatic extensions also take later answers. Should be much shorter than the ttl.
     milliseconds node_timeout{50};
 
-    /// Largest difference between the rates of two clocks, 0 to 0.5. This part of the ttl, and
+    /// Largest difference between the rates of two clocks, 0 to 0.5. This fraction of the ttl, plus
     /// 2 ms, is subtracted from the validity of a lease.
     double clock_drift = 0.01;
 
@@ -253,8 +254,8 @@ struct client_config
     /// Guarded, unless the published algorithm is enough.
     redlock::mode mode = redlock::mode::guarded;
 
-    /// The longest ttl of a lease in guarded mode, 10 ms to 24 h. A node that lost its memory does
-    /// not vote for at least this long. All clients must use the same.
+    /// The longest ttl of a lease in guarded mode, 10 ms to 24 h. A node that lost its memory
+    /// doesn't vote for at least this long. All clients must use the same value.
     milliseconds ttl_max{30'000};
 
     /// The other `ttl_max` while you raise it without stopping clients. Nodes marked for either
@@ -264,12 +265,12 @@ struct client_config
 
     /// Largest distance between the clocks of clients and nodes in guarded mode, 1 ms to 1 min. A
     /// node refuses time stamps that are farther from its clock. A client whose clock is off learns
-    /// the time of the nodes. All clients must use the same.
+    /// the nodes' time. All clients must use the same value.
     milliseconds clock_window{500};
 
-    /// Time that a node remembers the highest token of an unused resource, 1 min to 1000 days. Must
-    /// exceed twice `clock_window` plus the larger of `ttl_max` and 1 s. Each extension starts it
-    /// again.
+    /// How long a node remembers the highest token of an unused resource, 1 min to 1000 days. Must
+    /// exceed twice `clock_window` plus the larger of `ttl_max` and 1 s. Each extension restarts
+    /// it.
     milliseconds fence_ttl{86'400'000};
 
     /// Prefix of each resource's key, 0 to 128 bytes. Guarded: must not begin with `redlock:`, and
@@ -277,9 +278,9 @@ struct client_config
     /// other if prefix and resource form the same key.
     std::string key_prefix{};
 
-    /// What operators see of this client: the note of those of its holds that have none, and its
-    /// name in CLIENT LIST of each node, with `_` for bytes outside `!` to `~`. At most 120 bytes.
-    /// Empty: the name of the host, a colon and the id of the process.
+    /// What operators see of this client: the note of each of its holds without one, and its name
+    /// in CLIENT LIST on each node, with `_` for bytes outside `!` to `~`. At most 120 bytes.
+    /// Empty: the host name, a colon and the process id.
     std::string name{};
 
     /// Receives a line when a node changes its state, when a call is invalid, when a wait for ready

@@ -23,14 +23,14 @@ enum class error
     /// longer, or come back later.
     contended = 1,
 
-    /// Too many nodes did not answer for a quorum. Look at the nodes or the network.
+    /// Too many nodes didn't answer for a quorum. Look at the nodes or the network.
     quorum_unreachable,
 
-    /// Too many nodes refused (an error reply, a rejected password) for a quorum. A repetition does
-    /// not help before the nodes or the configuration change.
+    /// Too many nodes refused (an error reply, a rejected password) for a quorum. Retrying doesn't
+    /// help until the nodes or the configuration change.
     node_rejected,
 
-    /// A quorum granted, but too late: ttl minus the elapsed time and the clock drift was used up.
+    /// A quorum granted, but too late: the elapsed time and the clock drift had used up the ttl.
     /// Ask for a longer ttl.
     validity_exhausted,
 
@@ -38,20 +38,20 @@ enum class error
     /// Stop the work it protected.
     lease_lost,
 
-    /// The extension would exceed `acquire_options::hold_max`. The lease lives on to its deadline.
+    /// The extension would exceed `acquire_options::hold_max`. The lease lasts until its deadline.
     hold_limit_reached,
 
-    /// The client is not running: `async_run` was not called in time, or it was cancelled before.
+    /// The client isn't running: `async_run` wasn't called in time, or the client was cancelled.
     not_running,
 
-    /// `async_run` was called while it runs.
+    /// `async_run` was called while it was running.
     already_running,
 
     /// A resource, duration or option is out of range. Nothing was sent.
     invalid_argument,
 
-    /// Too many nodes are in quarantine for a quorum, because they may have forgotten locks. It
-    /// passes by itself: `node_vote::ready_in` of the report says when. `async_initialize_nodes`
+    /// Too many nodes are in quarantine for a quorum, because they may have forgotten locks. This
+    /// ends on its own: `node_vote::ready_in` in the report says when. `async_initialize_nodes`
     /// admits a fresh set of nodes at once.
     quarantined,
 
@@ -59,28 +59,28 @@ enum class error
     /// `ttl_max`, `clock_window`) for a quorum. Give all clients the same configuration.
     config_mismatch,
 
-    /// A node was in use before. `async_initialize_nodes` marked no node, or not all.
+    /// A node was in use before. `async_initialize_nodes` marked none of the nodes, or only some.
     already_initialized,
 
     /// This client had as many rounds under way as its nodes answer in time, and no place became
-    /// free for one more within the wait; for a try, within `node_timeout`. The nodes were not
-    /// asked. Ask for fewer resources at a time, or wait longer.
+    /// free within the wait (for a try, within `node_timeout`). The nodes weren't asked. Ask for
+    /// fewer resources at a time, or wait longer.
     overloaded,
 
-    /// The holder was asked to stop, by `client::async_revoke`. The lease lives on to its deadline,
-    /// and is not extended any more. Stop the work that it protects and release it.
+    /// The holder was asked to stop, by `client::async_revoke`. The lease lasts until its deadline
+    /// and is no longer extended. Stop the work it protects and release it.
     revoked,
 
-    /// No node of a quorum had the hold that was to be revoked. It is over, or never was.
+    /// No node in a quorum had the hold to revoke. It's over, or never existed.
     no_such_hold,
 };
 
-/// Groups of errors, to compare with when the exact cause does not matter.
+/// Groups of errors, for comparisons where the exact cause doesn't matter.
 enum class condition
 {
-    /// You do not hold the resource, and the reason is not cancellation or misuse. Matches
-    /// contended, quorum_unreachable, node_rejected, validity_exhausted, quarantined,
-    /// config_mismatch and overloaded.
+    /// You don't hold the resource, and the reason isn't cancellation or misuse. Matches contended,
+    /// quorum_unreachable, node_rejected, validity_exhausted, quarantined, config_mismatch and
+    /// overloaded.
     not_acquired = 1,
 
     /// The nodes are the reason, not another owner. Matches quorum_unreachable, node_rejected,

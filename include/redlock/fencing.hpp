@@ -13,17 +13,17 @@ namespace redlock {
 /** The number of one acquisition, greater than that of every acquisition of the same resource that
     had finished before it started.
 
-    Send it to the protected resource with the first access, even a read. A resource that keeps the
-    highest token it has seen, and refuses lower ones, is safe from a holder that acts late.
+    Send it to the protected resource with the first access, even a read. A resource that remembers
+    the highest token it has seen and refuses lower ones is safe from a holder that acts late.
     docs/fencing.md has recipes.
 
-    Compare and store tokens, but do not count with them: there are gaps. An empty token has the
-    value 0 and is lower than every other. Every check must refuse it.
+    Compare and store tokens, but don't count with them: there are gaps. An empty token has the
+    value 0 and is lower than all others. Every check must refuse it.
 */
 class fencing_token
 {
 public:
-    /// An empty token, as of an empty lease and of every lease in plain mode.
+    /// An empty token, like that of an empty lease and of every lease in plain mode.
     constexpr fencing_token() noexcept = default;
 
     /// A token read back from storage. @param value Zero makes an empty one.
@@ -37,7 +37,7 @@ public:
     /// The value to store: less than 2^53, so it fits a signed 64 bit column and a double.
     [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
 
-    /// Whether the token is not empty.
+    /// Whether the token isn't empty.
     constexpr explicit operator bool() const noexcept { return value_ != 0; }
 
     /// Compares the values.

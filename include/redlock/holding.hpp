@@ -18,24 +18,24 @@ namespace redlock {
 enum class holding_state : std::uint8_t
 {
     undecided,  ///< Too few nodes answered, or they disagree.
-    free,       ///< Enough nodes have no key to rule out a quorum for anyone.
+    free,       ///< So many nodes have no key that no one can have a quorum.
     held,       ///< A quorum of the nodes has the key of one holder.
 
-    /// It was released, and a quorum of the nodes keeps it: see `acquire_options::at_least`. The
-    /// rest of the holding tells of its last holder.
+    /// It was released, but a quorum of the nodes keeps it: see `acquire_options::at_least`. The
+    /// rest of the holding describes its last holder.
     kept,
 };
 
 /// Lower-case name, for logs and tools.
 [[nodiscard]] REDLOCK_EXPORT const char* to_string(holding_state value) noexcept;
 
-/** The holder of a resource, as the nodes told at one time.
+/** The holder of a resource, as the nodes reported it at one time.
 
     It is advice: the resource may have changed hands since. Only a lease protects, and only the
-    protected resource can check a fencing token. What is not known is empty or zero.
+    protected resource can check a fencing token. What isn't known is empty or zero.
 
-    A node counts only if it may vote. One that is in quarantine, is not marked, has a clock that is
-    off or has not answered in time never counts as free.
+    A node counts only if it may vote. A node that is in quarantine, isn't marked, has a clock that
+    is off or hasn't answered in time never counts as free.
 */
 struct holding
 {
@@ -45,28 +45,28 @@ struct holding
     /// older version.
     redlock::note note{};
 
-    /// The fencing token of the holder. Empty for the same holders.
+    /// The holder's fencing token. Empty for the same holders.
     fencing_token token{};
 
-    /// Whether a node has marked the hold as not to be extended, see `client::async_revoke`.
+    /// Whether a node has marked the hold as one not to extend: see `client::async_revoke`.
     bool revoked = false;
 
-    /// When the holder acquired the resource, by the clock of the holder, which may be
-    /// `client_config::clock_window` away from that of the nodes. Known if the token is.
+    /// When the holder acquired the resource, by the holder's clock, which may differ from the
+    /// nodes' clocks by `client_config::clock_window`. Known if the token is.
     std::optional<std::chrono::system_clock::time_point> since{};
 
-    /// How long the holder or its release keeps a quorum without an extension, rounded up.
+    /// How long the holder or its release keeps a quorum if nothing is extended, rounded up.
     /// `forever` for keys without a ttl. Zero if nobody holds the resource.
     milliseconds remaining{0};
 
-    std::size_t agree = 0;     ///< Nodes that say the same: most of them, if it is undecided.
+    std::size_t agree = 0;     ///< Nodes that agree; if undecided, the largest number that do.
     std::size_t answered = 0;  ///< Nodes that answered and may vote.
 
-    /// Clients that wait in the queue of a node, the longest of these. Other acquisitions of a
-    /// client wait behind its first one and do not count. Zero in plain mode.
+    /// Clients that wait in the longest queue of a node. A client's other acquisitions wait behind
+    /// its first one and don't count. Zero in plain mode.
     std::size_t waiting = 0;
 
-    /// When the nodes were asked. The answers are of that time or later ones.
+    /// When the nodes were asked. Their answers are from that time or later.
     time_point as_of{};
 };
 

@@ -50,14 +50,14 @@ boost::asio::any_io_executor to_executor(ExecutionContext& context)
 /** Admits a fresh set of nodes to guarded mode, so that they can vote at once.
 
     A node without a marker may have forgotten locks, so it goes through a quarantine of more than
-    `client_config::ttl_max`. Nodes that were never used have nothing to forget, but only you can
-    know that. Call this once, when the nodes are new, from a tool or by hand.
+    `client_config::ttl_max`. Nodes that were never used have nothing to forget, but only you know
+    that they are new. Call this once, when the nodes are new, from a tool or by hand.
 
-    Never call it whenever a service starts: after a power cut it would admit nodes that have just
+    Don't call it each time a service starts: after a power cut it would admit nodes that have just
     forgotten their grants.
 
-    Checks all nodes first, and marks them only if each one answers and none carries a marker. Does
-    not mark a node that changes between check and mark, or has waited for 10 s.
+    Checks all nodes first, and marks them only if each one answers and none carries a marker.
+    Doesn't mark a node that changes between check and mark, or that has waited for 10 s.
 
     @par Completion signature
     `void(boost::system::error_code)`
@@ -71,8 +71,8 @@ boost::asio::any_io_executor to_executor(ExecutionContext& context)
 
     @par Errors
     @li `error::already_initialized`: a node carries a marker.
-    @li `error::quorum_unreachable`: a node did not answer. All must answer, not a quorum.
-    @li `error::node_rejected`: a node failed the checks, or could not be marked. Others may be
+    @li `error::quorum_unreachable`: a node didn't answer. All must answer, not just a quorum.
+    @li `error::node_rejected`: a node failed the checks or couldn't be marked. Others may be
     marked.
     @li `error::invalid_argument`: plain mode, which has no quarantine.
 
@@ -82,7 +82,7 @@ boost::asio::any_io_executor to_executor(ExecutionContext& context)
     @par Thread safety
     May be called from any thread.
 
-    @throws std::invalid_argument as the constructor of `client`.
+    @throws std::invalid_argument as the constructor of `client` does.
 */
 template <class ExecutorOrContext, class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_initialize_nodes(

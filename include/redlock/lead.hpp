@@ -26,7 +26,7 @@
 
 namespace redlock {
 
-/// The body of a term is still running at its deadline, although it was asked to stop before.
+/// The body of a term is still running at its deadline, although it was asked to stop earlier.
 struct overrun
 {
     std::string_view resource;  ///< As given to `lead`.
@@ -36,14 +36,14 @@ struct overrun
 /// Writes a line to stderr, unless that would block, and aborts the process.
 [[noreturn]] REDLOCK_EXPORT void abort_on_overrun(const overrun& event) noexcept;
 
-/// What one `lead` has done. It counts here while any thread reads.
+/// What one `lead` has done. It counts here, and any thread may read.
 struct lead_metrics
 {
     std::atomic<std::uint64_t> terms{0};     ///< Terms begun.
     std::atomic<std::uint64_t> losses{0};    ///< Terms that ended because the lease was lost.
     std::atomic<std::uint64_t> overruns{0};  ///< Calls of `lead_options::on_overrun`.
 
-    /// When the body of the current term began. The epoch: there is none.
+    /// When the body of the current term began. The epoch: no term is running.
     std::atomic<time_point> leading_since{time_point()};
 
     /// Whether the body of a term runs.
@@ -69,22 +69,22 @@ struct lead_options
     /// As `acquire_options::ttl`. A leader that dies is replaced after this time.
     milliseconds ttl{10'000};
 
-    /// What others see of this leader until it announces something else. As
+    /// What others see of this leader until it announces something else. See
     /// `acquire_options::note`.
     redlock::note note{};
 
     /// As `acquire_options::stop_before`, with the same limits. Zero: a third of `ttl`.
     milliseconds stop_before{0};
 
-    /// How long nobody leads after the deadline of a leader that was lost. As
-    /// `acquire_options::grace`. The end of the body ends it.
+    /// How long nobody leads after the deadline of a lost leader. As `acquire_options::grace`. The
+    /// end of the body ends it.
     milliseconds grace{0};
 
     /// How long a term may last. As `acquire_options::hold_max`.
     milliseconds hold_max = forever;
 
-    /// From the end of a term until it stands again, so that others may lead first: a random time
-    /// between half of this one and all of it. Passes on the real clock. At most 24 h.
+    /// Time from the end of a term until it stands again, so that others can lead first: random,
+    /// between half of this value and all of it. Runs on the real clock. At most 24 h.
     milliseconds pause{500};
 
     /// Watch the deadline of the body on a thread that the body cannot block, and call `on_overrun`
@@ -94,8 +94,8 @@ struct lead_options
     /** Called once for a term whose body overruns its deadline, while the body may be running.
 
         Called on the thread of the watchdog. It must not block, and should end the process or
-        change atomic variables. If it returns, the body runs on without protection, and `lead`
-        stands again only when that has ended. Not null.
+        change atomic variables. If it returns, the body keeps running without protection, and
+        `lead` stands again only when the body has ended. Not null.
     */
     void (*on_overrun)(const overrun& event) noexcept = abort_on_overrun;
 
@@ -122,14 +122,14 @@ public:
     term(const term&) = delete;
     term& operator=(const term&) = delete;
 
-    /// The lease of the term. It is extended and released by `lead`.
+    /// The lease of the term. `lead` extends and releases it.
     [[nodiscard]] const lease& held() const noexcept { return held_; }
 
     /// The fencing token of the lease: greater than that of every earlier term. Empty in plain
     /// mode.
     [[nodiscard]] fencing_token number() const noexcept { return held_.fence(); }
 
-    /// Tells those who inspect or watch the resource something new. As `lease::async_announce`.
+    /// Replaces the note for those who inspect or watch the resource. As `lease::async_announce`.
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_announce(const note& text, Token&& token = Token()) const
     {
@@ -137,8 +137,8 @@ public:
     }
 
     /// Asks the body to end, as the loss of the lease does: its next wait throws
-    /// `operation_aborted`. The lease is released when the body has ended. A body that returns has
-    /// resigned without this.
+    /// `operation_aborted`. The lease is released when the body has ended. A body that returns
+    /// resigns without this.
     void resign() const;
 
 private:
@@ -166,42 +166,42 @@ using lead_body = std::function<boost::asio::awaitable<void>(term&)>;
 
 }  // namespace detail
 
-/** Leads, again and again: stands until it is granted the resource, and runs `body` meanwhile.
+/** Leads, term after term: stands until it is granted the resource, then runs `body` as leader.
 
-    1. Stands: acquires `resource`, however long that takes. Waits while another process leads, and
-    while nodes are down, in quarantine or overloaded.
-    2. Runs `body(term&)`, as `with_lock` does: the lease is extended meanwhile. If it is lost or
+    1. Stands: acquires `resource`, no matter how long that takes. Waits while another process
+    leads, and while nodes are down, in quarantine or overloaded.
+    2. Runs `body(term&)` and extends the lease, as `with_lock` does. If the lease is lost or
     revoked, or has only `lead_options::stop_before` left, cancels the body
     (`cancellation_type::terminal`).
-    3. Releases the resource when the body has ended, so another process leads at once.
-    4. Pauses, and stands again. After `client::async_revoke` it waits a `ttl` more.
+    3. Releases the resource when the body has ended, so another process can lead at once.
+    4. Pauses, then stands again. After `client::async_revoke` it waits one more `ttl`.
 
-    A body that has not ended by the deadline of its lease is an overrun: another process may lead
-    by then. `lead_options::on_overrun` is called, which aborts the process by default. See
+    A body that hasn't ended by the deadline of its lease is an overrun: another process may already
+    lead. `lead_options::on_overrun` is called, which aborts the process by default. See
     docs/leadership.md.
 
     @param locks Must live until the returned coroutine has ended.
 
-    @param resource As for `client::async_acquire`: all processes that may lead have the same one.
+    @param resource As for `client::async_acquire`. All processes that may lead use the same one.
     Copied.
 
     @param options See `lead_options`. Copied, except the object that `metrics` points to.
 
     @param body Function object that takes the term and returns `boost::asio::awaitable<void>`.
     Called once in each term, on a strand over the executor of the awaiting coroutine. A body that
-    returns resigns, and so does one that throws `operation_aborted`. Copied or moved, as the body
-    of `with_lock`; it need not be copyable.
+    returns or throws `operation_aborted` resigns. Copied or moved, like the body of `with_lock`; it
+    need not be copyable.
 
     @return A coroutine to await or spawn. Ends without an exception when the client is cancelled or
     closed: after the body, and at the end of a pause.
 
     @par Errors
-    Thrown, of the library as `boost::system::system_error`. Waiting mends none of them.
-    @li Any exception of the body, except `operation_aborted`.
-    @li `error::invalid_argument`: resource or options out of range.
-    @li `error::config_mismatch`: nodes are marked for clients with other settings, for 10 s.
-    @li `error::not_running`: the client did not run within 10 s, or had stopped before.
-    @li `std::system_error`: there is no thread for the watchdog.
+    Thrown, those of the library as `boost::system::system_error`. Waiting fixes none of them.
+    @li Any exception from the body, except `operation_aborted`.
+    @li `error::invalid_argument`: the resource or an option is out of range.
+    @li `error::config_mismatch`: nodes have been marked for clients with other settings for 10 s.
+    @li `error::not_running`: the client didn't start running within 10 s, or had already stopped.
+    @li `std::system_error`: the watchdog's thread couldn't be started.
     @li `operation_aborted`: the coroutine was cancelled.
 
     @par Cancellation
@@ -217,23 +217,25 @@ template <class Body>
 {
     using function = std::decay_t<Body>;
     constexpr bool callable = std::invocable<function&, term&>;
-    static_assert(callable, "The body of lead is called with a redlock::term&: take one.");
+    static_assert(
+        callable, "lead calls its body with a redlock::term&, so the body must take one."
+    );
     constexpr bool awaitable =
         std::is_invocable_r_v<boost::asio::awaitable<void>, function&, term&>;
     static_assert(
         !callable || awaitable,
-        "The body of lead returns boost::asio::awaitable<void>, and a lambda has to say so: "
+        "The body of lead must return boost::asio::awaitable<void>; a lambda has to say so: "
         "[&](redlock::term& now) -> boost::asio::awaitable<void> { ... co_return; }"
     );
     static_assert(
         detail::safe_body<Body>,
-        "GCC 12 would destroy the captures of this body twice: give the lambda a name and pass the "
+        "GCC 12 would destroy the captures of this body twice. Give the lambda a name and pass the "
         "name, which copies it, or std::ref(name)."
     );
     constexpr bool kept = std::constructible_from<function, Body>;
     static_assert(
         kept,
-        "lead copies its body, and this one cannot be copied: pass std::move(body), or "
+        "lead copies its body, but this one can't be copied. Pass std::move(body), or "
         "std::ref(body) if it outlives the coroutine."
     );
     if constexpr (awaitable && kept)

@@ -30,11 +30,11 @@ namespace detail {
 class share;
 
 /// Why the lease was lost before its owner ended it. Empty: it was not lost. Call it while the
-/// result of `attend` lives.
+/// result of `attend` exists.
 /// @param waited Outcome of a wait for the loss.
 [[nodiscard]] REDLOCK_EXPORT error_code loss_of(const lease& held, error_code waited);
 
-/// A closing client does not end the lease as long as the result lives.
+/// A closing client doesn't end the lease as long as the result exists.
 [[nodiscard]] REDLOCK_EXPORT std::shared_ptr<const void> attend(const lease& held);
 
 }  // namespace detail
@@ -42,7 +42,7 @@ class share;
 /** A resource held until a deadline.
 
     No other owner is granted the resource before `valid_until()`. A lease says nothing about later
-    times, and cannot stop a paused process from acting late.
+    times, and can't stop a paused process from acting late.
 
     The object owns the lease. It can be moved to another thread or coroutine, not copied.
     Destroying it releases the resource in the background, without blocking and without throwing.
@@ -53,13 +53,13 @@ class share;
     | held | true | false | acquired, extended |
     | over | true | true | deadline reached, released, or lost on a majority of nodes |
 
-    A lease that is over stays over. `async_wait_lost` tells when and why.
+    A lease that is over stays over. `async_wait_lost` reports when and why.
 
-    Leases of one `owner` may share a hold, one grant of the nodes. They have one deadline and one
-    token. Each is released by itself.
+    Leases of one `owner` may share a hold, which is one grant by the nodes. They then have the same
+    deadline and token, but each is released separately.
 
     @par Thread safety
-    Distinct objects: safe. Shared objects: the getters may be called from any thread, also while an
+    Distinct objects: safe. Shared objects: the getters may be called from any thread, even while an
     operation of the lease runs; moving, destroying and assigning may not.
 
     @par Executor
@@ -67,7 +67,7 @@ class share;
     client, so a handler without an executor runs on the system executor.
 
     @par Lifetime
-    May outlive its client, and then expires by itself. The execution context must outlive it.
+    May outlive its client, and then expires at its deadline. The execution context must outlive it.
 */
 class [[nodiscard]] REDLOCK_EXPORT lease
 {
@@ -84,10 +84,10 @@ public:
     /// Releases the resource in the background.
     ~lease();
 
-    /// Whether the lease is not empty. `expired()` tells whether it is still valid.
+    /// Whether the lease isn't empty. `expired()` says whether it's still valid.
     explicit operator bool() const noexcept { return share_ != nullptr; }
 
-    /// A lease is empty by itself: an optional that is made of an empty one would still be true.
+    /// A lease needs no optional around it: an optional made from an empty lease would be true.
     template <class Optional>
         requires std::same_as<Optional, std::optional<lease>>
     operator Optional() && = delete;
@@ -110,19 +110,19 @@ public:
     /// it remains readable when the lease is over. Empty for an empty lease and in plain mode.
     [[nodiscard]] fencing_token fence() const noexcept;
 
-    /// Whether somebody has asked the holder to stop, by `client::async_revoke`. The lease lives on
-    /// to its deadline, and is not extended any more.
+    /// Whether the holder was asked to stop, by `client::async_revoke`. The lease lasts until its
+    /// deadline and is no longer extended.
     [[nodiscard]] bool revoked() const noexcept;
 
-    /// Error of the last answered extension. Empty: it succeeded, or there was none. Tells why a
-    /// lease was lost: its nodes may have been silent, or may have lost its key.
+    /// Error of the last answered extension. Empty: it succeeded, or there was none. It explains
+    /// why a lease was lost: its nodes may have been silent, or may have lost its key.
     [[nodiscard]] error_code last_extension() const noexcept;
 
-    /** Extends the lease: sets the ttl of its key on all nodes, unless it is longer already.
+    /** Extends the lease: sets the ttl of its key on all nodes, unless it's already longer.
 
-        Never shortens and never re-creates a key. On failure nothing is deleted and `valid_until()`
-        stays as it was. Waits while the client has as many extensions under way as its nodes answer
-        in time, until the deadline at most.
+        Never shortens or re-creates a key. On failure nothing is deleted and `valid_until()`
+        doesn't change. Waits, at most until the deadline, while the client has as many extensions
+        under way as its nodes can answer in time.
 
         @par Completion signature
         `void(boost::system::error_code)`
@@ -134,16 +134,16 @@ public:
         @li `error::lease_lost`: the lease expired before a quorum agreed, was released, or too many
         nodes no longer have its key. The lease is over.
         @li `error::quorum_unreachable`, `error::node_rejected`, `error::quarantined`,
-        `error::config_mismatch`: no quorum for now. The lease lives on to its deadline, and another
+        `error::config_mismatch`: no quorum for now. The lease lasts until its deadline, and another
         extension may succeed.
         @li `error::hold_limit_reached`: the extension would exceed `hold_max`. Nothing was sent.
-        @li `error::revoked`: the holder was asked to stop. The lease lives on to its deadline.
-        @li `error::invalid_argument`: the lease is empty, or the ttl out of range. Nothing was
+        @li `error::revoked`: the holder was asked to stop. The lease lasts until its deadline.
+        @li `error::invalid_argument`: the lease is empty, or the ttl is out of range. Nothing was
         sent.
         @li `error::not_running`: the client has stopped.
 
         @par Cancellation
-        Terminal and partial. `valid_until()` stays as it was; the keys may live up to `ttl` longer.
+        Terminal and partial. `valid_until()` doesn't change; the keys may live up to `ttl` longer.
     */
     template <class Rep, class Period, class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_extend(std::chrono::duration<Rep, Period> ttl, Token&& token = Token())
@@ -178,13 +178,14 @@ public:
 
     /** Replaces the note of the hold, for those who inspect the resource, and extends the lease.
 
-        As `async_extend` without a ttl, with the same errors and cancellation. If it fails, some
-        nodes may have the note, and the next extension, if there is one, brings it to the others.
+        Works like `async_extend` without a ttl, with the same errors and cancellation. If it fails,
+        some nodes may have the note, and the next extension, if there is one, brings it to the
+        others.
 
         @par Completion signature
         `void(boost::system::error_code)`
 
-        @param text Replaces the earlier note, also if empty. Of two notes the later one stays.
+        @param text Replaces the earlier note, even if empty. The later of two notes stays.
         @param token Completion token.
 
         @par Errors
@@ -205,11 +206,11 @@ public:
         );
     }
 
-    /** Releases the resource: deletes the key on all nodes, if it is still that of the lease.
+    /** Releases the resource: deletes the key on all nodes, if it still belongs to the lease.
 
         The lease is over from the moment of the call. Completes when a quorum has answered or has
-        become impossible, at the latest after `client_config::node_timeout`. Unanswered releases go
-        on in the background until the ttl ends. An expired lease is an outcome, not an error.
+        become impossible, at the latest after `client_config::node_timeout`. Unanswered releases
+        continue in the background until the ttl ends. An expired lease is an outcome, not an error.
 
         @par Completion signature
         `void(boost::system::error_code, redlock::release_outcome)`
@@ -221,7 +222,7 @@ public:
         @li `error::not_running`: the client has stopped. The key lives until its ttl ends.
 
         @par Cancellation
-        Terminal and partial end the wait only. The release itself goes on.
+        Terminal and partial end only the wait. The release itself continues.
     */
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_release(Token&& token = Token())
@@ -251,17 +252,18 @@ public:
         @par Errors
         @li No error: the lease was released, abandoned or destroyed. It was not lost.
         @li `error::lease_lost`: the deadline has passed, or a majority of the nodes no longer has
-        the key. `last_extension()` tells what came before.
+        the key. `last_extension()` shows what led to it.
         @li `error::hold_limit_reached`: the deadline has passed, because `hold_max` allowed no
         further extension.
-        @li `error::revoked`: the holder was asked to stop. The lease lives on to its deadline.
-        @li `error::invalid_argument`: empty lease.
-        @li `error::not_running`: the client has stopped and does not watch the lease. It lives on
-        to its deadline, at most.
-        @li `operation_aborted`, also when the client is cancelled or closes.
+        @li `error::revoked`: the holder was asked to stop. The lease lasts until its deadline.
+        @li `error::invalid_argument`: the lease is empty.
+        @li `error::not_running`: the client has stopped and doesn't watch the lease, which lasts
+        until its deadline at most.
+        @li `operation_aborted`: the operation or the client was cancelled, or the client was
+        closed.
 
         @par Cancellation
-        Terminal and partial. The lease does not change.
+        Terminal and partial. The lease doesn't change.
     */
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_wait_lost(Token&& token = Token())

@@ -26,15 +26,15 @@ struct metrics
     std::uint64_t waiting = 0;            ///< Acquisitions under way, with or without a wait.
     std::uint64_t woken = 0;              ///< Rounds that began because nodes woke the client.
 
-    /// Rounds to acquire that ended without a grant and without a denial: late, refused, or without
+    /// Rounds to acquire that ended with neither a grant nor a denial: late, refused, or without
     /// enough answers.
     std::uint64_t rounds_lost = 0;
 
-    std::uint64_t rounds_under_way = 0;   ///< Rounds that the nodes have not answered yet.
+    std::uint64_t rounds_under_way = 0;   ///< Rounds that the nodes haven't answered yet.
     std::uint64_t waiting_for_place = 0;  ///< Rounds that wait until others are answered.
     std::uint64_t window = 0;             ///< How many rounds to acquire may be under way now.
 
-    /// Upper bounds of the times, from a call to its lease, that `waits` counts.
+    /// Upper bounds of the times from a call to its lease, which `waits` counts.
     static constexpr std::array<milliseconds, 6> wait_bounds{
         milliseconds(1),
         milliseconds(10),
@@ -45,7 +45,7 @@ struct metrics
     };
 
     /// Numbers of leases by the time of their acquisition: up to the first bound, up to the second
-    /// one, and so on. The last number counts those above the last bound.
+    /// one, and so on. The last one counts those above the last bound.
     std::array<std::uint64_t, 7> waits{};
 };
 

@@ -15,11 +15,11 @@ namespace redlock {
 /// The state of the session with one node.
 enum class node_state : std::uint8_t
 {
-    connecting,   ///< First connection under way, or the client does not run yet.
+    connecting,   ///< First connection under way, or the client isn't running yet.
     ready,        ///< Connected and checked. Votes.
     down,         ///< Not connected. Tried again after a pause.
-    rejected,     ///< Connected, but did not pass the checks. Tried again after a pause.
-    quarantined,  ///< Connected and checked. Does not vote yet: it may have forgotten locks.
+    rejected,     ///< Connected, but failed the checks. Tried again after a pause.
+    quarantined,  ///< Connected and checked. Doesn't vote yet: it may have forgotten locks.
 };
 
 /// Lower-case name, for logs.
@@ -35,17 +35,17 @@ struct node_status
     /// The same for programs. `none` when ready, and during the first connection.
     redlock::reason reason = redlock::reason::none;
 
-    error_code code{};  ///< The network's error, when the node is down.
+    error_code code{};  ///< The network error, when the node is down.
 
     /// Time to an answer, smoothed over the last answers. Zero before the first one.
     std::chrono::microseconds round_trip{0};
 
-    /// The server's words, while it is connected and refuses commands with an error: its memory is
-    /// full, a save has failed, the user may not. Empty: it does not.
+    /// The server's error text while it's connected but refuses commands: its memory is full, a
+    /// save has failed, or the user lacks permission. Empty: it accepts commands.
     std::string refuses{};
 
-    /// Why the node cannot wake waiters, so that they poll it: the server's words. Empty if it can,
-    /// and if the client does not use queues.
+    /// Why the node can't wake waiters, which then poll it: the server's error text. Empty if it
+    /// can, or if the client doesn't use queues.
     std::string polls{};
 };
 

@@ -14,15 +14,15 @@ namespace redlock {
 
 /** A text in a hold that says who holds the resource. For people and tools: it decides nothing.
 
-    Any bytes. It keeps its own copy, so it may be made of a temporary text, and it is trivially
-    copyable, so options stay so.
+    Any bytes. It has its own copy, so it can be made from a temporary text. It's trivially
+    copyable, so options are too.
 */
 class note
 {
 public:
     static constexpr std::size_t max_size = 120;  ///< In bytes.
 
-    /// Empty. In options it stands for `client_config::name`; announced, it removes the note.
+    /// Empty. In options it means `client_config::name`; announcing it removes the note.
     constexpr note() noexcept = default;
 
     /// @throws std::invalid_argument if `text` has more than `max_size` bytes.
@@ -31,7 +31,7 @@ public:
     {
     }
 
-    /// As given. Valid for as long as the note.
+    /// As given. Valid as long as the note exists.
     [[nodiscard]] constexpr std::string_view text() const noexcept { return {text_.data(), size_}; }
 
     /// Whether the text is empty.
@@ -44,7 +44,7 @@ public:
     }
 
 private:
-    /// Tells the constructor below from the public one.
+    /// Distinguishes the constructor below from the public one.
     struct from_text
     {
     };

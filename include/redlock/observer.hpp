@@ -26,7 +26,7 @@ struct round_event
     std::chrono::microseconds duration;  ///< Time until the decision.
 };
 
-/// An acquisition begins to wait. One that is granted at once does not.
+/// An acquisition begins to wait. One that is granted at once doesn't.
 struct waiting_event
 {
     std::string_view resource;  ///< As given to the client.
@@ -34,7 +34,7 @@ struct waiting_event
     std::size_t waiters;        ///< Length of that line.
 };
 
-/// A lease was acquired. A lease that shares the hold of its owner counts as well.
+/// A lease was acquired. A lease that shares the hold of its owner counts too.
 struct acquired_event
 {
     std::string_view resource;         ///< As given to the client.
@@ -51,7 +51,7 @@ struct contended_event
     std::chrono::microseconds waited;  ///< From the call to its end.
 };
 
-/// An acquisition ended with another error than `contended`.
+/// An acquisition ended with an error other than `contended`.
 struct failed_event
 {
     std::string_view resource;         ///< As given to the client.
@@ -94,12 +94,12 @@ struct released_event
 
 /** Receives events of a client, for metrics and traces.
 
-    Derive from it, override what you need, and put it into `client_config::observer`.
+    Derive from it, override what you need, and set `client_config::observer`.
 
     @par Executor
     Called on the client's strand, in the middle of its work. A function must not block or throw. It
-    must post its calls of the client's operations. The views in an event are valid during the call
-    only.
+    must post any call to the client's operations. The views in an event are valid only during the
+    call.
 
     @par Lifetime
     The client shares ownership of the observer.

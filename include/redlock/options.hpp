@@ -18,15 +18,16 @@ struct diagnostics;
 
 /** The caller that asks for leases: a number you choose, such as that of a session or a request.
 
-    Leases of one owner on one resource share a hold, one grant of the nodes, if they come from the
-    same client: the owner never waits for itself. Different owners exclude each other. An owner is
-    never a thread, because coroutines change threads, and a thread serves many.
+    Leases of one owner on one resource share a hold, which is one grant by the nodes, if they come
+    from the same client, so an owner never waits for itself. Different owners exclude each other.
+    Don't use threads as owners: coroutines change threads, and a thread serves many.
 
-    Number your owners from 1: `owner{0}` is `owner::none`, which is no owner and excludes itself.
+    Number your owners from 1: `owner{0}` is `owner::none`, which isn't an owner and excludes
+    itself.
 */
 enum class owner : std::uint64_t
 {
-    none = 0,  ///< No owner. Excludes every other lease, also those without an owner.
+    none = 0,  ///< No owner. Excludes every other lease, even those without an owner.
 };
 
 /// The number in decimal, "none" for `owner::none`.
@@ -44,7 +45,7 @@ struct acquire_options
 {
     /// Time that the nodes keep the key without an extension. 10 ms to `client_config::ttl_max` (in
     /// plain mode 24 h), and more than `client_config::node_timeout`. The lease is valid for a
-    /// little less: the time of the acquisition and the clock drift are subtracted.
+    /// little less: the time spent acquiring and the clock drift are subtracted.
     milliseconds ttl{10'000};
 
     /// Time to keep trying, whether the resource is held, nodes are missing or the client has too
@@ -62,30 +63,30 @@ struct acquire_options
     /// no limit. Leases that share a hold share the limit of the first one.
     milliseconds hold_max{3'600'000};
 
-    /// Only for `with_lock`: cancel the body so long before the lease's deadline if the lease has
-    /// not been extended by then, and extend it no more. A body that needs this time to stop has
-    /// stopped when the next holder starts. At most 2/3 `ttl`, less the clock drift of `ttl` and
-    /// `grace` and two `node_timeout`s. Zero: the body is cancelled when the lease is lost.
+    /// Only for `with_lock`: if the lease hasn't been extended this long before its deadline,
+    /// cancel the body and stop extending. A body that stops within this time has stopped before
+    /// the next holder starts. At most 2/3 `ttl`, minus the clock drift of `ttl` and `grace` and
+    /// minus two `node_timeout`s. Zero: the body is cancelled when the lease is lost.
     milliseconds stop_before{0};
 
-    /// How long nobody is granted the resource after the deadline of a lease that was lost, so that
-    /// what its holder has begun can settle. 0 to `client_config::ttl_max` less `ttl`, and so short
-    /// that the clock drift of `ttl` and `grace` is at most a quarter of `ttl`. More than 0 only in
+    /// How long nobody is granted the resource after the deadline of a lost lease, so that work its
+    /// holder began can settle. 0 to `client_config::ttl_max` minus `ttl`, and short enough that
+    /// the clock drift of `ttl` and `grace` is at most a quarter of `ttl`. More than 0 only in
     /// guarded mode. A release ends it, and so does the end of a body under `with_lock`. Dropping a
-    /// lost lease does not. Leases that share a hold have the grace of the first one.
+    /// lost lease doesn't. Leases that share a hold have the grace of the first one.
     milliseconds grace{0};
 
-    /// How long the resource stays taken from its acquisition on, even if it is released earlier.
-    /// Use it for a job that should run once in this time, whichever of many machines starts it. 0
-    /// to 24 h; more than 0 only in guarded mode. Counts from the token by the clocks of the nodes,
-    /// so it may be longer or shorter by `client_config::clock_window`. A lease that is lost, or
-    /// whose holder dies, keeps nothing. Leases that share a hold keep the resource for the longest
-    /// of them, from the acquisition of the first one. Beyond `client_config::ttl_max` less
-    /// `clock_window` it does not hold if most nodes lose their data. `client::async_free` ends it.
-    /// See docs/extending.md.
+    /// How long the resource stays taken, counted from its acquisition, even if it's released
+    /// earlier. Use it for a job that should run once in this time, no matter which machine starts
+    /// it. 0 to 24 h; more than 0 only in guarded mode. Runs from the token's time on the nodes'
+    /// clocks, so it may be longer or shorter by `client_config::clock_window`. A lease that is
+    /// lost, or whose holder dies, keeps nothing. Leases that share a hold keep the resource for
+    /// the longest of their times, from the acquisition of the first one. Beyond
+    /// `client_config::ttl_max` minus `clock_window` it isn't kept if most nodes lose their data.
+    /// `client::async_free` ends it. See docs/extending.md.
     milliseconds at_least{0};
 
-    /// What the hold says of its holder, to those who inspect it. Empty: `client_config::name`.
+    /// What the hold says about its holder to those who inspect it. Empty: `client_config::name`.
     /// Only in guarded mode. Leases that share a hold have the note of the first one.
     redlock::note note{};
 
@@ -94,17 +95,17 @@ struct acquire_options
     /// extended first.
     redlock::owner owner = redlock::owner::none;
 
-    /// Demand a token greater than this one, for a resource that has recorded a higher token than
-    /// the nodes know, after they lost it. Empty: no demand. A value more than
+    /// Demand a token greater than this one. Use it for a resource that has recorded a higher token
+    /// than the nodes know, because they lost theirs. Empty: no demand. A value more than
     /// `client_config::clock_window` ahead of the nodes' clocks fails with `error::node_rejected`.
     /// An owner whose hold has no greater token gets `error::invalid_argument`. Ignored in plain
     /// mode.
     fencing_token fence_at_least{};
 
     /// Receives the answer of each node. Null: none. Must live until the operation has completed.
-    /// In plain mode, an operation that is denied and does not wait then asks the denying nodes how
-    /// long the holder has left, as a waiting one always does. That costs one round trip, at most
-    /// one `node_timeout`.
+    /// In plain mode, a denied operation that doesn't wait then asks the denying nodes how long the
+    /// holder has left, as a waiting one always does. That costs one round trip, at most one
+    /// `node_timeout`.
     diagnostics* report = nullptr;
 };
 

@@ -10,16 +10,16 @@ namespace redlock {
 enum class release_outcome : unsigned char
 {
     /// A quorum answered, and at least one of its nodes deleted our key. With
-    /// `acquire_options::at_least`: a quorum had our key, and keeps the resource until then or has
-    /// deleted the key because that time has passed.
+    /// `acquire_options::at_least`: a quorum had our key and now keeps the resource until that
+    /// time, or has deleted the key because that time has passed.
     released,
 
-    /// No node of a quorum had our key. Or the lease was already over. With
+    /// No node in a quorum had our key, or the lease was already over. With
     /// `acquire_options::at_least` only the latter.
     already_gone,
 
-    /// Too few nodes answered for a quorum, or too few keep the resource. The release is repeated
-    /// to silent nodes when they are connected again, until the ttl ends, but not to a node that
+    /// Too few nodes answered for a quorum, or too few keep the resource. The release is sent again
+    /// to silent nodes when they're connected again, until the ttl ends, but not to a node that
     /// answered with an error. Also the outcome if the operation fails.
     unconfirmed,
 

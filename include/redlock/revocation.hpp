@@ -7,11 +7,12 @@
 
 namespace redlock {
 
-/// What came of `client::async_revoke`: a quorum will not extend the hold any more.
+/// The result of `client::async_revoke`: a quorum will no longer extend the hold.
 struct revocation
 {
-    /// No deadline of the hold is later, nor is the end of its grace. If its holder ends it, the
-    /// resource is free earlier, unless the release keeps it: see `acquire_options::at_least`.
+    /// Neither a deadline of the hold nor the end of its grace is later than this. If the holder
+    /// ends it, the resource is free earlier, unless the release keeps it: see
+    /// `acquire_options::at_least`.
     time_point until{};
 
     std::size_t marked = 0;  ///< Nodes that had the hold and marked it.

@@ -17,16 +17,16 @@
 /// `redlock::testing`.
 namespace redlock::testing {
 
-/** Nodes without servers, and a clock that the test moves.
+/** Nodes without servers, and a clock that the test controls.
 
-    A test gives its program a client from `make_client`, and makes a lease expire, get lost or be
-    denied. Everything else is the library as shipped. There is no server, no socket and no sleep,
-    so a minute passes at once, and each run is the same.
+    A test gives its program a client from `make_client`, and makes leases expire, get lost or be
+    denied. Everything else is the library as shipped. There are no servers, sockets or sleeps, so a
+    minute passes at once and each run is the same.
 
-    Only `run_until_idle`, `advance` and `freeze` run the context. They move the waits of the
-    library only: a timer of the program follows the real clock.
+    Only `run_until_idle`, `advance` and `freeze` run the context. They affect only the library's
+    waits: the program's own timers follow the real clock.
 
-    Use it from one thread. Clients may outlive it. Nothing becomes due for them then.
+    Use it from one thread. Clients may outlive it, but then nothing becomes due for them.
 */
 class fake_nodes
 {
@@ -34,11 +34,11 @@ public:
     /** @param context Where the clients run. Must outlive them.
         @param count Number of nodes, 1 to 15. They are up and empty.
 
-        Throws std::invalid_argument for another count.
+        Throws std::invalid_argument for any other count.
     */
     explicit fake_nodes(boost::asio::io_context& context, std::size_t count = 3);
 
-    /// Clients may outlive the nodes. Nothing becomes due for them then.
+    /// Clients may outlive the nodes, but then nothing becomes due for them.
     ~fake_nodes();
 
     fake_nodes(const fake_nodes&) = delete;
@@ -46,10 +46,10 @@ public:
 
     /** Makes a client of these nodes. Call its `async_run`.
 
-        Clients compete with each other, as those of several processes do.
+        Clients compete with each other like clients of different processes.
 
-        @param config Its list of nodes is not used. Throws std::invalid_argument as the constructor
-            of `client` does; also if `key_prefix` is not that of the clients before.
+        @param config Its list of nodes isn't used. Throws std::invalid_argument as the constructor
+            of `client` does, and if `key_prefix` differs from that of earlier clients.
     */
     [[nodiscard]] client make_client(client_config config = {});
 
@@ -61,26 +61,26 @@ public:
     void advance(std::chrono::nanoseconds by);
 
     /// Lets time pass while the program is paused, as if its process were stopped or its machine
-    /// swapped. Events due meanwhile happen afterwards.
+    /// swapped. Events due in that time happen afterwards.
     void freeze(std::chrono::nanoseconds by);
 
     /** Another program takes the resource on all nodes, even if it is held.
 
         @param resource As given to `client::async_acquire`.
         @param ttl Life of the key, unless `lose` deletes it. `forever`: a key without a ttl.
-        @param says What an inspection tells of the program, in guarded mode.
+        @param says What an inspection shows about that program, in guarded mode.
     */
     void hold_elsewhere(std::string_view resource, milliseconds ttl, const note& says = {});
 
-    /// Deletes the key of the resource from all nodes. Its holder notices it by the next extension,
-    /// which fails with `error::lease_lost`, or by its deadline.
+    /// Deletes the key of the resource from all nodes. Its holder notices at the next extension,
+    /// which fails with `error::lease_lost`, or at its deadline.
     void lose(std::string_view resource);
 
-    /// Another program revokes the hold of a resource on all nodes, as by `client::async_revoke`.
-    /// Does nothing if nobody holds it, or the holder has no token.
+    /// Another program revokes the hold of a resource on all nodes, as with `client::async_revoke`.
+    /// Does nothing if nobody holds it or the holder has no token.
     void revoke(std::string_view resource);
 
-    /// Takes the first `count` nodes down and the others up. Clients notice it in the next
+    /// Takes the first `count` nodes down and the others up. Clients notice in the next
     /// `run_until_idle`, `advance` or `freeze`.
     void take_down(std::size_t count);
 

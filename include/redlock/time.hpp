@@ -17,7 +17,7 @@ using time_point = std::chrono::steady_clock::time_point;
 
 // `max` in brackets: <windows.h> may define a macro of that name.
 
-/// No limit. It has to be written out, so that an omission is never an endless wait.
+/// No limit. It must be written out, so an omission is never an endless wait.
 inline constexpr milliseconds forever = (milliseconds::max)();
 
 namespace detail {
@@ -42,7 +42,7 @@ template <class Rep, class Period>
 {
     using factor = std::ratio_divide<Period, std::milli>;
     constexpr bool is_exact = std::is_integral_v<Rep> && (factor::den == 1 || factor::num == 1);
-    // Else in floating point, because the factor between the units may overflow the integers.
+    // Otherwise in floating point, because the factor between the units may overflow the integers.
     using wide = std::chrono::duration<long double, std::milli>;
 
     if constexpr (is_exact && factor::den == 1)

@@ -12,7 +12,7 @@ namespace redlock {
 enum class vote : std::uint8_t
 {
     granted,  ///< The node holds our key, with the requested ttl.
-    denied,   ///< The node holds the key of another attempt, or no longer ours.
+    denied,   ///< The node holds the key of another attempt, or no longer holds ours.
     refused,  ///< The node answered that it wrote nothing, for a reason other than a holder.
     unknown,  ///< No usable answer. The command may have run, may run later, or never.
 };

@@ -24,9 +24,10 @@ class observation;
 
 }  // namespace detail
 
-/** Tells who holds a resource, and then each change. Made by `client::watch`.
+/** Reports who holds a resource, and then each change. Made by `client::watch`.
 
-    Advice, as `holding` is. Works only while `async_next` is under way, so nothing piles up.
+    What it reports is advice, as with `holding`. It works only while `async_next` is under way, so
+    nothing piles up.
 
     @par Thread safety
     Distinct objects: safe. Shared objects: every function may be called from any thread, except
@@ -54,24 +55,24 @@ public:
     /// Takes over the watcher. `other` may then only be assigned or destroyed.
     watcher(watcher&& other) noexcept = default;
 
-    /// Drops the watcher that was there. An `async_next` of it goes on.
+    /// Drops the previous watcher, whose `async_next` continues.
     watcher& operator=(watcher&& other) noexcept = default;
 
-    /// Does not end an `async_next` that is under way.
+    /// Doesn't end an `async_next` that is under way.
     ~watcher();
 
     /// The resource as given to `client::watch`.
     [[nodiscard]] std::string_view resource() const noexcept;
 
-    /** Waits for the first view, or for one that differs from the last one that was told.
+    /** Waits for the first view, or for one that differs from the last one reported.
 
-        The first view comes at once, the next one when the state, the holder or the note changes.
-        That nobody holds the resource is a view too. Only the latest view is told: a holder that is
-        gone before it could be seen is skipped. The token never goes back.
+        The first view comes at once, the next one when the state, the holder or the note changes. A
+        resource without a holder is a view too. Only the latest view is reported: a holder that is
+        gone before it could be seen is skipped. The token never decreases.
 
-        With queues, the default in guarded mode, the nodes push changes. Otherwise, and should a
-        push get lost, a change is seen within `waiting_config::poll`. `undecided` is told only if
-        it lasts for 20 ms: what was told before may then be out of date.
+        With queues, the default in guarded mode, the nodes push changes. Otherwise, or if a push
+        gets lost, a change is seen within `waiting_config::poll`. `undecided` is reported only if
+        it lasts for 20 ms: the view reported before may then be out of date.
 
         @par Completion signature
         `void(boost::system::error_code, redlock::holding)`
@@ -81,11 +82,12 @@ public:
         @par Errors
         @li `error::invalid_argument`: the resource is out of range, or another `async_next` is
         under way.
-        @li `error::not_running`: the client did not run within 1 s, or has stopped.
-        @li `operation_aborted`, also when the client is cancelled or closes.
+        @li `error::not_running`: the client didn't start running within 1 s, or has stopped.
+        @li `operation_aborted`: the operation or the client was cancelled, or the client was
+        closed.
 
         @par Cancellation
-        Terminal and partial. The next one tells what this one would have told.
+        Terminal and partial. The next one reports what this one would have.
     */
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_next(Token&& token = Token())

@@ -97,10 +97,10 @@ public:
     void take() const noexcept {}
 };
 
-/// The resource of `held` is free with its release, unless other leases share its hold.
+/// Makes the release of `held` free its resource, unless other leases share its hold.
 REDLOCK_EXPORT void keep_nothing(const lease& held) noexcept;
 
-/// A lease whose body may never begin, because it is cancelled before. Then nothing is to be kept.
+/// A lease whose body may be cancelled before it begins. Its release then keeps nothing.
 class unused_lease
 {
 public:
@@ -142,8 +142,8 @@ boost::asio::awaitable<void, Executor> run_body(
         result.put(co_await std::invoke(body, held));
 }
 
-/// Ends the wait for body and loss when the body has ended, or has to. A body may release its lease
-/// itself, which is not a loss.
+/// Ends the wait for body and loss when the body has ended or must end. A body may release its
+/// lease itself, which isn't a loss.
 struct body_ended_or_lease_lost
 {
     boost::asio::cancellation_type operator()(const std::exception_ptr&) const noexcept
@@ -187,7 +187,7 @@ struct body_ended_or_lease_lost
     const lease& held
 );
 
-/// As `attend`, and warns the function under `with_lock` if it waits for itself.
+/// Like `attend`, and lets the client warn if the function under `with_lock` waits for itself.
 /// @param serial Made by `make_serial` for this function.
 [[nodiscard]] REDLOCK_EXPORT std::shared_ptr<const void> attend_body(
     const lease& held,
@@ -201,7 +201,7 @@ template <class Executor>
     return attend(held);
 }
 
-/// What `held` shares. Null if it is empty.
+/// The share that `held` refers to. Null if the lease is empty.
 [[nodiscard]] REDLOCK_EXPORT std::shared_ptr<share> share_of(const lease& held) noexcept;
 
 REDLOCK_EXPORT void start_wait_stop(
@@ -210,7 +210,8 @@ REDLOCK_EXPORT void start_wait_stop(
     boost::asio::any_completion_handler<void(error_code)> handler
 );
 
-/// As `lease::async_wait_lost`, but completes with an error when the lease has `stop_before` left.
+/// Like `lease::async_wait_lost`, but completes with an error when the lease has `stop_before`
+/// left.
 template <class Token>
 auto async_wait_stop(client& locks, const lease& held, milliseconds stop_before, Token&& token)
 {
@@ -324,10 +325,10 @@ auto with_lock(client& locks, std::string resource, acquire_options options, Bod
 /** Runs `body` under a lease, which is extended until the body has ended and then released.
 
     1. Acquires `resource`, as `client::async_acquire`.
-    2. Runs `body(lease&)` and extends the lease meanwhile, each time a third of the ttl has passed.
+    2. Runs `body(lease&)` and extends the lease each time a third of the ttl has passed.
     3. If the lease is lost or revoked, or has only `acquire_options::stop_before` left, cancels the
-    body (`cancellation_type::terminal`). Waits for its end.
-    4. Releases the resource and waits for that, also after an exception.
+    body (`cancellation_type::terminal`) and waits for it to end.
+    4. Releases the resource and waits for that, even after an exception.
 
     A body that ignores cancellation continues without protection: nothing can stop it. It can still
     call `lease::expired()`, and the protected resource can check `lease::fence()`.
@@ -345,28 +346,28 @@ auto with_lock(client& locks, std::string resource, acquire_options options, Bod
     one function at a time.
 
     @param body Function object that takes the lease and returns `boost::asio::awaitable<T>`. Called
-    once, after the acquisition. Copied or moved into the coroutine; `std::ref(body)` is neither,
-    and `body` must then live until the coroutine has ended. With GCC 12 a temporary must be
-    trivially destructible, as a lambda that captures by reference is. Name any other lambda first.
+    once, after the acquisition. Copied or moved into the coroutine. `std::ref(body)` avoids both,
+    but then `body` must live until the coroutine has ended. With GCC 12 a temporary must be
+    trivially destructible, like a lambda that captures by reference. Name any other lambda first.
 
-    @return A coroutine to await or spawn, with the result of the body. `T` may be void, and need be
-    neither copyable nor default-constructible.
+    @return A coroutine to await or spawn, with the result of the body. `T` may be void, and need
+    not be copyable or default-constructible.
 
     @par Errors
     Thrown as `boost::system::system_error`, whose `what()` names the resource and what the nodes
-    said last, in this order:
+    said last. The first of these that applies:
     @li the error of `async_acquire`, such as `error::not_running`; the body is not called.
     @li `error::lease_lost`, or `operation_aborted` if the client was closed: the lease was over
     before the body began, and the body is not called.
     @li the exception of the body, unless it is the `operation_aborted` of a lost lease.
     @li `error::lease_lost` or `error::hold_limit_reached`: the lease was lost before the body had
-    ended, or had only `stop_before` left. `error::revoked`: its holder was asked to stop. A
-    result of the body is dropped. A failed release throws
-    nothing: remaining keys expire with the ttl and the grace.
+    ended, or had only `stop_before` left. `error::revoked`: its holder was asked to stop. The
+    body's result is dropped. A failed release throws nothing: remaining keys expire with the ttl
+    and the grace.
 
     @par Cancellation
     Terminal. Cancels the acquisition or the body, whichever is under way, but not the release that
-    follows. `client::cancel` and `client::async_close` cancel the body as well.
+    follows. `client::cancel` and `client::async_close` also cancel the body.
 */
 template <detail::says_how_to_acquire How = acquire_options, class Body>
 [[nodiscard]] auto with_lock(client& locks, std::string_view resource, const How& how, Body&& body)
@@ -374,21 +375,23 @@ template <detail::says_how_to_acquire How = acquire_options, class Body>
     using function = std::decay_t<Body>;
     constexpr bool callable = std::invocable<function&, lease&>;
     constexpr bool awaitable = detail::returns_awaitable<function>;
-    static_assert(callable, "The body of with_lock is called with a redlock::lease&: take one.");
+    static_assert(
+        callable, "with_lock calls its body with a redlock::lease&, so the body must take one."
+    );
     static_assert(
         !callable || awaitable,
-        "The body of with_lock returns boost::asio::awaitable<T>, and a lambda has to say so: "
+        "The body of with_lock must return boost::asio::awaitable<T>; a lambda has to say so: "
         "[&](redlock::lease& held) -> boost::asio::awaitable<void> { ... co_return; }"
     );
     static_assert(
         detail::safe_body<Body>,
-        "GCC 12 would destroy the captures of this body twice: give the lambda a name and pass the "
+        "GCC 12 would destroy the captures of this body twice. Give the lambda a name and pass the "
         "name, which copies it, or std::ref(name)."
     );
     constexpr bool kept = std::constructible_from<function, Body>;
     static_assert(
         kept,
-        "with_lock copies its body, and this one cannot be copied: pass std::move(body), or "
+        "with_lock copies its body, but this one can't be copied. Pass std::move(body), or "
         "std::ref(body) if it outlives the coroutine."
     );
     if constexpr (awaitable && kept)

@@ -27,7 +27,7 @@ task<error_code> try_once(acquisition& acquiring)
     return alone ? ask_once(acquiring) : ask_in_turn(acquiring);
 }
 
-/// Whether another try may succeed where this error ended one.
+/// Whether another try may succeed after this error.
 bool is_passing(error_code ec) noexcept
 {
     return ec == condition::not_acquired;
@@ -43,7 +43,7 @@ task<error_code> try_again(acquisition& acquiring, error_code ec)
     {
         if (!acquiring.corrected)
         {
-            // An operation that is about to go on is not told that the client was closed.
+            // An operation that is about to continue isn't told that the client was closed.
             if (!client.life.running())
                 co_return asio::error::operation_aborted;
             if (acquiring.wanted->once() || client.now().steady >= acquiring.give_up)
@@ -59,7 +59,7 @@ task<error_code> try_again(acquisition& acquiring, error_code ec)
     co_return ec;
 }
 
-/// Why it cannot begin. Empty: the client runs.
+/// Why it can't begin. Empty: the client runs.
 task<error_code> until_ready(acquisition& acquiring)
 {
     life& of = acquiring.client->life;
@@ -87,8 +87,8 @@ void fail(acquisition& acquiring, error_code ec)
 
 }  // namespace
 
-// An acquisition that is granted at once is what most are. It takes this coroutine and one for the
-// round: each costs an allocation.
+// Most acquisitions are granted at once. That takes this coroutine and one for the round: each
+// costs an allocation.
 task<result<lease>> acquire(std::shared_ptr<client_impl> self, std::shared_ptr<const demand> wanted)
 {
     client_impl& client = *self;
@@ -124,10 +124,10 @@ task<result<lease>> acquire(std::shared_ptr<client_impl> self, std::shared_ptr<c
     if (ec)
         co_return ec;
     if (report)
-        report->problem.clear();  // It has waited for itself, and was granted all the same.
+        report->problem.clear();  // It waited for itself, but was granted anyway.
     const core::nanoseconds waited = acquiring.granted_at.steady - acquiring.started.steady;
     client.events.acquired(acquiring.granted, acquiring.rounds, waited);
-    // One that is not handed out keeps nothing.
+    // A lease that isn't handed out keeps nothing.
     share::of(acquiring.granted)->held()->state()->keep_for(acquiring.options().at_least);
     co_return std::move(acquiring.granted);
 }

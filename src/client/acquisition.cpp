@@ -39,8 +39,8 @@ void acquisition::tell_waiting()
     if (wanted->by_its_holder && is_held_here())
     {
         const std::string problem =
-            "the function that asks holds it by with_lock, and waits for itself; give both the "
-            "same acquire_options::owner";
+            "the function that asks already holds it through with_lock, so it waits for itself; "
+            "give both the same acquire_options::owner";
         explain(problem, log_level::warning);
     }
 }

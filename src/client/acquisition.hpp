@@ -34,10 +34,11 @@ struct acquisition
     /// Whether this client holds the resource itself.
     [[nodiscard]] bool is_held_here() const;
 
-    /// Tells the observer once that it waits, and the log if it does so for itself.
+    /// Reports once to the observer that it waits, and to the log if it waits for itself.
     void tell_waiting();
 
-    /// How long it waits for a place among the rounds under way: a try as long as for an answer.
+    /// How long it waits for a place among the rounds under way. A try waits as long as for an
+    /// answer.
     [[nodiscard]] time_point end_of_places() const noexcept;
 
     std::shared_ptr<client_impl> client;
@@ -58,10 +59,10 @@ struct acquisition
 // Its steps. They fail with operation_aborted, among others.
 
 /// Waits for its turn in the line of the resource. Ends with a lease if its owner is granted the
-/// resource in that time. Fails with contended if neither comes.
+/// resource in that time. Fails with contended if neither happens.
 [[nodiscard]] task<error_code> wait_in_line(acquisition& acquiring);
 
-/// Takes part in what its owner holds already. Fails with lease_lost if that is over.
+/// Takes part in what its owner already holds. Fails with lease_lost if that is over.
 [[nodiscard]] task<error_code> join(acquisition& acquiring, std::shared_ptr<hold> held);
 
 /// Asks all nodes once. Ends with a lease if a quorum grants.

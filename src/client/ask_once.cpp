@@ -9,12 +9,12 @@
 #include <string>
 #include <utility>
 
-/// One round of an acquisition: its place among those under way, its votes, what they mean.
+/// One round of an acquisition: its place among those under way, its votes and what they mean.
 namespace redlock::detail {
 
 namespace asio = boost::asio;
 
-/// What a round is worth. Has a linkage, as the frame of the coroutine that keeps it.
+/// What a round is worth. Has linkage, like the coroutine frame that keeps it.
 struct judgement
 {
     core::instant now;  ///< When it was judged.
@@ -42,11 +42,11 @@ void tell_of_overload(const acquisition& acquiring)
     client_impl& client = *acquiring.client;
     std::string problem = "this client has as many rounds under way as the nodes answer in time (" +
                           std::to_string(client.acquisitions.places()) +
-                          "), and others wait for a place";
+                          "), and others are waiting for a place";
     client.events.overload(acquiring.wanted->resource(), problem);
     if (diagnostics* const report = acquiring.report())
     {
-        // What the nodes said to an earlier round is not the reason.
+        // What the nodes said to an earlier round isn't the reason.
         *report = {};
         report->rounds = acquiring.rounds;
         report->problem = std::move(problem);
@@ -54,7 +54,7 @@ void tell_of_overload(const acquisition& acquiring)
 }
 
 /// Waits for a place among the rounds under way.
-/// @param taken The place. Empty if no quorum of nodes is ready: then a try asks them all the same.
+/// @param taken The place. Empty if no quorum of nodes is ready: then a try asks them anyway.
 task<error_code> until_placed(acquisition& acquiring, std::optional<place>& taken)
 {
     client_impl& client = *acquiring.client;
@@ -89,7 +89,7 @@ vote_round_ptr start_round(acquisition& acquiring, place taken)
     const acquire_options& options = acquiring.options();
     ++acquiring.rounds;
     acquiring.in_line.forget_wakes();
-    // Fences that were told are worth one round: later the time has passed them.
+    // Reported fences matter for one round only: after that the time has passed them.
     acquiring.above =
         std::max(acquiring.corrected ? acquiring.above : fencing_token(), options.fence_at_least);
     // A fresh id for every round: a delayed release of the last one must not match this one.
@@ -102,7 +102,7 @@ vote_round_ptr start_round(acquisition& acquiring, place taken)
     made->occupy(std::move(taken));
     if (options.report)
         made->time_answers(*client.loop.time);
-    // Half of the ttl should be left of a lease.
+    // A lease should have half of its ttl left.
     const auto longest = core::shifted(made->started(), options.ttl / 2).steady;
     if (!acquiring.wanted->once())
         made->be_patient(*client.loop.timer, std::min(acquiring.give_up, longest));
@@ -137,8 +137,8 @@ void take_lease(acquisition& acquiring, const vote_round& asked, const judgement
     auto held = std::make_shared<hold>(
         acquiring.client, asked, acquiring.queue.place(), judged.valid_until
     );
-    // As of the beginning: if the process has stood still since the verdict, this is a lease that
-    // is over, and not none.
+    // As of the start: if the process has stood still since the verdict, this is an expired lease,
+    // not a missing one.
     acquiring.granted =
         share::make_lease(share::join(held, acquiring.options().ttl, asked.started()));
     acquiring.client->holds.add(std::move(held), asked.started(), judged.now);
@@ -148,22 +148,22 @@ void take_lease(acquisition& acquiring, const vote_round& asked, const judgement
 
 /** Learns from a lost round.
 
-    A client whose clock or whose idea of the last token was wrong knows better now. That is no
-    reason to wait, or to give up a single try; but only once in a row, for another client that
-    acquires just now raises the fence as well.
+    A client whose clock or last known token was wrong knows better now, so it needn't wait or give
+    up a single try. But only once in a row, because another client that is acquiring now raises the
+    fence too.
 */
 void correct(acquisition& acquiring, const vote_round& lost)
 {
     const bool may_win = acquiring.client->rounds.times().correct(lost, acquiring.above);
     acquiring.corrected = may_win && !acquiring.corrected;
-    // By a clock that is behind it would have come before everybody else. A minority is no judge of
-    // that: who always comes anew to one bad node never gets its turn.
+    // With a clock that is behind, it would have come before everyone else. A minority can't judge
+    // that: a client that is always new to one bad node never gets its turn.
     const std::size_t spare = core::spare_nodes(lost.node_count());
     if (acquiring.corrected && lost.count_of(reason::clock) > spare)
         acquiring.queue.forget_arrival();
 }
 
-/// Whether to ask the holders' nodes how long to wait. A guarded denial has said it.
+/// Whether to ask the holders' nodes how long to wait. A guarded denial has already said it.
 bool wants_holders(const acquisition& acquiring, const vote_round& lost, core::verdict verdict)
 {
     const bool matters = !acquiring.wanted->once() || acquiring.report();
@@ -177,7 +177,7 @@ task<error_code> ask_once(acquisition& acquiring)
 {
     client_impl& client = *acquiring.client;
     std::optional<place> taken;
-    // A corrected round has just given its place away, and keeps it all the same.
+    // A corrected round has just given up its place, but keeps it anyway.
     if (acquiring.corrected || client.acquisitions.has_room())
         taken.emplace(client.acquisitions);
     else if (const error_code ec = co_await until_placed(acquiring, taken))
@@ -198,7 +198,7 @@ task<error_code> ask_once(acquisition& acquiring)
     else
     {
         // A lost round can leave our key on a minority of nodes and on every node that timed out.
-        // Undo it before waiting, or others queue behind a resource that nobody holds.
+        // Undo that before waiting, or others queue for a resource that nobody holds.
         client.rounds.release(*asked, asked->says().ttl, acquiring.queue.place().in_round());
         client.watchers.on_change(acquiring.wanted->resource());
         correct(acquiring, *asked);

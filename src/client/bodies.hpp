@@ -11,11 +11,12 @@
 
 namespace redlock::detail {
 
-/** The functions that run under `with_lock`, by the resource that each one holds.
+/** The functions that run under `with_lock`, by the resource that each holds.
 
-    A function that acquires its own resource again, without an owner, waits for itself. It is known
-    by its strand, which is no other's. What it calls and awaits runs there too, and a `with_lock`
-    in it runs on a strand over that one. Other contenders run elsewhere, and are no mistake.
+    A function that acquires its own resource again, without an owner, waits for itself. It's
+    identified by its strand, which belongs to it alone. What it calls and awaits runs there too,
+    and a `with_lock` in it runs on a strand over that one. Other contenders run elsewhere and
+    aren't mistakes.
 
     Any thread.
 */
@@ -31,7 +32,7 @@ public:
 private:
     using by_resource = std::unordered_multimap<std::string_view, strand_type>;
 
-    std::atomic<std::size_t> size_ = 0;  ///< Mostly zero, and then that is all to look at.
+    std::atomic<std::size_t> size_ = 0;  ///< Mostly zero; then nothing else is read.
     mutable std::mutex mutex_;
     by_resource all_;
 };

@@ -16,7 +16,7 @@ namespace redlock {
 
 namespace {
 
-/// The name of a client that was given none: its host and process.
+/// The name of a client that was given none: host and process.
 std::string default_name()
 {
     boost::system::error_code ignored;

@@ -10,8 +10,8 @@ namespace redlock::detail {
 
 namespace {
 
-/// For how long rounds may queue up at the nodes: an answer must come in time, and a token must
-/// not be too old when its turn comes.
+/// How long rounds may queue up at the nodes: an answer must come in time, and a token must not be
+/// too old when its turn comes.
 core::nanoseconds patience_of(const client_config& config) noexcept
 {
     const milliseconds longest = config.mode == mode::guarded ? config.clock_window : forever;
@@ -41,8 +41,8 @@ client_impl::client_impl(
     service_.add(*this);
 }
 
-// On any thread, although the nodes and the questions they keep are the strand's: `run()`, which
-// keeps us, ends after the last link has, and a link has answered all its questions by then.
+// Any thread, although the nodes and the questions they keep belong to the strand: `run()`, which
+// keeps us, ends after the last link, and a link has answered all its questions by then.
 client_impl::~client_impl()
 {
     service_.remove(*this);
@@ -91,7 +91,7 @@ void client_impl::on_node_stopped()
         life.for_run().wake_all({});
 }
 
-/// Empty if it is no key of this client.
+/// Empty if it isn't a key of this client.
 std::string_view client_impl::resource_of(std::string_view key) const noexcept
 {
     if (!key.starts_with(config.key_prefix))

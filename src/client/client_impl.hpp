@@ -28,7 +28,7 @@ using result = boost::system::result<T>;
 
 class client_service;
 
-/** One client: the parts that its operations work with, and what they have to do with each other.
+/** One client: the parts that its operations work with, and how they relate to each other.
 
     The operations themselves are coroutines, see operations.hpp. Everything runs on the strand,
     except where noted.
@@ -36,7 +36,7 @@ class client_service;
 class client_impl final : public node::owner, public std::enable_shared_from_this<client_impl>
 {
 public:
-    /// What it runs on and what it asks is made by the caller, so that tests can bring their own.
+    /// The caller makes what it runs on and what it asks, so tests can supply their own.
     client_impl(asio::any_io_executor runs_on, client_config how, ground on, node_list asked);
     ~client_impl();
 
@@ -56,11 +56,11 @@ public:
     void on_next(std::size_t node, std::string_view key, milliseconds reserved) override;
     void on_revoked(std::string_view key, fencing_token token) override;
 
-    /// The execution context is going away: destroys what waits in this client.
+    /// The execution context is ending: destroys what waits in this client.
     void shut_down() noexcept;
 
     /// This is a copy in a child process: ends it, and closes its copies of the connections without
-    /// a word on them, for they are the parent's.
+    /// sending anything, because they belong to the parent.
     void disown();
 
     const asio::any_io_executor executor;

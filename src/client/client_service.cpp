@@ -44,8 +44,8 @@ void client_service::notify_fork(asio::execution_context::fork_event event)
 
 std::vector<std::shared_ptr<client_impl>> client_service::alive()
 {
-    // What is done to a client may destroy it, and then it removes itself here: so each is kept
-    // alive for as long as it is worked on, and no lock is held.
+    // The calls below may destroy a client, which then removes itself here. So each is kept alive
+    // while it's worked on, and no lock is held.
     std::vector<std::shared_ptr<client_impl>> result;
     const std::lock_guard lock(mutex_);
     for (client_impl* client : clients_)

@@ -13,11 +13,11 @@ namespace redlock::detail {
 
 class client_impl;
 
-/** Tells the clients of an execution context that the context is going away, or was forked.
+/** Notifies the clients of an execution context that the context is ending or was forked.
 
     A coroutine that waits in a client is owned by the client, and owns the client. When the context
-    is destroyed first, somebody has to cut this knot: Asio destroys what waits in its own services,
-    and this service does the same for ours.
+    is destroyed first, something must break this cycle: Asio destroys what waits in its own
+    services, and this service does the same for ours.
 */
 class client_service : public asio::execution_context::service
 {
@@ -37,7 +37,7 @@ private:
     void shutdown() override;
     void notify_fork(asio::execution_context::fork_event event) override;
 
-    /// Those that are not being destroyed.
+    /// Those that aren't being destroyed.
     [[nodiscard]] std::vector<std::shared_ptr<client_impl>> alive();
 
     std::mutex mutex_;

@@ -8,8 +8,8 @@
 /** The orderly end of a client.
 
     A body that runs under `with_lock` must have ended before its resource is given back, and so
-    must whatever else waits for the loss of a lease. So these are told, and their leases are left
-    to them until the deadline. Nobody can be told of the others: they are released at once.
+    must anything else that waits for the loss of a lease. So these are notified, and keep their
+    leases until the deadline. The others have no one to notify, so they are released at once.
 */
 namespace redlock::detail {
 
@@ -19,17 +19,17 @@ using namespace std::chrono_literals;
 
 using hold_list = std::vector<std::shared_ptr<hold>>;
 
-/// So many releases are started in a turn, which leaves time for others.
+/// How many releases are started in one turn, which leaves time for others.
 constexpr std::size_t max_releasing = 256;
 
-/// How long to wait before nodes that did not answer a release are asked again.
+/// How long to wait before nodes that didn't answer a release are asked again.
 constexpr milliseconds repeat_interval = 100ms;
 
-/// How often to look whether the nodes have answered the releases.
+/// How often to check whether the nodes have answered the releases.
 constexpr milliseconds time_to_answer = 2ms;
 
-/// Releases all of `held`, and keeps those that no quorum answered. The nodes have until
-/// `give_up`: what they have been asked for, they need not be asked for again.
+/// Releases all of `held`, and keeps those that no quorum answered. The nodes have until `give_up`
+/// to answer, so they need not be asked twice for the same thing.
 task<error_code> release_all(client_impl& client, hold_list& held, time_point give_up)
 {
     hold_list unanswered;
@@ -54,7 +54,7 @@ task<error_code> release_all(client_impl& client, hold_list& held, time_point gi
     co_return error_code();
 }
 
-/// Ends what nobody attends to, and tells the others.
+/// Ends what nobody attends to, and notifies the others.
 /// @param ended What is to be released.
 task<error_code> end_all(client_impl& client, hold_list& ended)
 {
@@ -84,7 +84,7 @@ task<error_code> until_settled(client_impl& client)
     const auto settled = [&client]() {
         return client.holds.size() == 0 && !client.life.releases();
     };
-    // A client that is stopped in between wakes nothing any more.
+    // A client that is stopped in between no longer wakes anything.
     while (!settled() && client.life.closing())
     {
         pause change(*client.loop.end_of_turn);
@@ -99,7 +99,7 @@ task<error_code> until_released(client_impl& client, time_point limit)
 {
     while (client.nodes.owes_release() && client.now().steady < limit)
     {
-        // Nodes answer soon, or are found out to be silent.
+        // Nodes answer soon, or are found to be silent.
         pause later(*client.loop.end_of_turn);
         const auto at = core::shifted(client.now(), time_to_answer).steady;
         if (const error_code ec = co_await client.life.sleep_until(later, at))
@@ -132,7 +132,7 @@ task<error_code> release_everything(client_impl& client)
     }
     if (const error_code ec = co_await until_settled(client))
         co_return ec;
-    // Lost rounds have left keys too, which nobody waits for.
+    // Lost rounds have left keys too, and nobody waits for those.
     co_return co_await until_released(client, last_key_ends);
 }
 

@@ -23,7 +23,7 @@ milliseconds time_left(const hold& held, core::instant now) noexcept
     return std::chrono::floor<milliseconds>(left);
 }
 
-/// Between two lines of the log that say the same of many acquisitions.
+/// Time between two log lines that say the same about many acquisitions.
 constexpr std::chrono::seconds time_between_lines{10};
 
 }  // namespace

@@ -21,8 +21,8 @@
 
 namespace redlock::detail {
 
-/// Counts what a client does, and tells the observer and the log. Told on the strand, read from any
-/// thread.
+/// Counts what a client does, and reports it to the observer and the log. Called on the strand,
+/// read from any thread.
 class events
 {
 public:
@@ -50,7 +50,7 @@ public:
     void woken() noexcept { add(woken_); }
     void set_held(std::size_t count) noexcept { held_.store(count, std::memory_order_relaxed); }
 
-    /// Tells the log why an operation ends at once: the program has to be changed.
+    /// Logs why an operation ends at once: the program must be changed.
     void problem(
         log_level level,
         std::string_view operation,
@@ -58,10 +58,10 @@ public:
         std::string_view what
     ) const;
 
-    /// Tells the log that an acquisition found no place. Seldom, however many there are.
+    /// Logs that an acquisition found no place. Rarely, no matter how many there are.
     void overload(std::string_view resource, std::string_view what);
 
-    /// Tells the log.
+    /// Writes a line to the log.
     void tell(log_level level, std::string line) const;
 
     [[nodiscard]] metrics read() const noexcept;
@@ -69,13 +69,13 @@ public:
 private:
     using counter = std::atomic<std::uint64_t>;
 
-    /// One thread at a time writes: an exchange would cost more and bring nothing.
+    /// Only one thread writes at a time, so an atomic exchange would only cost more.
     static void add(counter& to) noexcept
     {
         to.store(to.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
 
-    /// Reads the clocks, so it is called only if somebody is told.
+    /// Reads the clocks, so it's called only if there is an observer.
     [[nodiscard]] std::chrono::microseconds time_since(core::instant started) const noexcept;
 
     const client_config& config_;

@@ -12,8 +12,8 @@ namespace redlock::detail {
 
 namespace {
 
-/// What the votes of an extension tell the caller. A node that denies may never have granted; only
-/// when a majority does, somebody else can hold the resource.
+/// What the caller learns from the votes of an extension. A node that denies may never have
+/// granted. Someone else can hold the resource only if a majority denies.
 error_code error_from(const vote_round& asked) noexcept
 {
     const core::tally& votes = asked.tally();
@@ -29,7 +29,7 @@ error_code error_from(const vote_round& asked) noexcept
 }
 
 /// Waits for a place until `limit` or the hold ends. Without a quorum of ready nodes there is none,
-/// and the others are asked all the same, to say why.
+/// but the others are asked anyway, to say why.
 task<result<place>> until_placed(std::shared_ptr<hold> held, time_point limit)
 {
     client_impl& client = *held->client();
@@ -51,7 +51,7 @@ task<result<place>> until_placed(std::shared_ptr<hold> held, time_point limit)
     co_return taken;
 }
 
-/// How long late answers help an automatic extension. Should they be lost, there is time to ask
+/// How long late answers help an automatic extension. If they are lost, there's still time to ask
 /// again.
 time_point patience_of(const hold& held)
 {
@@ -95,7 +95,7 @@ task<result<vote_round_ptr>> ask(
         );
         fencing_token unused;
         const bool granted = asked->tally().by_votes() == core::verdict::granted;
-        // The other nodes are to extend it too, or the next failure of a node costs the lease.
+        // The other nodes must extend it too, or the next node failure costs the lease.
         if (!granted)
             asked->abandon();
         if (granted || corrected || !client.rounds.times().correct(*asked, unused))
@@ -108,17 +108,17 @@ error_code settle(hold& held, const vote_round& asked, milliseconds ttl, core::i
 {
     client_impl& client = *held.client();
     const error_code outcome = error_from(asked);
-    // One mark is enough: the next quorum would need that node.
+    // One mark is enough, because the next quorum would need that node.
     if (asked.count_of(reason::revoked) > 0)
         client.holds.revoke(held);
-    // The quorum must have been seen before the old deadline: after it the lease had expired, and
+    // The quorum must have been seen before the old deadline: after that the lease has expired, and
     // an expired lease is never revived.
     const auto until =
         core::valid_until(asked.started(), ttl, client.config.clock_drift, held.grace());
     if (!outcome && held.state()->extend(now, until))
         return held.revoked() ? error::revoked : error_code();
-    // Without a majority it is over, whatever the deadline says. A minority may still have the key:
-    // it holds nothing for us.
+    // Without a majority it's over, whatever the deadline says. A minority may still have the key,
+    // but that holds nothing for us.
     if (outcome && outcome != error::lease_lost && !held.over_at(now))
         return held.revoked() ? error::revoked : outcome;
     held.note_extension(outcome);
@@ -126,7 +126,7 @@ error_code settle(hold& held, const vote_round& asked, milliseconds ttl, core::i
     return error::lease_lost;
 }
 
-/// Why the hold cannot be extended now.
+/// Why the hold can't be extended now.
 error_code why_not(const hold& held, milliseconds ttl)
 {
     const client_impl& client = *held.client();
@@ -194,7 +194,7 @@ task<error_code> announce(std::shared_ptr<share> asked_by, note text)
             log_level::error,
             "announce",
             asked_by->held()->resource(),
-            "note needs guarded mode, and the client is in plain mode"
+            "note needs guarded mode, but the client is in plain mode"
         );
         co_return error::invalid_argument;
     }
@@ -206,7 +206,7 @@ task<error_code> announce(std::shared_ptr<share> asked_by, note text)
 task<error_code> extend(std::shared_ptr<share> asked_by, milliseconds ttl)
 {
     const error_code outcome = co_await extend(asked_by->held(), ttl);
-    // What others share may live on without it.
+    // What others share may last without it.
     co_return !outcome && asked_by->ended() ? error_code(error::lease_lost) : outcome;
 }
 

@@ -15,7 +15,7 @@ namespace {
 std::string problem_of_freeing(const client_config& config, const demand& about)
 {
     if (config.mode == mode::plain)
-        return "freeing needs guarded mode, and the client is in plain mode";
+        return "freeing needs guarded mode, but the client is in plain mode";
     return problem_of_resource(config, about);
 }
 
@@ -35,7 +35,7 @@ fencing_token latest_kept(const whole_round& seen)
     return latest;
 }
 
-/// Whether enough nodes have told what they know.
+/// Whether enough nodes have said what they know.
 bool is_quorum(const whole_round& seen)
 {
     std::size_t told = 0;
@@ -49,9 +49,9 @@ bool is_quorum(const whole_round& seen)
 
 }  // namespace
 
-/** Looks first, so that a command which arrives late deletes nothing that is kept later.
+/** Looks first, so that a command that arrives late deletes nothing that is kept later.
 
-    What nobody has seen, because its node does not vote, is left to its time.
+    What it hasn't seen, because the node doesn't vote, stays until its time ends.
 */
 task<result<release_outcome>> free_kept(
     std::shared_ptr<client_impl> self,

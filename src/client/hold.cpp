@@ -10,13 +10,13 @@ namespace redlock::detail {
 
 namespace {
 
-/// Ends `leaving` at once, and lets `then` finish that on the strand of its client: in place if
-/// this is there, or what the program starts next would overtake it.
+/// Ends `leaving` at once and lets `then` finish on the strand of its client: in place if already
+/// there, or what the program starts next would overtake it.
 template <class Then>
 void end_in_background(std::shared_ptr<share> leaving, Then then) noexcept
 {
     client_impl& client = *leaving->held()->client();
-    // In a child process this is a copy, and what it stands for belongs to the parent.
+    // In a child process this is a copy, and what it represents belongs to the parent.
     if (!client.life.at_home())
         return;
     const auto ended = leaving->end();

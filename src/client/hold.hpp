@@ -25,7 +25,7 @@ class client_impl;
 
 class hold;
 
-/// A value that a mutex guards, locked for as long as this lives.
+/// A value that a mutex guards, locked as long as this lives.
 template <class T>
 class locked
 {
@@ -40,23 +40,23 @@ private:
     T& value_;
 };
 
-/// What the caller is told. Empty: it was not lost.
+/// What the caller gets. Empty: it wasn't lost.
 [[nodiscard]] error_code to_error(core::hold_end how) noexcept;
 
-/// When to look at a hold, and what an extension of it is to ask for. Used on the strand only.
+/// When to look at a hold, and what an extension of it asks for. Used on the strand only.
 struct upkeep : boost::intrusive::set_base_hook<>
 {
     std::shared_ptr<hold> kept;    ///< Itself, until it is over.
     core::nanoseconds look_at{0};  ///< When to look at it next, by the time of `holds`.
     core::extension_schedule schedule;
-    milliseconds extended_by{0};   ///< The ttl of an automatic extension. Zero: there is none.
-    milliseconds longest_ttl{0};   ///< The longest asked for, with the grace: of the keys.
+    milliseconds extended_by{0};   ///< The ttl of an automatic extension. Zero: none.
+    milliseconds longest_ttl{0};   ///< The longest that the keys were given, with the grace.
     bool extension_tried = false;  ///< So keys may outlive the deadline.
-    bool stays_in_grace = false;   ///< A lease was dropped that was lost.
+    bool stays_in_grace = false;   ///< A lost lease was dropped.
     bool extending = false;        ///< An automatic extension is under way, or waits for room.
-    bool at_limit = false;         ///< `hold_max` lets no further extension be.
+    bool at_limit = false;         ///< `hold_max` allows no further extension.
 
-    /// The latest note. Each extension brings it to nodes that have missed it. Null: that of the
+    /// The latest note. Each extension brings it to nodes that missed it. Null: that of the
     /// acquisition.
     std::shared_ptr<const announcement> announced;
 
@@ -72,8 +72,8 @@ struct upkeep : boost::intrusive::set_base_hook<>
 
 /** A resource that a quorum granted to one owner, until a deadline.
 
-    What has become of it is asked by leases on any thread, and guarded by a mutex: see
-    `core::hold_state`. The rest never changes, or belongs to the strand.
+    Leases ask on any thread what has become of it; a mutex guards that: see `core::hold_state`. The
+    rest never changes or belongs to the strand.
 */
 class hold final : public upkeep, private entrant
 {
@@ -100,14 +100,14 @@ public:
 
     // Any thread.
 
-    /// Locked for as long as the result lives.
+    /// Locked as long as the result lives.
     [[nodiscard]] locked<core::hold_state> state() const noexcept { return {mutex_, state_}; }
     [[nodiscard]] core::instant valid_until() const noexcept { return state()->valid_until(); }
     [[nodiscard]] bool over_at(core::instant now) const noexcept { return state()->over_at(now); }
     [[nodiscard]] bool lost_at(core::instant now) const noexcept { return state()->lost_at(now); }
     [[nodiscard]] bool revoked() const noexcept { return state()->revoked(); }
 
-    /// Why the hold ended. Empty: it lives, or was given back.
+    /// Why the hold was lost. Empty: it lives or was given back.
     [[nodiscard]] error_code loss() const noexcept { return to_error(state()->end()); }
     [[nodiscard]] error_code last_extension() const noexcept
     {
@@ -117,25 +117,25 @@ public:
     // Strand only.
     void begin_extension(milliseconds ttl) noexcept;
 
-    /// The next extension has another note.
+    /// The next extension brings another note.
     /// @param now By the time of the nodes.
     void announce(const note& text, std::uint64_t now);
 
     void note_extension(error_code outcome) noexcept { *locked(mutex_, last_extension_) = outcome; }
 
-    /// Waits for a place among the extensions under way, and is extended then.
+    /// Waits for a place among the extensions under way and is then extended.
     void wait_for_extension(window& in) { in.wait(*this, valid_until().boot); }
 
-    /// Is not extended, should it wait.
+    /// If it's waiting, it won't be extended.
     void forget_extension() noexcept { entrant::give_up(); }
 
     /// Ends the operations that wait for its loss or extend it, with `operation_aborted`.
     void interrupt();
 
-    /// Lets the operations look again that wait for its loss: a lease of it has ended.
+    /// Lets the operations that wait for its loss look again, because one of its leases has ended.
     void on_lease_end();
 
-    /// Whether nobody has begun to release the keys. From now on somebody has.
+    /// Whether the release of the keys hasn't begun. After this call it has.
     [[nodiscard]] bool begin_release() noexcept { return !std::exchange(release_begun_, true); }
 
 private:
@@ -156,7 +156,7 @@ private:
 class share
 {
 public:
-    /// @param held Has been joined for this. See `join`.
+    /// @param held Already joined for this share. See `join`.
     share(std::shared_ptr<hold> held, milliseconds ttl) noexcept : hold_(std::move(held)), ttl_(ttl)
     {
     }
@@ -170,7 +170,7 @@ public:
 
     [[nodiscard]] static lease make_lease(std::shared_ptr<share> of) noexcept;
 
-    /// What a lease has. Null if it is empty.
+    /// The share of a lease. Null if it's empty.
     [[nodiscard]] static const std::shared_ptr<share>& of(const lease& held) noexcept
     {
         return held.share_;
@@ -196,7 +196,7 @@ public:
         return hold_->state()->lost_at(now, part_);
     }
 
-    /// Whether it was lost when it ended, and the keys are to stay for a while.
+    /// Whether it was lost when it ended, so the keys must stay for a while.
     [[nodiscard]] bool is_in_grace() const noexcept
     {
         const auto locked = hold_->state();
@@ -206,7 +206,7 @@ public:
     /// Ends the lease, and the hold with the last one.
     core::lease_end end() noexcept;
 
-    /// Releases what a lease had that is going away.
+    /// Releases what a lease had that is being destroyed.
     static void release_in_background(std::shared_ptr<share> leaving) noexcept;
 
     /// Leaves the keys of a lease to their ttl.
@@ -220,10 +220,10 @@ private:
     core::lease_part part_;  ///< Guarded by the mutex of the hold.
 };
 
-/** Attends to a lease, which is to wait for its loss or to work under it.
+/** Attends to a lease: waits for its loss or works under it.
 
-    Begins with the call, and not only when the strand has come to it. A client that closes takes
-    nothing away from what attends. Any thread.
+    Begins with the call, not only when the strand gets to it. A closing client takes nothing away
+    from what attends. Any thread.
 */
 class share::attention
 {

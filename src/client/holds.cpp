@@ -15,13 +15,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Extensions that are due within such a time are sent together.
+/// Extensions that are due within this time are sent together.
 constexpr core::nanoseconds longest_tick = 10ms;
 
-/// So many holds are looked at by one handler.
+/// How many holds one handler looks at.
 constexpr std::size_t max_looks = 256;
 
-/// The first multiple of `tick` that is not before `at`.
+/// The first multiple of `tick` that isn't before `at`.
 core::nanoseconds rounded_up(core::nanoseconds at, core::nanoseconds tick) noexcept
 {
     const auto past = at % tick;
@@ -54,8 +54,8 @@ void holds::add(std::shared_ptr<hold> granted, core::instant asked, core::instan
 {
     static_cast<void>(time_.read(now));
     granted->schedule.granted(time_.at(asked), granted->extended_by, jitter_());
-    // There may be one already, whose keys have vanished. The new entry must not go by the name
-    // that it has: that is gone with it.
+    // There may already be one, whose keys have vanished. The new entry must not use that one's
+    // name, which is destroyed with it.
     by_resource_.erase(granted->resource());
     by_resource_.emplace(granted->resource(), granted.get());
     watchers_.on_change(granted->resource());
@@ -72,7 +72,7 @@ std::shared_ptr<hold> holds::remove(hold& over)
         waiting.wake_first({});
     for (suspension& waiting : over.extending_waits)
         waiting.wake({});
-    // The hold may be found here no longer, and the end of the context must find these.
+    // The hold may no longer be found here, but the end of the context must find these.
     told_.splice(told_.end(), over.lost_waiting);
     told_.splice(told_.end(), over.extending_waits);
     if (!over.kept)
@@ -97,10 +97,10 @@ void holds::lose(hold& held, core::hold_end why)
     const bool first = held.state()->finish(why);
     if (first)
         events_.lost(held);
-    // A node that was not reached yet need not hear of it any more.
+    // A node that wasn't reached yet no longer needs to get the question.
     held.granted_by().abandon();
     // Keys expire soon after the deadline, unless an extension has reached some nodes. With a grace
-    // they are to stay.
+    // they must stay.
     const bool may_last = held.extension_tried && held.grace() == milliseconds(0);
     if (first && may_last && life_.connected() && held.begin_release())
         release(held);
@@ -123,7 +123,7 @@ void holds::revoke(hold& held)
 release_round_ptr holds::give_back(hold& held)
 {
     const auto kept = remove(held);
-    // What one lease has lost, the release of another does not end.
+    // The release of one lease doesn't end what another has lost.
     const bool stays = held.stays_in_grace && !held.state()->was_given_back();
     if (stays || !life_.connected() || !held.begin_release())
         return nullptr;
@@ -134,7 +134,7 @@ release_round_ptr holds::give_back(hold& held)
 release_round_ptr holds::release(const hold& ended)
 {
     vote_round& granted_by = ended.granted_by();
-    // A node that is still to answer may deny.
+    // A node that hasn't answered may still deny.
     const std::size_t denials = granted_by.tally().denied() + granted_by.unanswered();
     const bool next_waits = rounds_.queues() && lines_.head_of(ended.resource());
     const core::queue_move move = ended.queued().at_release(denials, next_waits);
@@ -184,7 +184,7 @@ std::vector<std::shared_ptr<hold>> holds::all() const
 
 void holds::clear()
 {
-    // The client may be destroyed in any thread when all is forgotten, and its timer must not find
+    // The client may be destroyed in any thread once all is forgotten, and its timer must not find
     // this.
     deadline::forget();
     if (!deferred::is_linked())
@@ -207,7 +207,7 @@ void holds::shut_down() noexcept
 {
     while (!holds_.empty())
     {
-        // The operations own leases, and so the hold.
+        // The operations own leases, and thus the hold.
         const auto kept = std::move(holds_.begin()->kept);
         holds_.erase(holds_.begin());
         for (suspension::list* waiting : {&kept->lost_waiting, &kept->extending_waits})
@@ -230,7 +230,7 @@ void holds::look()
 {
     const core::instant now = loop_.now();
     const core::nanoseconds time = time_.read(now);
-    // What is left is looked at as soon as other handlers of the loop have run.
+    // The rest follows as soon as other handlers of the loop have run.
     std::size_t budget = max_looks;
     for (; budget > 0 && !holds_.empty() && holds_.begin()->look_at <= time; --budget)
         look_at(*holds_.begin()->kept, now);
@@ -288,7 +288,7 @@ void holds::extend_soon(hold& due)
     due.wait_for_extension(extensions_);
 }
 
-/// Nothing is sent without a quorum of ready nodes. It is a failed extension all the same.
+/// Nothing is sent without a quorum of ready nodes. It's a failed extension anyway.
 void holds::tell_of_the_absent(hold& due)
 {
     const auto asked = rounds_.ask_the_absent(due.granted_by().attempt());

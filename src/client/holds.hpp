@@ -26,16 +26,17 @@
 
 namespace redlock::detail {
 
-/// Timers stand still while the machine is suspended. So the clock that goes on is read this often.
+/// Timers stand still while the machine is suspended, so the clock that keeps running is read this
+/// often.
 inline constexpr core::nanoseconds longest_sleep = std::chrono::milliseconds(500);
 
 /** All holds of a client: extended when due, reported when lost, released at the end.
 
-    One entry in a set for each hold, ordered by the time at which something is to be done, and one
-    timer for all. That time passes while the machine is suspended too, so that a suspension changes
-    no order. A lease costs no coroutine and no timer of its own; a coroutine exists while its
-    extension is under way. Extensions that are due at about the same time share a turn, and so
-    their commands share a write.
+    One entry in a set for each hold, ordered by when something must be done, and one timer for all.
+    That time also passes while the machine is suspended, so a suspension doesn't change the order.
+    A lease doesn't need a coroutine or a timer; a coroutine exists while its extension is under
+    way. Extensions that are due at about the same time share a turn, so their commands share a
+    write.
 
     A hold is kept alive here until it is over. Used on the strand only.
 */
@@ -52,47 +53,48 @@ public:
         events& events
     );
 
-    /// Takes up a hold that was just granted, by a round that started at `asked`.
+    /// Adds a hold that was just granted, by a round that started at `asked`.
     void add(std::shared_ptr<hold> granted, core::instant asked, core::instant now);
 
-    /// The hold is over. Wakes who waits for that.
-    /// @return What kept it, or null. Nothing else may do so.
+    /// The hold is over. Wakes what waits for that.
+    /// @return What kept it, or null. Nothing else may keep it.
     std::shared_ptr<hold> remove(hold& over);
 
-    /// The hold is over, and nobody gave it back. Does nothing if it had ended before.
+    /// The hold is over, and nobody gave it back. Does nothing if it had already ended.
     void lose(hold& held, core::hold_end why);
 
-    /// Its holder is asked to stop: it is not extended any more. Wakes what waits for its loss.
+    /// Its holder is asked to stop: it's no longer extended. Wakes what waits for its loss.
     void revoke(hold& held);
 
     /// The last lease of the hold is over. Starts to release its keys.
-    /// @return Null if that has been done, or cannot be.
+    /// @return Null if that has been done or can't be done.
     release_round_ptr give_back(hold& held);
 
     /// Starts to release the keys of what is over.
     release_round_ptr release(const hold& ended);
 
-    /// Another lease asks for automatic extension, or for more of it.
+    /// Another lease asks for automatic extension, or for a longer ttl.
     void extend_by(hold& held, milliseconds ttl);
 
-    /// A lease asks for no automatic extension any more. It goes on if others share the hold.
+    /// A lease no longer asks for automatic extension. It continues if others share the hold.
     void extend_no_more(hold& held);
 
     /// The last hold of a resource, or null.
     [[nodiscard]] std::shared_ptr<hold> find(std::string_view resource) const;
 
-    /// A hold that is due to be extended has got a place for that.
+    /// A hold that is due to be extended has a place for that.
     void start_extension(const std::shared_ptr<hold>& next, place taken);
 
     /// Does what is due. Called before anything else that a turn brings: a process that stood still
-    /// past a deadline learns that first, and not after the replies that have queued up.
+    /// past a deadline learns that first, not after the replies that have queued up.
     void catch_up();
 
-    /// All that are not over.
+    /// All that aren't over.
     [[nodiscard]] std::vector<std::shared_ptr<hold>> all() const;
     [[nodiscard]] std::size_t size() const noexcept { return holds_.size(); }
 
-    /// Forgets all, hold by hold over some turns. Waits for a loss end with `operation_aborted`.
+    /// Forgets all holds, one by one over several turns. Waits for a loss end with
+    /// `operation_aborted`.
     void clear();
 
     /// Destroys the operations that wait for a loss. For the end of the execution context.
@@ -110,7 +112,7 @@ private:
     void on_deadline() override;
     void on_turn_end() override;
 
-    /// When a hold is to be extended next. Never, if that is not automatic or under way.
+    /// When to extend a hold next. Never, if that isn't automatic or is under way.
     [[nodiscard]] core::nanoseconds extension_due(const hold& held) const noexcept;
     void look();
     void look_at(hold& due, core::instant now);
@@ -130,9 +132,9 @@ private:
     events& events_;
     boost::intrusive::multiset<upkeep, boost::intrusive::compare<sooner>> holds_;
     std::unordered_map<std::string_view, hold*> by_resource_;
-    suspension::list told_;  ///< Operations that waited for a loss, and are about to go on.
+    suspension::list told_;  ///< Operations that waited for a loss and are about to continue.
     std::mt19937_64 jitter_;
-    core::faster_clock time_;  ///< By which the holds are ordered.
+    core::faster_clock time_;  ///< Orders the holds.
 };
 
 }  // namespace redlock::detail

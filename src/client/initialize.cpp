@@ -16,10 +16,10 @@
 
 namespace redlock::detail {
 
-/** Looks at all nodes and then marks them, each on a connection of its own.
+/** Looks at all nodes and then marks them, each on its own connection.
 
     Used on the strand only, after it was started. The links keep it alive until they have ended,
-    and not the other way round, or a context that goes away would leave both behind.
+    not the other way round, or an ending context would leave both behind.
 */
 class initializer : public std::enable_shared_from_this<initializer>
 {
@@ -33,7 +33,7 @@ public:
     {
     }
 
-    /// Starts on the strand. Before that, nothing of it is used there but a cancellation.
+    /// Starts on the strand. Before that, only a cancellation is used there.
     void start(asio::any_completion_handler<void(error_code)> handler)
     {
         handler_ = std::move(handler);
@@ -47,7 +47,7 @@ public:
     }
 
 private:
-    /// Hears one link, which keeps it.
+    /// Listens to one link, which keeps it.
     class listener final : public redis_link::owner
     {
     public:
@@ -167,7 +167,7 @@ private:
     asio::any_completion_handler<void(error_code)> handler_;  ///< Null: over.
     std::vector<std::weak_ptr<redis_link>> links_;            ///< Their connections keep them.
     std::vector<node_vote> votes_;
-    std::size_t open_ = 0;  ///< Nodes that have not answered to what is under way.
+    std::size_t open_ = 0;  ///< Nodes that haven't answered what is under way.
     bool marking_ = false;
 };
 
@@ -184,8 +184,8 @@ std::shared_ptr<initializer> make_initializer(
         {
             throw std::invalid_argument(
                 "redlock: node '" + each.name() +
-                "' cannot be initialized: a failover may happen behind it, so that it may have "
-                "forgotten locks; it votes after a quarantine"
+                "' can't be initialized: a failover may happen behind it, so it may have lost "
+                "locks; it votes after a quarantine"
             );
         }
     }

@@ -16,13 +16,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Nodes that are connecting for the first time get so long before the others are asked alone.
+/// How long nodes that are connecting for the first time get before the others are asked alone.
 constexpr milliseconds connecting_time = 1s;
 
-/// From one look of a watcher to the next one, however often the key changes.
+/// From one look of a watcher to the next, no matter how often the key changes.
 constexpr milliseconds least_pause = 5ms;
 
-/// After its ttl, a key gets this long to be gone when the node is asked.
+/// How long after its ttl a key gets to be gone when the node is asked.
 constexpr milliseconds after_expiry = 1ms;
 
 bool are_connecting(const client_impl& client)
@@ -36,7 +36,7 @@ bool are_connecting(const client_impl& client)
 }
 
 /// Asks the nodes once.
-/// @param tracked Whether they are to tell when the key changes after that.
+/// @param tracked Whether they must report when the key changes after that.
 task<result<core::joint_view>> look(
     client_impl& client,
     std::shared_ptr<const demand> at,
@@ -74,8 +74,8 @@ bool is_invalid(const client_impl& client, std::string_view operation, const dem
 }
 
 /// Sleeps until it is time for another look.
-/// @param connections How often nodes had got ready before the last one: those since do not track
-/// the key.
+/// @param connections How often nodes had become ready before the last look: those since then don't
+/// track the key.
 /// @param latest If nothing changes.
 task<error_code> until_next_look(
     client_impl& client,
@@ -113,7 +113,7 @@ time_point next_look(
     return expires < next ? expires + after_expiry : next;
 }
 
-/// Looks until there is news.
+/// Looks until something is new.
 task<result<holding>> look_for_news(observation& of)
 {
     client_impl& client = *of.client();
@@ -161,12 +161,12 @@ task<error_code> until_askable(client_impl& client)
 bool observation::take(core::joint_view& seen)
 {
     holding& shown = seen.shown;
-    // What is left of an earlier holder.
+    // Left over from an earlier holder.
     if (shown.token && shown.token < highest_)
         return false;
     if (told_ && told_->shown.state == shown.state && told_->holder == seen.holder)
     {
-        // Nodes that have missed an announcement have the note before it, or no mark.
+        // Nodes that missed an announcement have the previous note, or no mark.
         shown.revoked = shown.revoked || told_->shown.revoked;
         if (seen.stamp < told_->stamp)
         {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-/// An owner that holds the resource already gets another share in the hold.
+/// An owner that already holds the resource gets another share in the hold.
 namespace redlock::detail {
 
 namespace {
@@ -41,7 +41,7 @@ task<error_code> join(acquisition& acquiring, std::shared_ptr<hold> held)
     if (!joined)
         co_return error::lease_lost;
 
-    // From here on the lease leaves again, if it is not handed out.
+    // From here on the lease leaves again if it isn't handed out.
     lease mine = share::make_lease(joined);
     const auto wanted =
         core::valid_until(now, options.ttl, client.config.clock_drift, held->grace());

@@ -42,9 +42,9 @@ namespace redlock {
 
 /** Leading, as a loop of `with_lock`.
 
-    A lease that was lost, a node that is away and another leader are all the same to it: it stands
-    again. It ends only with an error that waiting does not mend. An acquisition without a limit
-    would never report such an error. So each one has a limit, and another one follows.
+    It treats a lost lease, an absent node and another leader alike: it stands again. It ends only
+    with an error that waiting doesn't fix. An acquisition without a limit would never report that
+    error, so each one has a limit, and another one follows.
 */
 namespace detail {
 
@@ -57,8 +57,8 @@ namespace {
     return state.cancelled() != asio::cancellation_type::none;
 }
 
-/// Waits until the timer has expired. Its wait is not begun then: on Windows another thread would
-/// end it, and a polled loop looks idle meanwhile.
+/// Waits until the timer has expired. If it already has, begins no wait: on Windows another thread
+/// would end that one, and until then a polled loop would look idle.
 asio::awaitable<void> wait_for(std::shared_ptr<asio::steady_timer> timer)
 {
     if (timer->expiry() != asio::steady_timer::time_point::min())
@@ -67,7 +67,7 @@ asio::awaitable<void> wait_for(std::shared_ptr<asio::steady_timer> timer)
 
 }  // namespace
 
-/// The body of `with_lock`: runs the body of `lead` in one term, and keeps what came of it.
+/// The body of `with_lock`: runs the body of `lead` in one term, and keeps the result.
 class incumbent
 {
 public:
@@ -106,10 +106,10 @@ public:
         resigned_ = !is_cancelled(co_await asio::this_coro::cancellation_state);
     }
 
-    /// What the body has thrown, unless it was cancelled. `with_lock` need not know of it.
+    /// What the body has thrown, unless it was cancelled. `with_lock` needn't know about it.
     [[nodiscard]] const std::exception_ptr& failure() const noexcept { return failure_; }
 
-    /// Whether the body has ended of its own will, or because it was told to resign.
+    /// Whether the body has ended voluntarily, or because it was told to resign.
     [[nodiscard]] bool has_resigned() const noexcept { return resigned_; }
 
     [[nodiscard]] bool was_revoked() const noexcept { return revoked_; }
@@ -144,7 +144,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long it waits for the resource before it looks at the error. See above.
+/// How long it waits for the resource before it checks the error. See above.
 constexpr milliseconds candidacy = 10s;
 
 constexpr milliseconds longest_pause = 24h;
@@ -194,7 +194,7 @@ asio::awaitable<void> sleep(milliseconds time)
 asio::awaitable<void> rest(milliseconds pause)
 {
     if (pause == 0ms)
-        co_return;  // On Windows even a timer without a wait takes a while.
+        co_return;  // On Windows even a timer with nothing to wait for takes a while.
     const auto half = static_cast<std::uint64_t>(pause.count() / 2);
     const milliseconds time = pause - milliseconds(random_bits() % (half + 1));
     co_await sleep(time);
@@ -238,10 +238,10 @@ asio::awaitable<void> lead(
         if (ended == error::lease_lost)
             ++options.metrics->losses;
         if (serves.was_revoked())
-            co_await sleep(options.ttl);  // Others are to lead first.
+            co_await sleep(options.ttl);  // Others lead first.
         if (is_cancelled(co_await asio::this_coro::cancellation_state))
             throw boost::system::system_error(asio::error::operation_aborted);
-        // After anything else, such as the end of the client, it need not let others lead first.
+        // After anything else, such as the end of the client, it needn't let others lead first.
         if (serves.has_resigned() || serves.was_revoked() || is_end_of_term(ended))
             co_await rest(options.pause);
     }
@@ -259,13 +259,13 @@ void term::resign() const
 
 void abort_on_overrun(const overrun& event) noexcept
 {
-    // No stream and no heap: the body that runs may have locked them.
+    // No streams and no heap: the running body may have locked them.
     char line[700];
     const std::string_view resource = event.resource.substr(0, 512);
     const int size = std::snprintf(
         line,
         sizeof line,
-        "redlock: lead of '%.*s', term %llu: the body runs at its deadline. The process ends.\n",
+        "redlock: lead of '%.*s', term %llu: the body still runs at its deadline. Aborting.\n",
         static_cast<int>(resource.size()),
         resource.data(),
         static_cast<unsigned long long>(event.number.value())

@@ -15,7 +15,7 @@ error_code detail::loss_of(const lease& held, error_code waited)
         waited == boost::asio::error::operation_aborted || waited == error::not_running;
     if (!ended_first && waited != error::revoked)
         return waited;
-    // No loss was reported, for the owner or the client ended first, or has heard of a revocation.
+    // No loss was reported, because the owner or the client ended first, or heard of a revocation.
     // The clock knows.
     const auto& share = held.share_;
     if (share && share->lost_at(share->held()->client()->now()))
@@ -133,7 +133,7 @@ void lease::start_release(
 {
     if (!share)
         return std::move(handler)(error::invalid_argument, release_outcome::unconfirmed);
-    // From here on the lease is over, whatever becomes of the release.
+    // From here on the lease is over, no matter what happens to the release.
     const auto ended = share->end();
     const detail::client_impl& client = *share->held()->client();  // Kept by the initiation.
     detail::spawn_op(client, detail::release(std::move(share), ended), std::move(handler));

@@ -86,7 +86,7 @@ task<error_code> life::sleep_until(pause& sleep, time_point at)
 
 task<error_code> life::sleep_until(pause& sleep, time_point at, suspension::list& among)
 {
-    // An operation that was about to go on when the client was stopped has not been told.
+    // An operation that was about to continue when the client was stopped hasn't been told.
     if (over())
         co_return asio::error::operation_aborted;
     loop_.timer->add(sleep, at);

@@ -47,26 +47,26 @@ public:
         return at_home() && (running() || closing() || state_ == state::stopping);
     }
 
-    /// Why an operation found that the client does not run.
+    /// Why an operation found that the client isn't running.
     struct absence
     {
         std::string why;
-        log_level level;  ///< A program that has ended its client knows that.
+        log_level level;  ///< Lower if the program ended the client itself.
     };
     [[nodiscard]] absence why_not_running() const;
 
-    /// Lets operations work. @return Why it cannot run. Empty: it does.
+    /// Lets operations work. @return Why it can't run. Empty: it runs.
     [[nodiscard]] error_code begin();
 
-    /// Refuses new operations. @return False if the client does not run.
+    /// Refuses new operations. @return False if the client isn't running.
     [[nodiscard]] bool begin_close();
     void begin_stop();
     void end();
 
-    /// Empty once the client runs; the error if it does not within `limit` or has stopped.
+    /// Empty once the client runs; the error if it doesn't within `limit` or has stopped.
     [[nodiscard]] task<error_code> until_running(time_point limit);
 
-    /// Lets `at` pass, or something wake `sleep`. Fails with operation_aborted.
+    /// Waits until `at`, or until something wakes `sleep`. Fails with operation_aborted.
     /// @param among Where it waits: with operations whose waits the end of the client ends.
     [[nodiscard]] task<error_code> sleep_until(pause& sleep, time_point at);
     [[nodiscard]] task<error_code> sleep_until(
@@ -81,7 +81,7 @@ public:
     /// Waits until the round is decided. Fails with operation_aborted or not_running.
     [[nodiscard]] auto until_decided(round& asked) { return asked.wait(operations_.list()); }
 
-    /// The same for a release, which goes on when the client closes.
+    /// The same for a release, which continues when the client closes.
     [[nodiscard]] auto until_confirmed(release_round& asked)
     {
         auto wait = asked.wait(releasing_.list());
@@ -91,7 +91,7 @@ public:
     /// Whether an operation waits for a release.
     [[nodiscard]] bool releases() const noexcept { return !releasing_.empty(); }
 
-    /// A hold has ended, or the wait for a release.
+    /// A hold or the wait for a release has ended.
     void note_end();
 
     // Where operations wait, by what wakes them.

@@ -139,7 +139,7 @@ void lines::enter(waiter& last)
 
 void lines::remove(waiter& leaving, bool held_here) noexcept
 {
-    // It may have been told to look, and leave before it does.
+    // It may have been told to look, but leave before it does.
     leaving.pass_on();
     line& from = *leaving.line_;
     set_size(size() - 1);
@@ -166,7 +166,7 @@ void lines::remove_head(waiter& leaving, line& from, bool held_here) noexcept
     from.behind->remove(next);
     from.head = &next;
     next.held_here_ = held_here;
-    // The key has been a view of what leaves.
+    // The key was a view of what leaves.
     entry.key() = next.resource_;
     lines_.insert(std::move(entry));
     if (!held_here)

@@ -21,7 +21,7 @@ namespace redlock::detail {
 class lines;
 class waiter;
 
-/// Where in a line somebody waits.
+/// A place in a line.
 struct waiting_place
 {
     std::size_t position;  ///< From 1.
@@ -40,7 +40,7 @@ struct delete_followers
 struct line
 {
     waiter* head;
-    std::unique_ptr<followers, delete_followers> behind{};  ///< Null: nobody has been there.
+    std::unique_ptr<followers, delete_followers> behind{};  ///< Null: nobody has waited there.
     std::uint64_t last_ticket = 0;
 
     /// The end of the client's last hold of the resource, as an arrival.
@@ -73,14 +73,14 @@ public:
     /// over.
     void leave_to_hold() noexcept;
 
-    /// Whether it is the one of its line that asks the nodes, and no hold of this client is known.
+    /// Whether it's the one in its line that asks the nodes, and no hold of this client is known.
     [[nodiscard]] bool may_ask() const noexcept { return is_head() && !held_here_; }
 
-    /** Since when it waits towards the nodes. A head that is about to ask calls this.
+    /** Since when it has waited, from the nodes' view. A head that is about to ask calls this.
 
-        Between clients turns go round: who waits behind others of its client has waited, towards
-        other clients, since the last hold of its client was over. What a head had when it gave up
-        is left to those behind it at that time.
+        Clients take turns: an acquisition that waits behind others of its client counts, against
+        other clients, as waiting since its client's last hold was over. A head that gives up leaves
+        its arrival to those behind it at that time.
 
         @param own When it arrived here.
     */
@@ -90,24 +90,24 @@ public:
     /// reserved for this client. Wakes the waiter when `enough` nodes have.
     void on_wake(std::size_t by, std::size_t enough) noexcept;
 
-    /// A node says that this client is next, when a reservation for another one ends.
-    /// @param reserved The end of that.
+    /// A node says that this client is next, once a reservation for another one ends.
+    /// @param reserved When it ends.
     /// @return Whether `enough` nodes have.
     [[nodiscard]] bool on_next(std::size_t by, std::size_t enough, time_point reserved) noexcept;
 
-    /// When it is to ask, as far as `on_next` says.
+    /// When to ask, according to `on_next`.
     [[nodiscard]] time_point next() const noexcept { return next_; }
 
     /// Whether enough nodes have woken it since the last round began.
     [[nodiscard]] bool woken() const noexcept { return woken_; }
 
-    /// Whether it has to look at once: the nodes have woken it, or one of its owner.
+    /// Whether it must look at once: the nodes have woken it, or another waiter of its owner has.
     [[nodiscard]] bool is_called() const noexcept { return woken_ || told_to_look_; }
 
-    /// Whether any node has.
+    /// Whether any node has woken it.
     [[nodiscard]] bool heard() const noexcept { return woken_by_.any(); }
 
-    /// A round begins. What was said before has led to it.
+    /// A round begins. Earlier wake-ups led to it and no longer count.
     void forget_wakes() noexcept
     {
         woken_by_.reset();
@@ -116,8 +116,8 @@ public:
         woken_ = false;
     }
 
-    /// It has been resumed. Should the head before have told it to look, it tells the next one of
-    /// its owner.
+    /// It has been resumed. If the previous head told it to look, it tells the next one of its
+    /// owner.
     void pass_on() noexcept;
 
     /// Whether its owner is that of the head, which may be granted a hold for both of them.
@@ -125,7 +125,7 @@ public:
 
     [[nodiscard]] std::string_view resource() const noexcept { return resource_; }
 
-    /// Its place in the line, from 1, and the length of that.
+    /// Its place in the line, from 1, and the line's length.
     [[nodiscard]] waiting_place place() const noexcept;
 
     /// What it sleeps in. Woken when something has changed, and by its deadline.
@@ -143,7 +143,7 @@ private:
     lines* in_ = nullptr;
     line* line_ = nullptr;       ///< Null: in none.
     std::uint64_t ticket_ = 0;   ///< In the order of arrival.
-    std::uint64_t since_ = 0;    ///< What `waits_since` said last. Zero: it has not asked.
+    std::uint64_t since_ = 0;    ///< What `waits_since` last returned. Zero: it hasn't asked.
     bool held_here_ = false;     ///< A head that sleeps until a hold of this client is over.
     bool told_to_look_ = false;  ///< By one of the same owner.
     node_set woken_by_;
@@ -154,10 +154,10 @@ private:
 
 /** The lines of a client: one for each resource that is being acquired.
 
-    Only the first of a line asks the nodes. So the acquisitions of one client neither take votes
-    from each other nor overtake each other, and a thousand of them cost the nodes as much as one.
+    Only the first of a line asks the nodes. So the acquisitions of one client don't take votes from
+    each other or overtake each other, and a thousand of them cost the nodes as much as one.
 
-    An acquisition that nobody waits for costs one entry in a table. Nothing here takes longer
+    An acquisition with nobody behind it costs one entry in a table. Nothing here takes longer
     because a line is long. Used on the strand only.
 */
 class lines
@@ -173,13 +173,13 @@ public:
     /// The head of the line for a resource. Null: nobody waits for it.
     [[nodiscard]] waiter* head_of(std::string_view resource) noexcept;
 
-    /// How many wait, those included that ask. Any thread.
+    /// How many wait, including those that ask. Any thread.
     [[nodiscard]] std::size_t size() const noexcept
     {
         return size_.load(std::memory_order_relaxed);
     }
 
-    /// Forgets everybody. For the end of the execution context.
+    /// Forgets all waiters. For the end of the execution context.
     void clear() noexcept;
 
 private:
@@ -187,7 +187,7 @@ private:
 
     [[nodiscard]] line* find(std::string_view resource) noexcept;
 
-    /// @param held_here Whether the next one is to sleep.
+    /// @param held_here Whether the next one must sleep.
     void remove(waiter& leaving, bool held_here) noexcept;
     void remove_head(waiter& leaving, line& from, bool held_here) noexcept;
 

@@ -16,11 +16,11 @@ namespace redlock::detail {
 
 class client_impl;
 
-/// Tells a lasting `undecided` from one in the middle of a change.
+/// Distinguishes a lasting `undecided` from one in the middle of a change.
 class doubt
 {
 public:
-    /// How long a view must stay undecided before it is told: in a change of holders, nodes
+    /// How long a view must stay undecided before it's reported: during a change of holders, nodes
     /// disagree for a moment.
     static constexpr milliseconds longest{20};
 
@@ -40,7 +40,7 @@ private:
     std::optional<time_point> since_;
 };
 
-/// What a watcher has told. Used on the strand only, except for what never changes.
+/// What a watcher has reported. Used on the strand only, except for what never changes.
 class observation
 {
 public:
@@ -54,14 +54,14 @@ public:
     /// The resource, as an acquisition of it that is never made.
     [[nodiscard]] const std::shared_ptr<const demand>& about() const noexcept { return about_; }
 
-    /// Takes a view, and completes it by what is known. @return Whether it is news.
+    /// Takes a view, and completes it with what is known. @return Whether it's new.
     [[nodiscard]] bool take(core::joint_view& seen);
 
     void begin_look(time_point now) noexcept { last_look_ = now; }
     [[nodiscard]] time_point last_look() const noexcept { return last_look_; }
     [[nodiscard]] doubt& doubts() noexcept { return doubts_; }
 
-    /// A wait for news. There is one at a time.
+    /// A wait for a new view. There is one at a time.
     class wait
     {
     public:

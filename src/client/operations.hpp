@@ -41,13 +41,13 @@ class observation;
     time_point limit = time_point::max()
 );
 
-/// The same for one lease. Fails if that is ended meanwhile.
+/// The same for one lease. Fails if that lease ends first.
 [[nodiscard]] task<error_code> extend(std::shared_ptr<share> asked_by, milliseconds ttl);
 
 /// Extends a lease and puts a note into its hold.
 [[nodiscard]] task<error_code> announce(std::shared_ptr<share> asked_by, note text);
 
-/// Releases what `leaving` had. The caller has ended it: `ended` says how.
+/// Releases what `leaving` had. The caller has already ended it: `ended` says how.
 [[nodiscard]] task<result<release_outcome>> release(
     std::shared_ptr<share> leaving,
     core::lease_end ended
@@ -56,7 +56,8 @@ class observation;
 /// Waits until a lease is over.
 [[nodiscard]] task<error_code> wait_lost(share::attention given);
 
-/// The same, or until it has so little left. From then on it is not extended automatically.
+/// The same, or until the lease has only `stop_before` left. From then on it isn't extended
+/// automatically.
 [[nodiscard]] task<error_code> wait_stop(share::attention given, milliseconds stop_before);
 
 /// Asks the nodes who holds a resource.
@@ -84,11 +85,10 @@ class observation;
 /// What the nodes said to a release.
 [[nodiscard]] release_outcome outcome_of(const core::release_count& count) noexcept;
 
-/// Waits for a quorum to be ready, for a moment, as long as a node is still connecting for the
-/// first time.
+/// Waits briefly for a quorum to be ready, while a node is still connecting for the first time.
 [[nodiscard]] task<error_code> until_askable(client_impl& client);
 
-/// Waits until that has changed.
+/// Waits until the view of `self` has changed.
 [[nodiscard]] task<result<holding>> watch(std::shared_ptr<observation> self);
 
 /// Releases what the client holds, and ends it.

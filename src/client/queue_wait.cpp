@@ -15,11 +15,11 @@ namespace redlock::detail {
 
 namespace {
 
-/// The first of a queue asks to be told of changes only if it is not woken within this time: where
-/// holds are short, that would be as many commands as rounds.
+/// The first of a queue asks to be told about changes only if it isn't woken within this time.
+/// Where holds are short, that would cost as many commands as rounds.
 constexpr core::nanoseconds watch_after = std::chrono::milliseconds(20);
 
-/// How long until the holders' keys have expired on enough nodes, as far as they told.
+/// How long until the holders' keys have expired on enough nodes, as far as the nodes said.
 std::optional<milliseconds> time_to_free(const vote_round& lost, const round& holders)
 {
     std::vector<milliseconds> held_for;
@@ -64,7 +64,7 @@ void queue_wait::lose_round(const vote_round& lost, const whole_round* holders)
 {
     place_.lose_round();
     last_ = lost.attempt();
-    // The guarded script says with its denial how long the holder has left.
+    // In its denial the guarded script says how long the holder has left.
     free_after_ = holders ? time_to_free(lost, *holders) : time_to_free(lost, lost);
     position_.reset();
     for (std::size_t node = 0; node < lost.node_count(); ++node)
@@ -85,7 +85,7 @@ core::nanoseconds queue_wait::next_delay(core::nanoseconds pause)
 task<error_code> queue_wait::until_next_round(core::nanoseconds pause, time_point give_up)
 {
     const core::instant now = client_.now();
-    // Not beyond the end of the wait: there is one last round then.
+    // Not beyond the end of the wait, when there is one last round.
     const time_point next = std::min(core::shifted(now, next_delay(pause)).steady, give_up);
     const time_point watch_at = core::shifted(now, watch_after).steady;
     error_code interrupted;
@@ -110,7 +110,7 @@ task<error_code> queue_wait::until_next_round(core::nanoseconds pause, time_poin
     co_return error_code();
 }
 
-/// Asks the nodes to watch the key, if none of them has woken it by then.
+/// Asks the nodes to watch the key if none of them has woken it by then.
 task<error_code> queue_wait::begin_watching(time_point at)
 {
     if (const error_code ec = co_await client_.life.sleep_until(in_line_.sleep(), at))
@@ -124,7 +124,7 @@ task<error_code> queue_wait::begin_watching(time_point at)
     co_return error_code();
 }
 
-/// Sleeps while the nodes watch the key. A node that is connected anew does not: it is asked.
+/// Sleeps while the nodes watch the key. A reconnected node doesn't, so it's asked.
 task<error_code> queue_wait::sleep_watching(time_point until)
 {
     for (;;)

@@ -17,9 +17,9 @@ class client_impl;
 
 /** How an acquisition waits for the nodes between two rounds.
 
-    In their queues it sleeps until a quorum of them wakes it, see `waiter`, and polls in case that
-    none does. The first of a queue also asks the nodes to watch the key, for holders that wake
-    nobody. In no queue it asks again after a pause.
+    In their queues it sleeps until a quorum of them wakes it (see `waiter`), and polls in case none
+    does. The first of a queue also asks the nodes to watch the key, for holders that don't wake
+    anyone. Without a queue it asks again after a pause.
 */
 class queue_wait
 {
@@ -31,19 +31,19 @@ public:
 
     [[nodiscard]] const core::queue_place& place() const noexcept { return place_; }
 
-    /// What the next round says of the place.
-    /// @param token Of the round. An acquisition that waits for no other one arrives with it.
+    /// What the next round says about the place.
+    /// @param token Of the round. An acquisition that doesn't wait for another one arrives with it.
     [[nodiscard]] queue_entry entry(fencing_token token);
 
-    /// The time of arrival was told by a wrong clock.
+    /// The time of arrival came from a wrong clock.
     void forget_arrival() noexcept { place_.forget_arrival(); }
 
     /// Where a lost round has left it.
-    /// @param holders What the holders' nodes said. Null: they were not asked.
+    /// @param holders What the holders' nodes said. Null: they weren't asked.
     void lose_round(const vote_round& lost, const whole_round* holders);
 
     /// Sleeps until it is time for another round, or `give_up`. Fails with operation_aborted.
-    /// @param pause The longest one in no queue.
+    /// @param pause The longest one without a queue.
     [[nodiscard]] task<error_code> until_next_round(core::nanoseconds pause, time_point give_up);
 
     /// It ends without a lease.
@@ -58,10 +58,10 @@ private:
     waiter& in_line_;
     core::queue_place place_;
     core::queue_polls polls_;
-    std::optional<std::size_t> position_;     ///< The best that the last round told.
-    std::optional<milliseconds> free_after_;  ///< As far as the last round told.
-    bool watching_ = false;                   ///< The nodes will tell when the key changes, once.
-    std::shared_ptr<const attempt> last_;     ///< That was lost.
+    std::optional<std::size_t> position_;     ///< The best one that the last round reported.
+    std::optional<milliseconds> free_after_;  ///< As far as the last round reported.
+    bool watching_ = false;                   ///< The nodes will report one change of the key.
+    std::shared_ptr<const attempt> last_;     ///< The last lost attempt.
 };
 
 }  // namespace redlock::detail

@@ -33,7 +33,7 @@ task<result<release_outcome>> release(std::shared_ptr<share> leaving, core::leas
         if (const error_code ec = co_await client.life.until_confirmed(*asked))
             co_return ec;
         outcome = outcome_of(asked->confirmations());
-        // Of a lost lease: nothing is kept.
+        // Of a lost lease, so nothing is kept.
         const bool keeps = asked->what() == verb::keep;
         if (outcome == release_outcome::released && is_to_stay && !keeps)
             outcome = release_outcome::unconfirmed;
@@ -44,7 +44,7 @@ task<result<release_outcome>> release(std::shared_ptr<share> leaving, core::leas
             log_level::warning,
             "release",
             held.resource(),
-            "at_least does not hold: no quorum keeps it"
+            "at_least isn't guaranteed: no quorum keeps the resource"
         );
     }
     client.events.released(held, outcome);

@@ -11,7 +11,7 @@
 
 namespace redlock::detail {
 
-/// What the nodes have done. Has a linkage, as part of the frame of a coroutine.
+/// What the nodes have done. Has linkage, because it's part of a coroutine frame.
 struct revocation_account
 {
     revocation made;
@@ -27,13 +27,13 @@ std::string problem_of_revocation(
 )
 {
     if (config.mode == mode::plain)
-        return "revocation needs guarded mode, and the client is in plain mode";
+        return "revocation needs guarded mode, but the client is in plain mode";
     if (!token || token.value() >= core::token_end)
         return "token is " + to_string(token) + ", must be that of a hold";
     return problem_of_resource(config, about);
 }
 
-/// What the votes tell the caller.
+/// What the caller learns from the votes.
 error_code error_from(const vote_round& asked, const revocation_account& of)
 {
     const core::verdict verdict = asked.tally().by_votes();
@@ -46,7 +46,7 @@ error_code error_from(const vote_round& asked, const revocation_account& of)
     return of.found ? error_code() : error::no_such_hold;
 }
 
-/// @param now When the answers were there.
+/// @param now When the answers had arrived.
 revocation_account account_of(const vote_round& asked, core::instant now, double drift)
 {
     revocation_account of{.made = {.until = now.steady}};
@@ -61,7 +61,7 @@ revocation_account account_of(const vote_round& asked, core::instant now, double
         of.found = of.found || marked || left > milliseconds(0);
         if (left == milliseconds(0))
             continue;
-        // What the node has promised ends by its clock.
+        // The node's promise ends by its own clock.
         const core::instant end =
             core::shifted(core::shifted(now, left), core::clock_drift(left, drift));
         of.made.until = std::max(of.made.until, end.steady);

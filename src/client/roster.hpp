@@ -13,8 +13,8 @@
 
 namespace redlock::detail {
 
-/// The nodes of a client, and what each of them says of its state. Used on the strand only, except
-/// where noted.
+/// The nodes of a client, and what each of them says about its state. Used on the strand only,
+/// except where noted.
 class roster
 {
 public:
@@ -41,7 +41,7 @@ public:
     /// The nodes whose state has changed since the last call.
     [[nodiscard]] std::vector<node_status> changes();
 
-    /// How often a node has got ready.
+    /// How often a node has become ready.
     [[nodiscard]] std::size_t connections() const noexcept { return connections_; }
 
     /// Any thread.

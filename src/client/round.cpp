@@ -65,7 +65,7 @@ void round::on_reply(std::size_t node, const reply& answer) noexcept
 
 void round::take(std::size_t node, const reply& answer) noexcept
 {
-    // Votes are counted by node: whatever a node says after its first answer does not count.
+    // Votes are counted by node: anything a node says after its first answer doesn't count.
     if (counted_[node].vote)
         return;
 
@@ -142,7 +142,7 @@ void vote_round::occupy(place taken) noexcept
 void vote_round::be_patient(deadlines& timer, time_point until) noexcept
 {
     patience_by_ = &timer;
-    // A connection that is silent for longer is lost, and then owes no answer.
+    // A connection that is silent for longer is lost and then owes no answer.
     patience_end_ = std::min(until, core::shifted(started(), core::longest_silence).steady);
 }
 
@@ -175,7 +175,7 @@ void vote_round::on_deadline()
     round::on_deadline();
 }
 
-/// Whether those who owe an answer can still make a quorum, and nobody has said no.
+/// Whether the nodes that owe an answer can still make a quorum, and none has said no.
 bool vote_round::may_be_granted() const noexcept
 {
     const std::size_t possible = tally_.granted() + owing().count();
@@ -223,8 +223,8 @@ error_code vote_round::error_for(core::verdict verdict) const noexcept
 node_set vote_round::touched() const noexcept
 {
     node_set result = sent();
-    // A node that said no has written nothing, and a release would do nothing but raise its fence.
-    // The text of Redlock releases everywhere: so does plain mode.
+    // A node that said no has written nothing, and a release would only raise its fence. Redlock as
+    // published releases everywhere, and so does plain mode.
     for (std::size_t node = 0; node < node_count() && guarded(); ++node)
     {
         if (counted(node).vote && wrote_nothing(*counted(node).vote, counted(node).why))
@@ -265,7 +265,7 @@ release_round::release_round(subject of, turn& end_of_turn)
 
 void release_round::on_complete() noexcept
 {
-    // A list that has gone has let this go.
+    // A destroyed list has unlinked this.
     if (release_hook::is_linked())
         open_in_->remove(*this);
 }

@@ -28,8 +28,8 @@ class client_impl;
 
 /** Asking every node once.
 
-    Keeps the answer of each node it was put to, and wakes whoever waits for it as soon as there are
-    enough. What is enough is for the kinds of rounds. At the deadline the nodes that did not answer
+    Keeps the answer of each node it was put to, and wakes what waits for it as soon as there are
+    enough. Each kind of round decides what is enough. At the deadline the nodes that didn't answer
     count as unknown; their late answers are only noted.
 
     Used on the strand only. Kept alive by its coroutine and by the nodes that owe an answer.
@@ -54,10 +54,10 @@ public:
     void on_reply(std::size_t node, const reply& answer) noexcept override;
     bool wanted() const noexcept override { return !abandoned_; }
 
-    /// Leaves out a node: it does not hold our key, for it was never asked to.
+    /// Leaves out a node: it doesn't hold our key, because it was never asked to.
     void skip(std::size_t node) noexcept;
 
-    /// The round is over for its owner. What was not written yet is not written any more.
+    /// The round is over for its owner. What wasn't written yet won't be written.
     void abandon() noexcept { abandoned_ = true; }
 
     /// Whether enough answers are in.
@@ -72,11 +72,12 @@ public:
     /// How many answers have this reason.
     [[nodiscard]] std::size_t count_of(redlock::reason why) const noexcept;
 
-    /// How many nodes have not answered yet.
+    /// How many nodes haven't answered yet.
     [[nodiscard]] std::size_t unanswered() const noexcept { return unanswered_; }
 
 protected:
-    /// What counts of an answer. The rest is kept only if there is any: a hold keeps its round.
+    /// The part of an answer that counts. The rest is kept only if there is any, because a hold
+    /// keeps its round.
     struct counted_answer
     {
         std::optional<redlock::vote> vote;
@@ -85,7 +86,7 @@ protected:
 
     ~round() = default;
 
-    /// Counts the nodes that did not answer as unknown.
+    /// Counts the nodes that didn't answer as unknown.
     void on_deadline() override;
 
     [[nodiscard]] const counted_answer& counted(std::size_t node) const noexcept
@@ -100,10 +101,10 @@ private:
     /// Another node has answered.
     virtual void count(vote) noexcept {}
 
-    /// The last one has.
+    /// The last node has answered.
     virtual void on_complete() noexcept {}
 
-    /// A node has really answered, early or late.
+    /// A node has really answered, whether in time or late.
     virtual void on_answered() noexcept {}
 
     core::instant started_;
@@ -128,14 +129,15 @@ public:
 
     [[nodiscard]] const core::tally& tally() const noexcept { return tally_; }
 
-    /// Takes a place over. Leaves it when a quorum has really answered, or when the round is
-    /// given up and nobody owes an answer.
+    /// Takes over a place. Leaves it when a quorum has really answered, or when the round is given
+    /// up and no node owes an answer.
     void occupy(place taken) noexcept;
 
-    /** Lets the round go on beyond its deadline, to `until`, for as long as a quorum may grant it.
+    /** Lets the round continue beyond its deadline, to `until`, as long as a quorum may still grant
+        it.
 
-        What is asked behind a question that is not answered yet is answered later still. So nobody
-        gains from giving it up and asking again, unless another client is about to win.
+        A new question would queue behind the unanswered one and be answered even later. So giving
+        up and asking again gains nothing, unless another client is about to win.
     */
     void be_patient(deadlines& timer, time_point until) noexcept;
 
@@ -148,7 +150,8 @@ public:
     /// The error for a round that refusals have decided.
     [[nodiscard]] error_code why_refused() const noexcept;
 
-    /// What a round to acquire that ended so tells the caller. Empty: it granted, or is undecided.
+    /// What the caller gets from a round to acquire that ended this way. Empty: it granted, or is
+    /// undecided.
     [[nodiscard]] error_code error_for(core::verdict verdict) const noexcept;
 
     /// The nodes on which the attempt may have left something, now or later.
@@ -168,7 +171,7 @@ private:
     bool patient_ = false;  ///< The deadline has passed.
 };
 
-/// A question whose answers are no votes: over with the last answer.
+/// A question whose answers aren't votes: over with the last answer.
 class whole_round final : public round
 {
 public:
@@ -177,8 +180,8 @@ public:
     [[nodiscard]] bool decided() const noexcept override { return unanswered() == 0; }
 };
 
-/// How long a key has left, asked so that its change wakes the acquisition that waits. Tells the
-/// client of nodes on which the key has gone already.
+/// Asks how long a key has left, so that its change wakes the waiting acquisition. Tells the client
+/// about nodes on which the key is already gone.
 class track_round final : public round
 {
 public:
@@ -200,7 +203,7 @@ using release_hook = boost::intrusive::list_base_hook<
     boost::intrusive::tag<release_round>,
     boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
-/// Releases that still lack an answer, and who waits for the last one.
+/// Releases that still lack an answer, and what waits for the last one.
 class open_releases
 {
 public:
@@ -216,7 +219,7 @@ public:
             waiting.front().drop();
     }
 
-    /// Woken when there is none any more.
+    /// Woken when none is left.
     suspension::list waiting;
 
 private:
@@ -227,7 +230,7 @@ private:
         rounds_;
 };
 
-/// A release: over when a quorum has confirmed it, or cannot any more.
+/// A release: over when a quorum has confirmed it or no longer can.
 class release_round final : public round, public release_hook
 {
 public:

@@ -56,7 +56,7 @@ boost::intrusive_ptr<Round> rounds::make(wording says, More&&... more)
     says.serial = ++last_serial_;
     const bool is_timed = says.what == verb::extend || says.what == verb::revoke;
     says.stamp = token && is_timed ? times_.now() : token.value();
-    // The time is taken before anything is sent: validity counts from here.
+    // The time is taken before anything is sent, because validity counts from here.
     round::subject of{std::move(says), nodes_.size(), loop_.now()};
     return question::keep(
         std::make_shared<Round>(std::move(of), *loop_.end_of_turn, std::forward<More>(more)...)
@@ -127,8 +127,8 @@ release_round_ptr rounds::release(
     );
     releases_.add(*asked);
     last_key_ends_ = std::max(last_key_ends_, core::shifted(asked->started(), ttl).steady);
-    // Everywhere the attempt may have had an effect, or may have one later, and nowhere else. A
-    // client that leaves the queues has a place where it was denied.
+    // Everywhere the attempt may have had an effect or may have one later, and nowhere else. A
+    // client that leaves the queues also has a place where it was denied.
     const bool leaves = move == core::queue_move::leave;
     put_to(leaves ? left_behind.sent() : left_behind.touched(), asked);
     return asked;
@@ -194,7 +194,7 @@ core::nanoseconds rounds::first_delay() const noexcept
 {
     if (config_.retry.first_delay > milliseconds(0))
         return config_.retry.first_delay;
-    // Comparably longer than a round, so that a competitor can finish his; and never nothing.
+    // Several times longer than a round, so that a competitor can finish its own; and never zero.
     return std::max<core::nanoseconds>(4 * duration_.value(), milliseconds(1));
 }
 

@@ -19,7 +19,7 @@ namespace redlock::detail {
 
 class client_impl;
 
-/// Puts rounds to the nodes of a client, and reports what they brought. Used on the strand only.
+/// Puts rounds to the nodes of a client, and reports their results. Used on the strand only.
 class rounds
 {
 public:
@@ -49,26 +49,26 @@ public:
         fencing_token above
     );
 
-    /// The attempt that brought a hold, as far as it is known.
+    /// The attempt that led to a hold, as far as it's known.
     [[nodiscard]] std::shared_ptr<const attempt> attempt_of(
         std::shared_ptr<const demand> about,
         fencing_token token
     );
 
-    /// A round that is not put yet. Its time begins.
+    /// A round that isn't put to the nodes yet. Its time begins.
     /// @param says All but the serial and the stamp.
     [[nodiscard]] vote_round_ptr make_vote(wording says);
 
     /// Puts a round to all nodes, which have a node timeout for it.
     void put_to_all(const boost::intrusive_ptr<round>& asked);
 
-    /// A round that is not sent: what the nodes say that are not ready.
+    /// A round that isn't sent: what the nodes that aren't ready say.
     [[nodiscard]] vote_round_ptr ask_the_absent(std::shared_ptr<const attempt> tried);
 
     /// Starts to release what an attempt may have left behind, on every node that was sent it.
     /// @param ttl How long its keys may live from now.
-    /// @param at_least Nodes keep the resource for so long after the token of the attempt. Zero:
-    /// they do not.
+    /// @param at_least Nodes keep the resource for this long after the token of the attempt. Zero:
+    /// they don't.
     release_round_ptr release(
         vote_round& left_behind,
         milliseconds ttl,
@@ -79,31 +79,31 @@ public:
     /// Lets the round wait for answers until then, in place of a node timeout.
     void set_deadline(round& asked, time_point until);
 
-    /// Asks the nodes to delete what the release of a hold has kept, or that of an earlier one.
+    /// Asks the nodes to delete what the release of a hold, or of an earlier one, has kept.
     [[nodiscard]] release_round_ptr free(std::shared_ptr<const attempt> latest);
 
     /// Asks the nodes that denied `lost` how long the holder has left.
     [[nodiscard]] whole_round_ptr ask_holders(const vote_round& lost);
 
-    /// Asks the nodes to wake the acquisition that waits when the key changes.
-    /// @param client Is told of nodes on which it has gone already.
+    /// Asks the nodes to wake the waiting acquisition when the key changes.
+    /// @param client Is told about nodes on which it's already gone.
     void track_key(std::shared_ptr<const attempt> tried, std::weak_ptr<client_impl> client);
 
     /// Asks all nodes who holds a resource.
     /// @param about An acquisition of it that is never made.
-    /// @param tracked Whether the nodes are to tell when the key changes after that.
+    /// @param tracked Whether the nodes must report when the key changes after that.
     [[nodiscard]] whole_round_ptr ask_views(std::shared_ptr<const demand> about, bool tracked);
 
-    /// Leaves the queues of the nodes: nobody here waits for the key any more.
+    /// Leaves the queues of the nodes: nobody here waits for the key anymore.
     void leave_queues(std::shared_ptr<const attempt> tried);
 
-    /// The same for a node that has woken this client in vain.
+    /// The same for a node that has woken this client needlessly.
     void leave_queue(std::size_t node, std::string_view resource);
 
     /// Releases that still lack an answer.
     [[nodiscard]] open_releases& releases() noexcept { return releases_; }
 
-    /// When the keys have expired of all that was released until now.
+    /// When the keys of everything released so far have expired.
     [[nodiscard]] time_point last_key_ends() const noexcept { return last_key_ends_; }
 
     /// Notes how long a round took, for the pace of retries.
@@ -115,8 +115,8 @@ public:
     /// Upper bound of the first wait after a lost round.
     [[nodiscard]] core::nanoseconds first_delay() const noexcept;
 
-    /// Writes the account of `asked`, the last of so many rounds, with what the holders' nodes said
-    /// added (null: they were not asked).
+    /// Writes the report of `asked`, the last of `count` rounds, adding what the holders' nodes
+    /// said (null: they weren't asked).
     void write_report(
         diagnostics& report,
         std::size_t count,

@@ -9,8 +9,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// When a client ends, what it was asked to do is cancelled. So much time has that to begin to
-/// release what it held.
+/// When a client ends, its operations are cancelled. They have this much time to begin to release
+/// what they held.
 constexpr milliseconds time_to_release = 1ms;
 
 task<error_code> let_releases_out(client_impl& client)
@@ -59,7 +59,7 @@ task<error_code> run(std::shared_ptr<client_impl> self)
     pause stop(*client.loop.end_of_turn);
     const error_code outcome = co_await stop.wait(client.life.for_run().list());
     client.stop();
-    while (client.holds.size() > 0)  // Some of it is forgotten in each turn.
+    while (client.holds.size() > 0)  // Each turn forgets some of them.
         co_await stop.wait_for_next_turn(client.life.for_run().list());
     co_await let_releases_out(client);
     co_await stop_nodes(client);

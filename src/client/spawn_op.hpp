@@ -23,7 +23,7 @@ inline void complete(asio::any_completion_handler<void(error_code)> handler, err
     std::move(handler)(outcome);
 }
 
-/// What a handler gets beside an error.
+/// What a handler gets along with an error.
 template <class T>
 [[nodiscard]] T beside_error()
 {

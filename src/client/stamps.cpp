@@ -18,15 +18,15 @@ fencing_token stamps::next_token(fencing_token above) noexcept
 
 milliseconds stamps::own_reservation() const noexcept
 {
-    // Half of it for the way there and back, the rest for what happens at its ends.
+    // Half of it is for the way there and back, the rest for what happens at either end.
     const auto wanted = std::chrono::ceil<milliseconds>(2 * rounds_.size().shortest());
     const bool is_near = wanted <= core::reservation_for(config_.node_timeout);
     return is_near ? milliseconds(0) : std::min(wanted, core::longest_reservation);
 }
 
 /// How long a question is on its way to nodes that are far away; zero if they are near. A token is
-/// drawn for the time at which it arrives: those of clients that are nearer overtake it otherwise,
-/// and a fence refuses it when it is its turn.
+/// drawn for the time of its arrival. Otherwise tokens of nearer clients overtake it, and a fence
+/// refuses it when its turn comes.
 std::chrono::microseconds stamps::way() const noexcept
 {
     if (own_reservation() == milliseconds(0))
@@ -42,7 +42,7 @@ bool stamps::correct(const vote_round& lost, fencing_token& above)
         return false;
 
     learn_time(lost);
-    // A fence beyond the window is of no use: the other nodes would refuse a token above it.
+    // A fence beyond the window is useless, because the other nodes would refuse a token above it.
     const auto latest = clock_.stamp(loop_.time->wall() + config_.clock_window);
     for (std::size_t node = 0; node < lost.node_count(); ++node)
     {
@@ -55,11 +55,11 @@ bool stamps::correct(const vote_round& lost, fencing_token& above)
     return mended > 0 && open + mended >= core::quorum_size(lost.node_count());
 }
 
-/** Takes over the time of the nodes, if those that told it could deny a quorum.
+/** Adopts the time of the nodes, if those that reported it could deny a quorum.
 
-    So many are a majority, or deny one together with those that are away. A client that follows
-    wrong ones loses rounds and nothing else: the nodes check every stamp. A clock that a node has
-    accepted is not given up for that of a few others, or the client follows one after the other.
+    They are a majority, or can deny one together with the nodes that are away. A client that
+    follows wrong ones only loses rounds, because the nodes check every stamp. It doesn't give up a
+    clock that a node has accepted for that of a few others, or it would follow one after another.
 */
 void stamps::learn_time(const vote_round& lost)
 {
@@ -74,7 +74,7 @@ void stamps::learn_time(const vote_round& lost)
     const std::size_t away = accepted ? 0 : lost.node_count() - lost.sent().count();
     const bool enough = node_times.size() + away > core::spare_nodes(lost.node_count());
     const auto elapsed = loop_.now().steady - lost.started().steady;
-    // When a late answer was given is not known.
+    // It's unknown when a late answer was given.
     if (!enough || node_times.empty() || elapsed > config_.node_timeout)
         return;
     const auto halfway = std::chrono::duration_cast<std::chrono::microseconds>(elapsed / 2);

@@ -21,7 +21,7 @@ namespace redlock::detail {
 class stamps
 {
 public:
-    /// @param rounds Of acquisitions: they show how far away the nodes are.
+    /// @param rounds Of acquisitions, which show how far away the nodes are.
     stamps(const client_config& config, const client_loop& loop, const window& rounds) noexcept
         : config_(config), loop_(loop), rounds_(rounds)
     {
@@ -30,14 +30,14 @@ public:
     /// A token above `above`. Empty in plain mode.
     [[nodiscard]] fencing_token next_token(fencing_token above) noexcept;
 
-    /// The time of now: when an extension is asked for, or an acquisition arrives.
+    /// The current time: when an extension is asked for, or an acquisition arrives.
     [[nodiscard]] std::uint64_t now() const noexcept { return clock_.stamp(loop_.time->wall()); }
 
-    /// How long a node has to keep a resource for this client. Zero: as long as for everybody.
+    /// How long a node must keep a resource for this client. Zero: as long as for all clients.
     [[nodiscard]] milliseconds own_reservation() const noexcept;
 
-    /// Whether a round that was lost could be won at once with another stamp. Learns the time of
-    /// the nodes; raises `above` to the highest fence that may be exceeded.
+    /// Whether a round that was lost could be won at once with another stamp. Learns the nodes'
+    /// time; raises `above` to the highest fence that may be exceeded.
     [[nodiscard]] bool correct(const vote_round& lost, fencing_token& above);
 
 private:

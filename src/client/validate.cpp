@@ -69,7 +69,7 @@ void check_node(const node_config& node)
     if (!node.unix_socket.empty() && node.tls)
         reject("node '" + node.name() + "': TLS over a unix socket is not supported");
     if (node.tls && node.tls->cert_file.empty() != node.tls->key_file.empty())
-        reject("node '" + node.name() + "': tls.cert_file and tls.key_file go together");
+        reject("node '" + node.name() + "': set both tls.cert_file and tls.key_file, or neither");
 }
 
 bool is_blank(char c) noexcept
@@ -91,11 +91,14 @@ void check_sentinel(const sentinel_config& sentinel)
     for (const auto& [host, port] : sentinel.addresses)
     {
         if (host.empty() || port == 0 || std::ranges::any_of(host, is_control))
-            reject("sentinel.addresses has '" + host + ":" + std::to_string(port) + "'");
+            reject(
+                "sentinel.addresses has '" + host + ":" + std::to_string(port) +
+                "', which isn't a valid host and port"
+            );
     }
 }
 
-/// What an entry with a failover behind it cannot have.
+/// What an entry with a failover behind it can't have.
 void check_failover(const node_config& node)
 {
     using namespace std::chrono_literals;
@@ -104,17 +107,17 @@ void check_failover(const node_config& node)
     if (node.sentinel)
         check_sentinel(*node.sentinel);
     if (node.sentinel && !node.unix_socket.empty())
-        reject(which + "sentinel and unix_socket exclude each other");
+        reject(which + "sentinel and unix_socket can't be combined");
     if (node.overlap && (*node.overlap < 0ms || *node.overlap > core::max_overlap))
         reject(which + out_of_range("overlap", *node.overlap, 0ms, core::max_overlap));
     if (!core::may_fail_over(node))
         return;
     if (node.durable)
         reject(
-            which + "durable has no place where a failover may happen: a replica may lack locks"
+            which + "durable can't be set where a failover may happen: a replica may lack locks"
         );
     if (node.accept_cluster)
-        reject(which + "accept_cluster has no place beside overlap or sentinel");
+        reject(which + "accept_cluster can't be combined with overlap or sentinel");
 }
 
 /// Whether two entries are one group, which would vote twice.
@@ -146,8 +149,8 @@ void check_nodes(const std::vector<node_config>& nodes)
     {
         check_node(node);
         check_failover(node);
-        // Twice the same node is a fake quorum: one server would vote twice. The database does not
-        // count, for two databases of one server fail together.
+        // The same node twice is a fake quorum, because one server would vote twice. The database
+        // doesn't matter, because two databases of one server fail together.
         const bool is_same = std::ranges::any_of(nodes, [&node](const node_config& other) {
             return &node != &other && are_one_group(node, other);
         });
@@ -156,7 +159,8 @@ void check_nodes(const std::vector<node_config>& nodes)
     }
 }
 
-/// Whether a cluster puts all keys that begin so, or that the library makes of them, on one node.
+/// Whether a cluster puts all keys with this prefix, and those that the library derives from them,
+/// on one node.
 bool has_hash_tag(std::string_view prefix)
 {
     const std::size_t open = prefix.find('{');
@@ -177,15 +181,15 @@ void check_guard(const client_config& config)
     {
         reject(
             "key_prefix '" + config.key_prefix + "' begins with '" +
-            std::string(core::reserved_prefix) + "', which is kept for guarded mode itself"
+            std::string(core::reserved_prefix) + "', which is reserved for guarded mode"
         );
     }
-    // A fence that has expired is a loss that no quarantine follows.
+    // An expired fence is a loss that no quarantine covers.
     if (config.other_ttl_max != 0ms)
     {
         check_range("other_ttl_max", config.other_ttl_max, core::min_ttl, core::max_ttl);
         if (config.other_ttl_max == config.ttl_max)
-            reject("other_ttl_max is " + in_ms(config.ttl_max) + ", as ttl_max: leave it at 0");
+            reject("other_ttl_max is " + in_ms(config.ttl_max) + ", like ttl_max; leave it at 0");
     }
     const milliseconds outlived =
         std::max({config.ttl_max, config.other_ttl_max, core::max_clock_step});
@@ -196,8 +200,7 @@ void check_guard(const client_config& config)
     {
         reject(
             "fence_ttl is " + std::to_string(config.fence_ttl.count()) +
-            " ms, must be longer than twice clock_window plus ttl_max, or plus 1 s if that is "
-            "more" +
+            " ms, must be longer than twice clock_window plus ttl_max or 1 s, whichever is longer" +
             (overlap > 0ms ? ", plus the longest overlap" : "")
         );
     }
@@ -214,7 +217,7 @@ void check_guard(const client_config& config)
     {
         reject(
             "key_prefix '" + config.key_prefix +
-            "' has no hash tag, such as '{locks}:', which accept_cluster needs in guarded mode"
+            "' has no hash tag like '{locks}:', which accept_cluster needs in guarded mode"
         );
     }
 }
@@ -237,7 +240,7 @@ void validate(const client_config& config)
     if (config.mode == mode::guarded)
         check_guard(config);
     else if (std::ranges::any_of(config.nodes, core::may_fail_over))
-        reject("plain mode has no quarantine, which overlap and sentinel need: use guarded mode");
+        reject("overlap and sentinel need a quarantine, which plain mode lacks; use guarded mode");
     // Written so that NaN fails.
     if (!(config.clock_drift >= 0 && config.clock_drift <= core::max_clock_drift))
     {
@@ -271,23 +274,23 @@ std::string problem_of_ttl(const client_config& config, milliseconds ttl, millis
     {
         return out_of_range("ttl", ttl, core::min_ttl, highest) +
                (guarded && ttl > highest
-                    ? ", which is ttl_max of the client; auto_extend keeps a lease for longer, and "
+                    ? ", which is the client's ttl_max; auto_extend keeps a lease for longer, and "
                       "docs/operations.md says how to raise ttl_max"
                     : "");
     }
     if (ttl <= config.node_timeout)
     {
         return "ttl is " + in_ms(ttl) +
-               ", must be longer than node_timeout of the client, which is " +
+               ", must be longer than the client's node_timeout, which is " +
                in_ms(config.node_timeout);
     }
-    // A quarantine covers no more.
+    // A quarantine doesn't cover more.
     if (grace > highest - ttl)
     {
         return "ttl and grace are " + in_ms(ttl) + " and " + in_ms(grace) +
-               ", must be together at most " + in_ms(highest) + ", which is ttl_max of the client";
+               ", must add up to at most " + in_ms(highest) + ", which is the client's ttl_max";
     }
-    // A quarter of the ttl leaves an automatic extension its time.
+    // A quarter of the ttl leaves an automatic extension enough time.
     const auto drift =
         std::chrono::ceil<milliseconds>(core::clock_drift(ttl + grace, config.clock_drift));
     if (grace > 0ms && drift > ttl / 4)
@@ -309,7 +312,7 @@ std::string problem_of_resource(const client_config& config, const demand& wante
     if (config.mode == mode::guarded && wanted.key.starts_with(core::reserved_prefix))
     {
         return "key_prefix and resource make a key that begins with '" +
-               std::string(core::reserved_prefix) + "', which is kept for guarded mode itself";
+               std::string(core::reserved_prefix) + "', which is reserved for guarded mode";
     }
     return {};
 }
@@ -324,17 +327,17 @@ std::string problem_of_acquisition(const client_config& config, const demand& wa
     if (options.wait < 0ms)
         return out_of_range("wait", options.wait, 0ms, forever);
     if (config.mode == mode::plain && !options.note.empty())
-        return "note needs guarded mode, and the client is in plain mode";
+        return "note needs guarded mode, but the client is in plain mode";
     if (options.hold_max < 1ms)
         return out_of_range("hold_max", options.hold_max, 1ms, forever);
     if (options.grace < 0ms)
         return "grace is " + in_ms(options.grace) + ", must be 0 or more";
     if (config.mode == mode::plain && options.grace > 0ms)
-        return "grace needs guarded mode, and the client is in plain mode";
+        return "grace needs guarded mode, but the client is in plain mode";
     if (options.at_least < 0ms || options.at_least > core::max_at_least)
         return out_of_range("at_least", options.at_least, 0ms, core::max_at_least);
     if (config.mode == mode::plain && options.at_least > 0ms)
-        return "at_least needs guarded mode, and the client is in plain mode";
+        return "at_least needs guarded mode, but the client is in plain mode";
     if (std::string problem = problem_of_ttl(config, options.ttl, options.grace); !problem.empty())
         return problem;
     const milliseconds longest = core::longest_stop_before(
@@ -343,7 +346,7 @@ std::string problem_of_acquisition(const client_config& config, const demand& wa
     if (options.stop_before >= 0ms && options.stop_before <= longest)
         return {};
     return out_of_range("stop_before", options.stop_before, 0ms, longest) +
-           ", which is 2/3 ttl less the clock drift of ttl and grace and two node_timeouts";
+           ", which is 2/3 of ttl minus the clock drift of ttl and grace and two node_timeouts";
 }
 
 }  // namespace redlock::detail

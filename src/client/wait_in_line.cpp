@@ -4,7 +4,7 @@
 
 #include <utility>
 
-/// Of the acquisitions of one client for a resource only the first asks the nodes.
+/// Of a client's acquisitions of one resource, only the first asks the nodes.
 namespace redlock::detail {
 
 namespace {
@@ -24,13 +24,13 @@ time_point end_of_line(const acquisition& acquiring, core::instant since)
 {
     if (!acquiring.wanted->once())
         return acquiring.give_up;
-    // A try waits for nobody, but for the round of its own owner: that may be granted for both.
+    // A try waits only for a round of its own owner, which may be granted for both.
     if (!acquiring.in_line.follows_its_owner())
         return since.steady;
     return core::shifted(since, acquiring.client->config.node_timeout).steady;
 }
 
-/// Says where in the line it stood, now that it waits no longer.
+/// Reports where in the line it stood, now that it no longer waits.
 void report_place(const acquisition& acquiring)
 {
     if (!acquiring.report())

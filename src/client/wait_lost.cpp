@@ -8,7 +8,7 @@ namespace redlock::detail {
 
 namespace {
 
-/// How a wait for the loss of a lease ends now. Empty: it goes on.
+/// How a wait for the loss of a lease ends now. Empty: it continues.
 std::optional<error_code> end_of_wait(const share& watched)
 {
     hold& held = *watched.held();
@@ -18,11 +18,11 @@ std::optional<error_code> end_of_wait(const share& watched)
     // `holds` may not have looked yet: never report an expired lease as alive.
     if (over && !watched.ended())
         client.holds.lose(held, why);
-    // Asked last, for the owner may end the lease meanwhile in another thread, and with it the
-    // hold.
+    // Checked last, because the owner may be ending the lease, and with it the hold, in another
+    // thread.
     const bool ended = watched.ended();
-    // Its own end counts, and not what became of a hold that others share. Who releases a lease too
-    // late has lost it, although nobody was told.
+    // Its own end counts, not what became of a hold that others share. A lease that is released too
+    // late was lost, although nobody was notified.
     if (ended && !watched.lost_at(client.now()))
         return error_code();
     if (const error_code loss = held.loss())
@@ -31,7 +31,7 @@ std::optional<error_code> end_of_wait(const share& watched)
         return to_error(why);
     if (!over && held.revoked())
         return error::revoked;
-    // If it is over and neither given back nor lost, the client has closed.
+    // If it's over but was neither given back nor lost, the client has closed.
     if (over || !client.life.running())
         return error::not_running;
     return std::nullopt;

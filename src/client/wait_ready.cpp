@@ -8,7 +8,7 @@ namespace redlock::detail {
 
 namespace {
 
-/// The error of a caller that gives up waiting says no more than that.
+/// A caller that gives up waiting gets only an error code, so the log says why.
 void log_not_ready(const client_impl& client)
 {
     std::string line = "gave up waiting for ready nodes: " + std::to_string(client.nodes.ready()) +

@@ -36,15 +36,14 @@ private:
     bool told_ = false;
 };
 
-/** Watches the deadlines of bodies on a thread of its own, which a body cannot block.
+/** Watches the deadlines of bodies on its own thread, which a body can't block.
 
-    A process has one, from its first term on. It is never destroyed, and neither joined nor told of
-    the end of the process: the thread uses nothing but this object, the leases of bodies that run,
-    their metrics and their `on_overrun`. So it may go on during the destruction of static objects,
-    while a body still runs. An `on_overrun` that takes long holds up every body that begins or
-    ends.
+    A process has one, from its first term on. It's never destroyed, joined or told that the process
+    ends: the thread uses only this object, the leases of running bodies, their metrics and their
+    `on_overrun`. So it may continue during the destruction of static objects, while a body still
+    runs. An `on_overrun` that takes long delays every body that begins or ends.
 
-    A child process does not inherit the thread, and gets another watchdog with its first own term.
+    A child process doesn't inherit the thread, and gets another watchdog with its own first term.
     Copies of the parent's terms never lock the copied mutex: the missing thread may have locked it.
 */
 class watchdog
@@ -70,13 +69,13 @@ private:
 class watchdog::entry
 {
 public:
-    /// @throws std::system_error if there is no thread to be had.
+    /// @throws std::system_error if no thread can be started.
     explicit entry(watched_term& term) : term_(term) { in_.add(term_); }
 
     entry(const entry&) = delete;
     entry& operator=(const entry&) = delete;
 
-    /// Waits for `on_overrun` if that is being called.
+    /// Waits for `on_overrun` if it's being called.
     ~entry() { in_.remove(term_); }
 
 private:

@@ -11,7 +11,7 @@ namespace redlock::detail {
 
 class watchers;
 
-/// An operation that watches a resource, for as long as it does.
+/// An operation while it watches a resource.
 class watching
 {
 public:
@@ -30,7 +30,7 @@ public:
 
     [[nodiscard]] bool changed() const noexcept { return changed_; }
 
-    /// What has changed until now is about to be seen.
+    /// What has changed so far is about to be seen.
     void forget_changes() noexcept { changed_ = false; }
 
     /// What it sleeps in. Woken by a change.
@@ -47,9 +47,9 @@ private:
 
 /** The operations of a client that watch, by resource.
 
-    Nodes push what others change, but not what this client does, and track the key no more after
-    either. So whatever this client has put to a key that may change it is told here as well. Used
-    on the strand only.
+    Nodes push what others change, but not what this client changes, and stop tracking the key after
+    either. So whatever this client does that may change a key is reported here too. Used on the
+    strand only.
 */
 class watchers
 {

@@ -41,7 +41,7 @@ void window::admit_soon() noexcept
 
 void window::on_turn_end()
 {
-    // No more than in a turn of others: each may send a round.
+    // No more than other turns do, because each may send a round.
     for (std::size_t budget = turn::max_tasks; budget > 0 && may_admit(); --budget)
     {
         count(waiting_, one_less);

@@ -18,7 +18,7 @@ namespace redlock::detail {
 class place;
 class window;
 
-/// Something that waits for a place. Stops to wait when it is destroyed.
+/// Something that waits for a place. Stops waiting when it's destroyed.
 class entrant : public boost::intrusive::set_base_hook<
                     boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
 {
@@ -27,10 +27,10 @@ public:
     entrant(const entrant&) = delete;
     entrant& operator=(const entrant&) = delete;
 
-    /// Stops to wait, if it waits.
+    /// Stops waiting, if it waits.
     void give_up() noexcept;
 
-    /// It has got a place, and waits no longer.
+    /// It has a place and no longer waits.
     virtual void on_admitted(place taken) = 0;
 
 protected:
@@ -45,17 +45,17 @@ private:
 
 /** The rounds of one kind that a client has under way, and what waits for a place among them.
 
-    A round takes a place before it is sent. It leaves its place when a quorum has really answered,
-    or nobody owes an answer: not when it is given up. So a client never sends more than the nodes
-    answer, and what has to wait waits here, where it sends nothing.
+    A round takes a place before it is sent. It leaves its place when a quorum has really answered
+    or no node owes an answer, not when it's given up. So a client never sends more than the nodes
+    can answer, and what must wait waits here, where it sends nothing.
 
-    Places go round by rank, the lowest first: acquisitions in the order of arrival, extensions by
-    their deadlines. A round that answers a wake-up from a node goes before all ranks, for its
-    reservation ends soon; but every second place goes by rank, so that steady hand-overs leave
-    nobody waiting.
+    Places are given by rank, lowest first: acquisitions in order of arrival, extensions by
+    deadline. A round that answers a wake-up from a node goes before all ranks, because its
+    reservation ends soon. But every second place goes by rank, so that steady hand-overs don't
+    leave anything waiting.
 
-    Without a quorum of ready nodes the window is closed: there is no place. Places are given at the
-    end of a turn. Used on the strand only, except where noted.
+    Without a quorum of ready nodes the window is closed: there are no places. Places are given at
+    the end of a turn. Used on the strand only, except where noted.
 */
 class window final : private deferred
 {
@@ -75,13 +75,13 @@ public:
     window(const window&) = delete;
     window& operator=(const window&) = delete;
 
-    /// Whether a round may be sent now. If not, who wants it has to wait.
+    /// Whether a round may be sent now. If not, it must wait.
     [[nodiscard]] bool has_room() const noexcept
     {
         return !closed_ && under_way() < size_.size() && !anybody_waits();
     }
 
-    /// Takes a place, whether there is one or not. See `place`.
+    /// Takes a place, even if none is free. See `place`.
     void enter() noexcept { count(under_way_, 1); }
 
     /// A round has left its place.
@@ -115,7 +115,7 @@ private:
         return from.load(std::memory_order_relaxed);
     }
 
-    /// One thread at a time writes.
+    /// Only one thread writes at a time.
     static void count(counter& to, std::size_t change) noexcept
     {
         to.store(read(to) + change, std::memory_order_relaxed);
@@ -123,7 +123,7 @@ private:
 
     [[nodiscard]] bool anybody_waits() const noexcept { return read(waiting_) > 0; }
 
-    /// Whether somebody who waits can have a place.
+    /// Whether one that waits can have a place.
     [[nodiscard]] bool may_admit() const noexcept
     {
         return !closed_ && anybody_waits() && under_way() < size_.size();
@@ -165,7 +165,7 @@ class place
 public:
     place() = default;
 
-    /// Takes one, whether there is one or not.
+    /// Takes one, even if none is free.
     explicit place(window& of) noexcept : of_(&of) { of.enter(); }
 
     place(place&& other) noexcept : of_(other.release()) {}
@@ -179,7 +179,7 @@ public:
 
     [[nodiscard]] explicit operator bool() const noexcept { return of_ != nullptr; }
 
-    /// The caller leaves it from now on.
+    /// The caller must leave it from now on.
     window* release() noexcept { return std::exchange(of_, nullptr); }
 
 private:
@@ -192,7 +192,7 @@ class place_wait final : public entrant
 public:
     explicit place_wait(turn& end_of_turn) noexcept : sleep(end_of_turn) {}
 
-    /// What it has got. Empty: no place.
+    /// What it got. Empty: no place.
     [[nodiscard]] place take() noexcept { return taken_ ? std::move(*taken_) : place(); }
 
     pause sleep;  ///< Woken when it has a place.

@@ -47,7 +47,7 @@ boost::system::system_error lock_lost(error_code why, std::string_view resource,
     return error_about(why, resource, last ? "last extension: " + last.message() : std::string());
 }
 
-/// Attends to a lease, and knows the function that runs under it.
+/// Attends to a lease and knows the function that runs under it.
 struct attended_body
 {
     attended_body(std::shared_ptr<share> held, const strand_type& strand)

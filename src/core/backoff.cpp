@@ -10,11 +10,11 @@ namespace redlock::core {
 
 namespace {
 
-/// By how much each client in front puts off a poll.
+/// Each client in front delays a poll by this much.
 constexpr nanoseconds step = 2ms;
 
-/// When a key is gone: a ttl ends up to 1 ms after its count says 0. A key without a ttl is as good
-/// as one that lives for the longest.
+/// When a key is gone. A key can live up to 1 ms after its count says 0. A key without a ttl counts
+/// as one with the longest ttl.
 nanoseconds gone_after(milliseconds held_for) noexcept
 {
     return to_nanoseconds(std::min(held_for, max_ttl)) + milliseconds(2);

@@ -34,20 +34,19 @@ private:
     nanoseconds bound_;
 };
 
-/// Cuts a delay short, where all holders' keys have expired by then. Not to the same time for all
-/// that wait for that.
+/// Shortens a delay that would outlast the holders' keys. Waiters don't all end at the same time.
 [[nodiscard]] nanoseconds until_free(nanoseconds delay, milliseconds free_after) noexcept;
 
-/** When a client in the queues of the nodes asks again, should nothing wake it.
+/** When a client in the queues of the nodes asks again if nothing wakes it.
 
-    The first of a queue asks when the resource may be free. The others ask so much later that they
-    do not get in its way, and all of them less and less often.
+    The first in a queue asks when the resource may be free. The others ask late enough to stay out
+    of its way, and all of them ask less and less often.
 */
 class queue_polls
 {
 public:
     /// @param reservation How long a node keeps a resource for the client that it has woken.
-    /// @param longest Upper bound of every delay, but for its jitter.
+    /// @param longest Upper bound of every delay, not counting its jitter.
     queue_polls(nanoseconds reservation, nanoseconds longest) noexcept
         : reservation_(reservation), longest_(longest)
     {
@@ -63,7 +62,7 @@ public:
         std::uint64_t draw
     ) noexcept;
 
-    /// The client was woken: begins with short delays.
+    /// The client was woken, so delays are short again.
     void start_again() noexcept { polls_ = 0; }
 
 private:

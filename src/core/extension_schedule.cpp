@@ -11,17 +11,17 @@ using namespace std::chrono_literals;
 /// Two failed extensions still leave a third of the ttl.
 constexpr int extensions_in_a_ttl = 3;
 
-/// At most this part of a pause is taken off it.
+/// Jitter shortens a pause by at most this share of it.
 constexpr int jitter_share = 10;
 
-/// After a failure, this part of what remains passes before the next try: with 10 s left about
-/// 1.2 s, with 1 s left about 0.1 s.
+/// After a failure, this share of the remaining time passes before the next try: about 1.2 s with
+/// 10 s left, about 0.1 s with 1 s left.
 constexpr int tries_in_the_rest = 8;
 
 /// Nodes are asked no more often than this, however close the end.
 constexpr nanoseconds shortest_pause = 5ms;
 
-/// Something from 0 to `limit`.
+/// A random duration from 0 to `limit`.
 nanoseconds share_of(nanoseconds limit, std::uint64_t draw) noexcept
 {
     const auto whole = static_cast<std::uint64_t>(std::max(limit, nanoseconds(0)).count());

@@ -14,11 +14,11 @@ namespace redlock::core {
     | it was granted | after a third of the ttl, or up to a tenth of that earlier |
     | an extension failed | after a fraction of the remaining validity, again and again |
 
-    So two extensions may fail entirely before the lease is in danger, and the closer its end, the
-    shorter the pauses. The jitter pulls leases apart that were acquired at the same moment. It only
-    ever shortens: a ttl leaves room for extensions that come early, and none for late ones.
+    So two extensions may fail entirely before the lease is in danger, and pauses get shorter as its
+    end comes closer. Jitter separates leases that were acquired at the same moment. It only ever
+    shortens a pause, because a ttl leaves room for early extensions and none for late ones.
 
-    Times are those of a clock that goes on while the machine is suspended.
+    Times are those of a clock that keeps running while the machine is suspended.
 */
 class extension_schedule
 {
@@ -27,7 +27,7 @@ public:
     /// @param draw Uniformly random bits.
     void granted(nanoseconds asked, milliseconds ttl, std::uint64_t draw) noexcept;
 
-    /// An extension failed at `now`, with so much validity left.
+    /// An extension failed at `now`, with this much validity left.
     void failed(nanoseconds now, nanoseconds remaining, std::uint64_t draw) noexcept;
 
     /// When to extend next.

@@ -9,8 +9,8 @@ namespace redlock::core {
 
 /** A time that passes whenever one of the two clocks of an `instant` moves.
 
-    So it passes while the machine is suspended, and what is ordered by it stays in order then. It
-    is never behind either clock: what is due on one of them is due here.
+    So it passes while the machine is suspended, and what is ordered by it stays in order. It is
+    never behind either clock, so what is due on one of them is due here.
 */
 class faster_clock
 {
@@ -23,7 +23,7 @@ public:
         return time_;
     }
 
-    /// The time at `then`, which is not after the last `now`.
+    /// The time at `then`, which isn't later than the last `now`.
     [[nodiscard]] nanoseconds at(instant then) const noexcept
     {
         // On the clock that has moved further since.

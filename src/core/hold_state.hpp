@@ -13,8 +13,8 @@ namespace redlock::core {
 /// How a hold has ended.
 enum class hold_end : std::uint8_t
 {
-    none,        ///< It has not.
-    given_back,  ///< Its last lease has left, or the client has closed.
+    none,        ///< It hasn't ended.
+    given_back,  ///< Its last lease has ended, or the client has closed.
     lost,        ///< The deadline has passed, or a majority of the nodes has denied.
     at_limit,    ///< Lost, because no further extension was allowed.
 };
@@ -32,7 +32,7 @@ struct lease_part
 {
     std::size_t attending = 0;  ///< Number of active waiters, and of bodies that run under it.
     bool ended = false;
-    bool was_lost = false;  ///< When it ended. An unobserved loss is not recorded.
+    bool was_lost = false;  ///< When it ended. An unobserved loss isn't recorded.
 };
 
 /** What becomes of a hold.
@@ -44,7 +44,7 @@ struct lease_part
     | lost | the client has noticed, and knows why | yes | yes |
     | given back | no lease needs it any more | yes | once the deadline has passed |
 
-    What is over stays so, whatever an extension brings that was seen at the same time.
+    A hold that is over stays over, whatever an extension seen at the same time brings.
 */
 class hold_state
 {
@@ -58,7 +58,7 @@ public:
     [[nodiscard]] bool over_at(instant now) noexcept;
     [[nodiscard]] bool lost_at(instant now) const noexcept;
 
-    /// The same for one lease: whether that was so before its owner ended it.
+    /// The same for one lease: whether it was lost before its owner ended it.
     [[nodiscard]] bool lost_at(instant now, const lease_part& of) const noexcept
     {
         return of.ended ? of.was_lost : lost_at(now);
@@ -71,7 +71,7 @@ public:
     /// @param now Needed only if it matters whether it is lost: reading the clock takes time.
     [[nodiscard]] lease_end leave(lease_part& leaving, std::optional<instant> now) noexcept;
 
-    /// Something begins or ends to attend to a lease. Does nothing once that has ended.
+    /// A waiter or a body begins or stops attending to a lease. No effect once the lease has ended.
     void begin_attention(lease_part& to) noexcept;
     void end_attention(lease_part& to) noexcept;
 
@@ -79,17 +79,17 @@ public:
     /// @return Whether the resource is still held.
     [[nodiscard]] bool extend(instant now, instant valid_until) noexcept;
 
-    /// The holder is asked to stop. @return False if that is known, or the hold is over.
+    /// The holder is asked to stop. @return False if that's already known, or the hold is over.
     [[nodiscard]] bool revoke(instant now) noexcept;
 
-    /// From then on nobody joins it.
+    /// No lease joins a revoked hold.
     [[nodiscard]] bool revoked() const noexcept { return revoked_; }
 
-    /// A lease is handed out whose resource is to stay taken for so long from the token on. The
-    /// longest counts.
+    /// The resource of a new lease is to stay taken for `time`, counted from the token. The longest
+    /// time counts.
     void keep_for(milliseconds time) noexcept { at_least_ = std::max(at_least_, time); }
 
-    /// The only lease was of no use.
+    /// The lease wasn't used, so nothing is kept if it's the only one.
     void keep_nothing() noexcept
     {
         if (leases_ == 1)
@@ -98,7 +98,7 @@ public:
 
     [[nodiscard]] milliseconds at_least() const noexcept { return at_least_; }
 
-    /// What of that its release asks for. A hold that was lost has nothing left to keep, and a
+    /// The part of it that the release asks for. A lost hold has nothing left to keep, and a
     /// minority of keys would only be in the way.
     [[nodiscard]] milliseconds to_keep() const noexcept
     {
@@ -114,7 +114,7 @@ public:
     /// Ends the hold. @return False if it had ended before.
     [[nodiscard]] bool finish(hold_end how) noexcept;
 
-    /// Gives the hold back, unless something attends to it. @return Whether it was that.
+    /// Gives the hold back unless something attends to it. @return Whether this ended the hold.
     [[nodiscard]] bool give_back_unattended() noexcept
     {
         return attending_ == 0 && finish(hold_end::given_back);
@@ -128,7 +128,7 @@ private:
     bool expired_ = false;  ///< A call has seen the deadline pass.
     bool revoked_ = false;
     milliseconds at_least_{0};
-    bool left_too_late_ = false;  ///< The last lease was lost when it left, as far as was asked.
+    bool left_too_late_ = false;  ///< The last lease is known to have been lost when it ended.
     std::size_t leases_ = 0;
     std::size_t attending_ = 0;  ///< To any of its leases.
 };

@@ -10,10 +10,10 @@ namespace redlock::core {
 
 namespace {
 
-/// What is in place of the id. See guarded_keep.lua.
+/// Replaces the id of a kept resource. See guarded_keep.lua.
 constexpr std::string_view kept_id = "kept";
 
-/// Takes the first word from a text, with the blank behind it. Nothing: there is no blank.
+/// Takes the first word from a text, with the blank after it. Empty if there is no blank.
 std::optional<std::string_view> take_word(std::string_view& from)
 {
     const std::size_t end = from.find(' ');

@@ -11,28 +11,28 @@ namespace redlock::core {
 
 /** The value of a lock key.
 
-    "id token client flags stamp note", see ours.lua, or an id alone: that of plain mode, of an
-    older version, and whatever another library has written. A release that keeps the resource, see
+    "id token client flags stamp note", see ours.lua, or only an id: in plain mode, from an older
+    version, and whatever another library has written. A release that keeps the resource, see
     `acquire_options::at_least`, puts the word "kept" in place of the id.
 
     guarded_acquire.lua writes it. guarded_extend.lua, guarded_revoke.lua and guarded_keep.lua
-    change parts of it, and the fake server does what they do. A further field goes before the note,
-    which may have any bytes, and makes values of before unreadable: they become an id alone.
+    change parts of it, and the fake server does what they do. A new field goes before the note,
+    which may have any bytes. It makes older values unreadable: they are read as only an id.
 */
 struct hold_value
 {
-    /// Of the holder: a part of the text that was read. Of a kept resource with the token, for one
-    /// that is kept after another hold is another one.
+    /// The holder's: a part of the text that was read. For a kept resource it includes the token,
+    /// because one that is kept after a different hold is a different one.
     std::string_view id{};
-    fencing_token token{};      ///< Empty: an id alone.
-    std::string_view client{};  ///< Its name in queues, "-" if it polls. A part of the text too.
+    fencing_token token{};      ///< Empty if the value is only an id.
+    std::string_view client{};  ///< Its name in queues, "-" if it polls. Also a part of the text.
     bool revoked = false;
     bool kept = false;        ///< The hold has been released.
     std::uint64_t stamp = 0;  ///< Of the note.
     redlock::note note{};
 };
 
-/// Never fails: a text of any other form is an id.
+/// Never fails, because a text of any other form is an id.
 [[nodiscard]] hold_value read_hold_value(std::string_view text);
 
 }  // namespace redlock::core

@@ -12,7 +12,7 @@ namespace redlock::core {
 /** How long until enough holders' keys have expired for a quorum to be free.
 
     @param held_for What each denying node said about its holder's key; `forever` for a key without
-    a ttl. Nodes that did not say are left out.
+    a ttl. Nodes that didn't say are left out.
     @param needed How many of them must become free, 0 or more.
     @return Empty if fewer than `needed` nodes said something.
 */

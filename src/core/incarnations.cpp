@@ -17,15 +17,15 @@ incarnations::finding incarnations::meet(std::size_t node, const introduction& m
         return finding::same_server;
 
     entry& known = nodes_[node];
-    // The uptime is a difference of whole seconds. The benefit of the doubt goes to the server: it
-    // may have started this late.
+    // The uptime is a difference of whole seconds, so the server may have started this late. It
+    // gets the benefit of the doubt.
     const time_point started = now - met.uptime + std::chrono::seconds(1);
     if (known.run_id != met.run_id || known.replication_id != met.replication_id)
     {
         if (std::ranges::find(known.former, met.run_id + met.replication_id) != known.former.end())
             return finding::returned;
-        // An uptime goes by a wall clock, which may have been set after the start. So a server that
-        // is alone for a while gets the benefit of the doubt.
+        // An uptime depends on a wall clock, which may have been set after the start. So a server
+        // that is alone for a while gets the benefit of the doubt.
         const bool is_first = known.run_id.empty();
         const bool is_failover = !met.replication_id.empty();
         if (!is_first && !is_failover && started < known.last_heard && now < overlaps_until(node))

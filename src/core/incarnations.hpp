@@ -17,7 +17,7 @@ struct introduction
 {
     std::string run_id;
 
-    /// New whenever the server becomes a master. Only where a failover may happen, else empty.
+    /// Changes whenever the server becomes a master. Empty where no failover may happen.
     std::string replication_id{};
 
     std::chrono::seconds uptime{0};  ///< In whole seconds.
@@ -25,12 +25,12 @@ struct introduction
 
 /** Which server was met behind each entry of the list of nodes.
 
-    A quorum means something only if each entry is one server, and always a different one. A server
-    tells who it is by its run id, which is new whenever it starts.
+    A quorum means something only if each entry is one server and no two entries are the same one. A
+    server identifies itself by its run id, which changes with each start.
 
-    Where a failover may happen, the entry leads to several servers in turn, and one may come back:
-    as another master, with a new replication id. Two masters at the same time cannot be told from a
-    failover until the first one is met again.
+    Where a failover may happen, the entry leads to several servers in turn, and one may come back
+    as a new master with a new replication id. Two masters at the same time look like a failover
+    until the first one is met again.
 */
 class incarnations
 {
@@ -39,12 +39,12 @@ public:
     {
         fine,
         same_server,  ///< Another entry leads to the same server.
-        overlaps,     ///< It seems to have lived while the last one did. See `overlaps_until`.
+        overlaps,     ///< It seems to have run while the last one did. See `overlaps_until`.
         returned,     ///< It was there before the last one.
     };
 
-    /** @param doubt For how long the last server must not be heard before another one is believed
-            that lived at the same time: what the last one granted has to be over by then.
+    /** @param doubt How long the last server must be silent before one that ran at the same time is
+            accepted. Whatever the last one granted has to be over by then.
     */
     incarnations(std::size_t node_count, nanoseconds doubt) : doubt_(doubt), nodes_(node_count) {}
 
@@ -55,7 +55,7 @@ public:
     /// The server behind an entry was last heard of at `when`.
     void heard(std::size_t node, time_point when) noexcept { nodes_[node].last_heard = when; }
 
-    /// When a server that overlaps with the last one is fine, if that one is not heard again.
+    /// When a server that overlaps with the last one is fine if the last one stays silent.
     [[nodiscard]] time_point overlaps_until(std::size_t node) const noexcept
     {
         return nodes_[node].last_heard + doubt_;
@@ -70,7 +70,7 @@ public:
         return nodes_[node].was_admitted;
     }
 
-    /// The entry that leads to the server already, if `meet` found the same one.
+    /// The entry that already leads to the server, if `meet` found the same one.
     [[nodiscard]] std::optional<std::size_t> other_entry(
         std::size_t node,
         const std::string& run_id

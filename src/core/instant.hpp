@@ -13,7 +13,7 @@ using std::chrono::nanoseconds;
 /** One moment, read on two clocks.
 
     `steady` is what timers and users understand, but on Linux it stands still while the machine is
-    suspended. `boot` goes on. Every deadline is kept on both, and the earlier one counts.
+    suspended. `boot` keeps running. Every deadline is kept on both, and the earlier one counts.
 */
 struct instant
 {
@@ -23,8 +23,8 @@ struct instant
     friend bool operator==(const instant&, const instant&) = default;
 };
 
-/// `at` moved by `by`, on both clocks. What would be beyond the range of a clock becomes its limit,
-/// so that `forever` needs no special case.
+/// `at` moved by `by`, on both clocks. A time beyond the range of a clock becomes its limit, so
+/// `forever` needs no special case.
 [[nodiscard]] constexpr instant shifted(instant at, nanoseconds by) noexcept
 {
     const auto add = [](nanoseconds a, nanoseconds b) {

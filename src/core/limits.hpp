@@ -33,12 +33,12 @@ inline constexpr milliseconds max_node_timeout = 1min;
 inline constexpr milliseconds min_retry_delay = 1ms;
 inline constexpr milliseconds max_retry_delay = 1min;
 
-/// Commands of one node that may wait for an answer. A frozen node costs this much memory and no
-/// more; further commands fail at once.
+/// Commands to one node that may wait for an answer. A frozen node costs this much memory and no
+/// more, because further commands fail at once.
 inline constexpr std::size_t max_unanswered = 8192;
 
-/// Releases kept for one node that cannot take them now: more than a client usually holds. The
-/// oldest is dropped first, for its key is the closest to expiring by itself.
+/// Releases kept for one node that can't take them now: more than a client usually holds. The
+/// oldest is dropped first, because its key expires first.
 inline constexpr std::size_t max_pending_releases = 131'072;
 
 inline constexpr milliseconds min_poll = 10ms;
@@ -47,25 +47,25 @@ inline constexpr milliseconds max_poll = 10s;
 /// Clients in the queue of a node for one resource. Others poll.
 inline constexpr std::size_t max_queue = 1024;
 
-/// How long a queue lives that nobody polls. Longer than `max_poll`.
+/// How long a queue lives without polls. Longer than `max_poll`.
 inline constexpr milliseconds queue_ttl = 1min;
 
-/// How long a node keeps a resource for the first of a queue: for some round trips, of which the
-/// node timeout is a generous estimate.
+/// How long a node keeps a resource for the first in a queue: a few round trips, for which the node
+/// timeout is a generous estimate.
 [[nodiscard]] constexpr milliseconds reservation_for(milliseconds node_timeout) noexcept
 {
     return std::max(node_timeout / 4, std::min(node_timeout, milliseconds(50)));
 }
 
-/// For a client that is far away. Nodes accept no longer one.
+/// For a client that is far away. Nodes don't accept a longer one.
 inline constexpr milliseconds longest_reservation = reservation_for(max_node_timeout);
 
-/// Keys of guarded mode itself begin with this: markers, quarantines and fences.
+/// Guarded mode's own keys begin with this: markers, quarantines and fences.
 inline constexpr std::string_view reserved_prefix = "redlock:";
 
-/// The highest `stop_before`. An extension that is sent after a third of the ttl has been repeated
-/// once by then.
-/// @param ttl A valid one. So is `grace`.
+/// The highest `stop_before`. By then an extension that was sent after a third of the ttl has been
+/// repeated once.
+/// @param ttl Must be valid, and so must `grace`.
 [[nodiscard]] constexpr milliseconds longest_stop_before(
     milliseconds ttl,
     milliseconds node_timeout,

@@ -13,7 +13,7 @@ namespace redlock::core {
 
 namespace {
 
-/// For a user to read.
+/// For users to read.
 std::string time_of_day(std::chrono::microseconds since_epoch)
 {
     const auto since_midnight = since_epoch - std::chrono::floor<std::chrono::days>(since_epoch);
@@ -32,7 +32,7 @@ std::string time_of_day(std::chrono::microseconds since_epoch)
 
 log_level level_of(node_state state, reason why) noexcept
 {
-    // Replicas that are away come back, after a failover for instance.
+    // Missing replicas come back, for example after a failover.
     if (state == node_state::rejected && why != reason::too_few_replicas)
         return log_level::error;
     return state == node_state::ready ? log_level::info : log_level::warning;
@@ -54,26 +54,26 @@ node_news node_life::await_marker()
     return change(
         node_state::quarantined,
         reason::quarantined,
-        "it is new or has lost its data, and does not vote until " +
+        "it is new or has lost its data, and doesn't vote until " +
             std::to_string(quorum_size(node_count_)) + " of the " + std::to_string(node_count_) +
-            " nodes of the list have passed the checks"
+            " nodes in the list have passed the checks"
     );
 }
 
 node_news node_life::quarantine(milliseconds remaining, time_point now)
 {
-    // One without an end was made by hand. It is asked again after a day.
+    // A quarantine without an end was set by hand. The node is asked again after a day.
     remaining = std::min(remaining, max_ttl);
-    // Its own count may be a millisecond behind ours. Should it be more, it says so itself.
+    // The node's count may be a millisecond behind ours. If it's more, the node says so.
     remaining += milliseconds(1);
     quarantined_until_ = now + remaining;
     return change(
         node_state::quarantined,
         reason::quarantined,
-        "it may have forgotten locks and does not vote for " + std::to_string(remaining.count()) +
+        "it may have lost locks, so it doesn't vote for " + std::to_string(remaining.count()) +
             (may_fail_over_ ? " ms, as after every failover"
-                            : " ms; if it is new, run redlock init or call async_initialize_nodes "
-                              "before the first client to skip this wait")
+                            : " ms. If the nodes are new, run `redlock init` before the first "
+                              "client to skip this wait.")
     );
 }
 
@@ -84,7 +84,7 @@ node_news node_life::refuse(std::string words)
         return {true};
     const std::string line = "node " + status_.node;
     if (status_.refuses.empty())
-        return {true, log_level::info, line + " refuses no commands any more"};
+        return {true, log_level::info, line + " no longer refuses commands"};
     return {true, log_level::error, line + " refuses commands: " + status_.refuses};
 }
 
@@ -96,7 +96,7 @@ node_news node_life::lose(error_code code, const std::string& guess)
 node_news node_life::reject(const refusal& why, std::chrono::microseconds wall)
 {
     std::string because = why.text;
-    // As it was told before: a second more or less would look like a change.
+    // Keep the time that was shown before: a second more or less would look like a change.
     if (why.ends_in && status_.because.starts_with(why.text))
         because = status_.because;
     else if (why.ends_in)
@@ -119,7 +119,7 @@ node_news node_life::change(node_state to, reason why, std::string because, erro
     if (to == before && because == status_.because)
         return {};
     status_.because = std::move(because);
-    // The errors of a network alternate. The log has one line for the time that a node is down.
+    // Network errors alternate. The log gets one line for all the time that a node is down.
     const bool still_down = before == node_state::down && to == before;
     if (stopping_ || still_down)
         return {true};

@@ -21,20 +21,20 @@ namespace redlock::core {
 /// Why a node may not vote.
 struct refusal
 {
-    redlock::reason why = redlock::reason::none;  ///< None: it may.
+    redlock::reason why = redlock::reason::none;  ///< None if it may vote.
     std::string text;
-    /// When it ends, if that is known. Is told behind the text, as "until" and the time.
+    /// When it ends, if that is known. Shown after the text, as "until" and the time.
     std::optional<milliseconds> ends_in{};
 
     explicit operator bool() const noexcept { return why != redlock::reason::none; }
 };
 
-/// What there is to tell of an event in the life of a node.
+/// What to report of an event in the life of a node.
 struct [[nodiscard]] node_news
 {
-    bool changed = false;  ///< The status has.
+    bool changed = false;  ///< Whether the status has.
     log_level level = log_level::info;
-    std::string line{};  ///< Of the log. Empty: none.
+    std::string line{};  ///< For the log. Empty: none.
 };
 
 /** The life of a node: its status, and what becomes of a question.
@@ -47,8 +47,8 @@ struct [[nodiscard]] node_news
     | down | lost, silent, without its marker | fails at once, so that a dead node costs no time |
     | rejected | did not pass the vetting | is refused at once |
 
-    From down and rejected a new connection is tried after a pause. A quarantine ends by itself,
-    unless the node waits for its marker.
+    A node that is down or rejected is connected again after a pause. A quarantine ends without
+    further events, unless the node waits for its marker.
 */
 class node_life
 {
@@ -67,7 +67,7 @@ public:
 
     [[nodiscard]] bool connected() const noexcept { return takes(false); }
 
-    /// Connected, or it was, and no attempt has failed since.
+    /// Connected, or it was and no attempt has failed since.
     [[nodiscard]] bool connected_soon() const noexcept { return connected() || reconnects_; }
 
     /// Whether a question is written.
@@ -77,7 +77,7 @@ public:
                (status_.state == node_state::quarantined && !votes);
     }
 
-    /// What a question counts as that the node does not take.
+    /// How a question counts that the node doesn't take.
     [[nodiscard]] vote absent_vote() const noexcept
     {
         const bool refuses =
@@ -85,7 +85,7 @@ public:
         return refuses ? vote::refused : vote::unknown;
     }
 
-    /// How long the quarantine lasts. Nothing if there is none, or if it has not begun.
+    /// How much of the quarantine is left. Empty if there is none, or if it hasn't begun.
     [[nodiscard]] std::optional<milliseconds> quarantine_left(time_point now) const;
 
     /// A connection was vetted. The node votes, unless a quarantine follows at once.
@@ -96,13 +96,13 @@ public:
         status_.polls = std::move(polls);
     }
 
-    /// It votes.
+    /// The node votes.
     node_news admit() { return change(node_state::ready, reason::none, {}); }
 
-    /// It gets a marker when a quorum of the list has passed, and its quarantine begins then.
+    /// The node gets a marker once a quorum of the list has passed, and its quarantine begins then.
     node_news await_marker();
 
-    /// It must not vote for so long. Until then it is not asked.
+    /// The node must not vote for this long. Until then it isn't asked.
     node_news quarantine(milliseconds left, time_point now);
 
     /// The quarantine is over.
@@ -111,13 +111,13 @@ public:
         return status_.state == node_state::quarantined && !stopping_ ? admit() : node_news();
     }
 
-    /// The server refuses commands with an error. It stays in its state: what it does not refuse
-    /// works, and it may not refuse all keys.
-    /// @param words The server's. Empty: it does not any more.
+    /// The server refuses commands with an error. The node stays in its state, because other
+    /// commands work, and perhaps other keys.
+    /// @param words The server's. Empty if it no longer refuses any.
     node_news refuse(std::string words);
 
-    /// The connection was lost, or could not be made.
-    /// @param guess What may be behind the error.
+    /// The connection was lost, or couldn't be made.
+    /// @param guess A possible cause of the error.
     node_news lose(error_code code, const std::string& guess);
 
     /// The vetting or a probe refused the server.
@@ -128,7 +128,7 @@ public:
     /// @param draw Uniformly random bits.
     [[nodiscard]] nanoseconds pause(std::uint64_t draw) noexcept { return pauses_.next(draw); }
 
-    /// The session ends. The log hears no more of it.
+    /// The session ends. Nothing more is logged about it.
     void stop() noexcept { stopping_ = true; }
 
     [[nodiscard]] bool stopping() const noexcept { return stopping_; }
@@ -144,8 +144,8 @@ private:
     bool reconnects_ = false;  ///< It was connected, and no attempt has failed since.
     bool stopping_ = false;
 
-    /// Random pauses before a node is tried again. The first ones are short, so that a restarted
-    /// node is back soon; the cap keeps a dead one from costing anything.
+    /// Random pauses before a node is tried again. The first ones are short, so a restarted node is
+    /// back soon. The cap keeps a dead one cheap.
     backoff pauses_{milliseconds(50), milliseconds(2000)};
 };
 

@@ -8,16 +8,16 @@
 
 namespace redlock::core {
 
-/// What a server says is shown up to here.
+/// A server's words are cut to this size when shown.
 inline constexpr std::size_t max_line = 1000;
 
-/// Its errors are kept up to here, for each lease may keep some. Most have a third of that.
+/// Its errors are cut to this size, because each lease may keep some. Most take a third of that.
 inline constexpr std::size_t max_error = 256;
 
-/// Follows what was cut.
+/// Marks a text that was cut.
 inline constexpr std::string_view cut_mark = "...";
 
-/// What is kept of a server's error.
+/// The part of a server's error that is kept.
 [[nodiscard]] inline std::string kept_error(std::string_view text)
 {
     std::string kept(text.substr(0, max_error));
@@ -26,7 +26,7 @@ inline constexpr std::string_view cut_mark = "...";
     return kept;
 }
 
-/// A server's words on one line of bounded length: whoever may write them must not forge a log.
+/// A server's words on one line of bounded length, so that they can't forge log lines.
 [[nodiscard]] inline std::string on_one_line(std::string text)
 {
     if (text.size() > max_line)

@@ -6,7 +6,7 @@
 
 #include <chrono>
 
-/// An overlap is the longest time for which an old master may go on granting after a failover.
+/// An overlap is the longest time for which an old master may keep granting after a failover.
 namespace redlock::core {
 
 /// The longest `min-replicas-max-lag` from which an overlap is derived. Redis' default is 10 s.
@@ -18,10 +18,10 @@ inline constexpr std::chrono::seconds max_replica_lag{60};
     return entry.overlap || entry.sentinel;
 }
 
-/** How long a master writes that no longer hears its replicas.
+/** How long a master that no longer hears its replicas keeps writing.
 
-    Redis looks once a second, and compares whole seconds: it was seen to write for 3.5 s with a lag
-    of 2 s.
+    Redis looks once a second and compares whole seconds. With a lag of 2 s it was seen to write for
+    3.5 s.
 */
 [[nodiscard]] constexpr milliseconds overlap_after(std::chrono::seconds lag) noexcept
 {

@@ -9,10 +9,10 @@ namespace redlock::core {
 
 /** Decides when a body that should have stopped is beyond its deadline.
 
-    A body is asked to stop when its lease has `stop_before` left. So if a look fell into that time,
-    the body has had its chance, and the deadline is its end. If no look did, the process stood
-    still, or the lease was lost early. Then the body has only just been asked, and has
-    `stop_before` from now.
+    A body is asked to stop when its lease has `stop_before` left. If a look fell into that time,
+    the body has had its chance, and must end by the deadline. Otherwise the process stood still, or
+    the lease was lost early. Then the body has only just been asked, and gets `stop_before` from
+    now.
 
     | state | how it gets there | the next look |
     |---|---|---|
@@ -28,9 +28,9 @@ public:
     {
     }
 
-    /// Looks at the lease of a body that runs.
-    /// @param left Time left of it. Zero: it is over.
-    /// @return When to look next, at the latest. Empty: an overrun.
+    /// Looks at the lease of a running body.
+    /// @param left Time left of it. Zero if it is over.
+    /// @return When to look next, at the latest. Empty if this is an overrun.
     [[nodiscard]] constexpr std::optional<time_point> look(
         time_point now,
         nanoseconds left
@@ -49,7 +49,7 @@ public:
 private:
     nanoseconds stop_before_;
     bool asked_ = false;               ///< As of the last look.
-    std::optional<time_point> end_{};  ///< Of a body whose lease is over.
+    std::optional<time_point> end_{};  ///< For a body whose lease is over.
 };
 
 }  // namespace redlock::core

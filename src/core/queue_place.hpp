@@ -12,7 +12,7 @@ enum class queue_move : std::uint8_t
 {
     none,   ///< It has none, and takes none.
     keep,   ///< It takes one where it is denied, or keeps the one it has.
-    leave,  ///< It gives up the one that it may have.
+    leave,  ///< It gives up the one it may have.
 };
 
 /** The place of an acquisition in the queues of the nodes, from its arrival to the end of its hold.
@@ -26,14 +26,14 @@ enum class queue_move : std::uint8_t
     | arrived | it waits in queues | keep | none | leave, if a node may have denied the round |
     | entered | a round was lost | keep | leave | leave |
 
-    A round that is lost releases its attempt, and says the same of the place. The end is one
-    without a lease. A hold leaves in any case if another acquisition of its client waits, which
-    asks again at once, behind those whose turn it is.
+    A lost round releases its attempt, and that release says the same about the place. "At its end"
+    means an end without a lease. A hold always leaves if another acquisition of its client waits:
+    that one asks again at once, behind those whose turn it is.
 */
 class queue_place
 {
 public:
-    /// Apart.
+    /// Apart from the queues.
     queue_place() = default;
 
     /// In the queues, from its arrival on.
@@ -46,14 +46,14 @@ public:
 
     [[nodiscard]] bool is_apart() const noexcept { return state_ == state::apart; }
 
-    /// Notes when it arrived, in microseconds since the epoch, unless that is known.
-    /// @return What is known.
+    /// Records when it arrived, in microseconds since the epoch, unless that is already known.
+    /// @return The known time.
     std::uint64_t arrive(std::uint64_t at) noexcept { return *(arrival_ = arrival_.value_or(at)); }
 
-    /// A wrong clock told when it arrived.
+    /// The time of arrival came from a wrong clock.
     void forget_arrival() noexcept { arrival_.reset(); }
 
-    /// A node that denied the round has let the client in, and the release of the round does.
+    /// A node that denied the round has queued the client, and the round's release queues it too.
     void lose_round() noexcept
     {
         if (!is_apart())

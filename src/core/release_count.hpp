@@ -11,9 +11,9 @@ namespace redlock::core {
 
 /** Counts what the nodes answered to a release.
 
-    Granted means that our key was deleted, denied that it was not there. Both confirm that the
-    node does not hold the resource for us any more. A release that keeps the resource needs nodes
-    that had the key: granted means that they keep it.
+    Granted means that our key was deleted, denied that it wasn't there. Both confirm that the node
+    no longer holds the resource for us. A release that keeps the resource needs nodes that had the
+    key, and granted means that they keep it.
 */
 class release_count
 {
@@ -35,13 +35,13 @@ public:
         }
     }
 
-    /// Whether a quorum has answered, and so does not hold the resource for us any more.
+    /// Whether a quorum has answered, and so no longer holds the resource for us.
     [[nodiscard]] bool answered() const noexcept
     {
         return deleted_ + absent_ >= quorum_size(node_count_);
     }
 
-    /// Whether a quorum has done what it was asked for.
+    /// Whether a quorum has done what it was asked to do.
     [[nodiscard]] bool confirmed() const noexcept
     {
         return keeps_ ? deleted_ >= quorum_size(node_count_) : answered();

@@ -11,18 +11,19 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// With so many under way commands share scripts, and a node is always busy. Lost rounds leave as
-/// many: nodes that are silent for a while are not slow.
+/// With this many under way, commands share scripts and a node is always busy. Lost rounds don't
+/// cut the window below this, because nodes that are silent for a while aren't slow.
 constexpr double first = 64;
 
-/// Slow rounds leave so many. Nodes that are slow, or that many clients share, need a small window:
-/// a token must not be too old when its turn comes.
+/// Slow rounds don't cut the window below this. Nodes that are slow or shared by many clients need
+/// a small window, so that a token isn't too old when its turn comes.
 constexpr double smallest = 4;
 
-/// No window is larger: a node takes no more commands at a time than twice that.
+/// No window is larger, because a node takes at most twice as many commands at a time.
 constexpr double largest = static_cast<double>(max_unanswered) / 2;
 
-/// A shortest round counts for one to two of these. Then the way to the nodes may have changed.
+/// A shortest round counts for one to two of these. After that the route to the nodes may have
+/// changed.
 constexpr nanoseconds epoch = 10s;
 
 }  // namespace
@@ -69,20 +70,20 @@ void round_window::note_duration(nanoseconds took, time_point now) noexcept
 
 bool round_window::was_quick(nanoseconds took) const noexcept
 {
-    // The shortest one was in a queue too, if it took longer than the patience.
+    // If the shortest round took longer than the patience, it waited in queues too.
     return took - std::min(shortest(), patience_) <= patience_ / 4;
 }
 
 void round_window::grow(std::size_t under_way) noexcept
 {
-    // A window that is not in use limits nothing, and says nothing of a larger one.
+    // A window that isn't in use limits nothing, and says nothing about a larger one.
     if (2 * under_way >= size())
         size_ = std::min(size_ + (was_cut_ ? 1 / size_ : 1), largest);
 }
 
 void round_window::cut(time_point started, time_point now, double least) noexcept
 {
-    // A round that began before the last cut tells of the window before.
+    // A round that began before the last cut says something about the previous window.
     if (started < last_cut_)
         return;
     last_cut_ = now;

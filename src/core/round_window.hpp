@@ -9,35 +9,35 @@ namespace redlock::core {
 
 /** How many rounds may be under way at the nodes at a time, learned from how long rounds take.
 
-    A node works off its commands one after the other. Beyond a certain number of rounds under way
-    it does no more in a second, and each of them only waits longer: first beyond the node timeout,
-    in the end beyond what its token allows. Work that is given up then and repeated makes it worse.
+    A node processes its commands one after the other. Beyond a certain number of rounds under way
+    it does no more per second, and each of them only waits longer: first beyond the node timeout,
+    in the end beyond what its token allows. Giving up and repeating that work makes it worse.
 
-    So this is congestion control, as TCP has it. What a round takes above the shortest one seen is
-    time in queues.
+    So this is congestion control, like TCP's. The time that a round takes beyond the shortest one
+    seen is time spent in queues.
 
     | a round | the size |
     |---|---|
-    | was quick, and the window was in use | grows by one; after a cut by one in a whole window |
+    | was quick, and the window was in use | grows by one; after a cut by one per whole window |
     | was slow, or was lost | a third less, once in the time of a round |
     | a quorum was not connected | starts again |
 
-    Far nodes have a long shortest round. They make no window smaller.
+    Distant nodes have a long shortest round, but that doesn't make the window smaller.
 */
 class round_window
 {
 public:
-    /// @param patience A round is slow if it waits in queues for longer than a quarter of this. No
-    /// way to the nodes is thought to take longer.
+    /// @param patience A round is slow if it waits in queues for longer than a quarter of this. A
+    /// round trip without queues is assumed to take no longer than this.
     explicit round_window(nanoseconds patience) noexcept;
 
-    /// So many rounds may be under way.
+    /// The number of rounds that may be under way.
     [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(size_); }
 
     /** A round has ended.
 
         @param under_way Rounds at that time, this one included.
-        @param answered By a quorum, with grants or denials. Otherwise it was lost.
+        @param answered Whether a quorum granted or denied. Otherwise it was lost.
     */
     void on_round(
         time_point started,
@@ -46,11 +46,10 @@ public:
         bool answered
     ) noexcept;
 
-    /// The nodes were away. What was learned of queues is forgotten, what was learned of distance
-    /// is not.
+    /// The nodes were away. Forgets what was learned about queues, but not about distance.
     void start_again() noexcept;
 
-    /// The shortest round lately. Zero: there was none.
+    /// The shortest recent round. Zero if there was none.
     [[nodiscard]] nanoseconds shortest() const noexcept;
 
 private:
@@ -64,7 +63,7 @@ private:
     bool was_cut_ = false;
     time_point last_cut_{};
     nanoseconds shortest_ = nanoseconds::max();         ///< In this epoch.
-    nanoseconds shortest_before_ = nanoseconds::max();  ///< In the one before.
+    nanoseconds shortest_before_ = nanoseconds::max();  ///< In the previous one.
     time_point epoch_end_{};
 };
 

@@ -7,14 +7,15 @@
 
 namespace redlock::core {
 
-/// A connection that says nothing for so long has been given up: see `probe_interval` of the link.
+/// A connection is given up before it has been silent for this long: see the link's
+/// `probe_interval`.
 inline constexpr std::chrono::milliseconds longest_silence{2500};
 
-/** Tells a peer that is silent from one that was not listened to.
+/** Distinguishes a silent peer from one that we didn't listen to.
 
-    It is looked at now and then. If nothing was heard since the last look, our own process may have
-    stood still, and what the peer said is there and unread: so a first silence makes it suspected,
-    and only a second one, after some time to read, makes it lost.
+    The owner looks now and then. If nothing was heard since the last look, our own process may have
+    stood still, and the peer's data is there but unread. So a first silence makes the peer
+    suspected. Only a second one, after some time to read, makes it lost.
 */
 class silence
 {
@@ -22,7 +23,7 @@ public:
     enum class finding : std::uint8_t
     {
         none,       ///< Something was heard.
-        suspected,  ///< Look again when there was time to read.
+        suspected,  ///< Look again after some time to read.
         lost,
     };
 

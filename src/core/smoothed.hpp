@@ -5,7 +5,7 @@
 
 namespace redlock::core {
 
-/// A duration averaged with weight 1/8 for the newest sample, as TCP does with its round trips.
+/// A duration averaged with weight 1/8 for the newest sample, as TCP averages its round trips.
 class smoothed
 {
 public:

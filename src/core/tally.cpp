@@ -29,9 +29,9 @@ void tally::on_vote(vote value) noexcept
 
 verdict tally::at(instant now, instant deadline) const noexcept
 {
-    // A quorum that is looked at after the deadline is worthless: the first node that granted may
-    // have dropped the key by now, and another client may hold it. The causes of a lost round do
-    // not change with time.
+    // After the deadline a quorum is worthless: the first node that granted may have dropped the
+    // key by now, and another client may hold it. The cause of a lost round doesn't change with
+    // time.
     const bool open = verdict_ == verdict::granted || verdict_ == verdict::undecided;
     return open && reached(now, deadline) ? verdict::too_late : verdict_;
 }
@@ -52,7 +52,7 @@ verdict tally::decide() const noexcept
         return verdict::granted;
 
     // The cause decides what a caller can do: unreachable needs an operator, contended patience.
-    // A held resource with two of five nodes down is contended, or try_acquire would throw.
+    // A held resource with two of five nodes down is contended. Otherwise try_acquire would throw.
     const std::size_t spare = spare_nodes(node_count_);
     if (unknown_ > spare)
         return verdict::unreachable;

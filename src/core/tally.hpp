@@ -15,8 +15,8 @@ enum class verdict : std::uint8_t
 {
     undecided,    ///< A quorum is still possible, keep listening.
     granted,      ///< A quorum granted.
-    contended,    ///< No quorum, and at least one node denied: patience may help.
-    rejected,     ///< No quorum without denials: refusals were needed to rule it out.
+    contended,    ///< No quorum, and at least one node denied: waiting may help.
+    rejected,     ///< No quorum and no denials: refusals were needed to rule it out.
     unreachable,  ///< Failures alone rule out a quorum.
     too_late,     ///< The deadline has passed: whatever was granted may have expired already.
 };
@@ -24,11 +24,11 @@ enum class verdict : std::uint8_t
 /** Counts the votes of one round and decides it.
 
     A tally reads no clock and performs no I/O. Votes are counted as they come; whether a quorum
-    came in time is asked afterwards, with the time at which the answer is used. A test can so
+    came in time is asked afterwards, with the time at which the answer is used. So a test can
     replay any order and any delay.
 
     The first verdict other than `undecided` is final. Later votes are still counted, because their
-    grants are a margin worth knowing, but they cannot revive a lost round or change its cause.
+    grants are a margin worth knowing, but they can't revive a lost round or change its cause.
 */
 class tally
 {
@@ -45,7 +45,7 @@ public:
     /// What the round is worth at `now`, for a lease that would be valid until `deadline`.
     [[nodiscard]] verdict at(instant now, instant deadline) const noexcept;
 
-    /// Whether denials alone rule out a quorum. With an even number of nodes half of them suffice.
+    /// Whether denials alone rule out a quorum. With an even number of nodes, half of them suffice.
     [[nodiscard]] bool denied_by_majority() const noexcept;
 
     [[nodiscard]] std::size_t granted() const noexcept { return granted_; }

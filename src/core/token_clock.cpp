@@ -22,7 +22,7 @@ std::uint64_t to_token(microseconds time) noexcept
 std::uint64_t token_clock::next(microseconds wall, std::uint64_t above) noexcept
 {
     last_ = std::min(std::max(last_ + 1, stamp(wall)), max_token);
-    // Not kept: it is about one resource, and may be far ahead of the clocks.
+    // `above` isn't kept: it is about one resource, and may be far ahead of the clocks.
     return above < max_token ? std::max(last_, above + 1) : max_token;
 }
 
@@ -35,13 +35,13 @@ void token_clock::learn(std::vector<microseconds> node_times, microseconds wall)
 {
     BOOST_ASSERT(!node_times.empty());
 
-    // The lower one of two in the middle: a token that is too low costs a round, and one that is
-    // too high makes others pay.
+    // Take the lower of two in the middle: a token that is too low costs us a round, and one that
+    // is too high makes others pay.
     const std::size_t rank = (node_times.size() - 1) / 2;
     const auto middle = node_times.begin() + static_cast<std::ptrdiff_t>(rank);
     std::ranges::nth_element(node_times, middle);
     offset_ = *middle - wall;
-    // What was handed out under a very different time says nothing any more.
+    // Tokens handed out by a very different time no longer matter.
     constexpr std::uint64_t a_second = 1'000'000;
     if (last_ > stamp(wall) + a_second)
         last_ = 0;

@@ -5,7 +5,7 @@
 
 namespace redlock::core {
 
-/** The part of a ttl that is not used, because the clocks of client and nodes differ in rate.
+/** The part of a ttl that isn't used, because the clocks of client and nodes differ in rate.
 
     drift = ttl * rate + 2 ms, rounded up. The 2 ms are those of the algorithm's reference
     implementation (antirez/redlock-rb): 1 ms for the precision of Redis expiry, 1 ms for the
@@ -19,10 +19,10 @@ namespace redlock::core {
 
 /** The deadline of a lease whose first command was queued at `started`.
 
-    The elapsed time needs no term of its own: the deadline counts from before the first send, so
+    The elapsed time needs no separate term: the deadline counts from before the first send, so
     every delay since then has shortened what is left.
 
-    @param grace For how long the keys outlive the lease. The nodes count that as well.
+    @param grace How long the keys outlive the lease. The nodes' ttl includes it.
 */
 [[nodiscard]] constexpr instant valid_until(
     instant started,

@@ -15,7 +15,7 @@ namespace redlock::core {
 
 namespace {
 
-/// What the nodes say of one holder.
+/// What the nodes say about one holder.
 struct candidate
 {
     hold_value said;  ///< With the latest note.
@@ -48,10 +48,10 @@ void leave_out_wrong_clocks(std::vector<node_view>& of, std::size_t quorum, mill
     });
 }
 
-/// It has a quorum.
+/// For a holder that has a quorum.
 void show_holder(joint_view& in, candidate holder, std::size_t quorum)
 {
-    // Those that expire first leave it a quorum until the last one does that it needs.
+    // Keys that expire first don't matter until the last one that the quorum needs expires.
     std::ranges::sort(holder.remaining, std::greater());
     in.holder = holder.said.id;
     redlock::holding& shown = in.shown;

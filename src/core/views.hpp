@@ -13,7 +13,7 @@
 
 namespace redlock::core {
 
-/// What one node, which may vote, told of a lock key.
+/// What one node that may vote reported about a lock key.
 struct node_view
 {
     std::string value;          ///< Empty without a key.
@@ -24,25 +24,25 @@ struct node_view
     std::optional<std::chrono::microseconds> clock{};
 };
 
-/// What these are together.
+/// The views of all nodes together.
 struct joint_view
 {
     redlock::holding shown;   ///< All but the time.
-    std::string holder{};     ///< The id. Empty: nobody, or nobody knows.
+    std::string holder{};     ///< The id. Empty: no holder, or an unknown one.
     std::uint64_t stamp = 0;  ///< Of the note.
 
-    /// When to look again, should no key change: one that counts expires then. `forever`: never.
+    /// When to look again if no key changes: one that counts expires then. `forever`: never.
     milliseconds next_expiry = forever;
 };
 
-/** Joins what the nodes told.
+/** Joins what the nodes reported.
 
-    A node whose clock is off does not count: its keys expire at another time, and it would not
+    A node whose clock is off doesn't count: its keys expire at a different time, and it wouldn't
     vote.
 
-    @param told By the nodes that answered.
-    @param nodes How many there are.
-    @param clock_window How far the clock of one may be from those of a quorum.
+    @param told The views of the nodes that answered.
+    @param nodes Number of nodes.
+    @param clock_window How far a node's clock may be from those of a quorum.
 */
 [[nodiscard]] joint_view join_views(
     std::vector<node_view> told,

@@ -8,25 +8,25 @@
 
 namespace redlock::detail {
 
-/** A value that any thread brings to one that waits on a strand.
+/** A value that any thread brings to a waiter on a strand.
 
-    The one that waits may go first, and its execution context with it. After `leave` nothing that
-    it gave is kept or called, so the other thread never touches an executor that is gone. To that
-    end the mutex is held while `on_arrival` is called and destroyed.
+    The waiter may go first, together with its execution context. After `leave` nothing that it
+    passed is kept or called, so the other thread never touches an executor that is gone. That is
+    why the mutex is held while `on_arrival` is called and destroyed.
 */
 template <class T>
 class awaited_value
 {
 public:
-    /// Calls `on_arrival` once, when the value is brought and on the thread that brings it: it may
-    /// only post.
+    /// Calls `on_arrival` once when the value arrives, on the thread that brings it, so it may only
+    /// post.
     void wait(std::function<void()> on_arrival)
     {
         const std::lock_guard lock(mutex_);
         on_arrival_ = std::move(on_arrival);
     }
 
-    /// Waits no more. The value can come all the same.
+    /// Stops waiting. The value can still come.
     void leave() noexcept
     {
         const std::lock_guard lock(mutex_);
@@ -49,7 +49,7 @@ public:
     }
 
 private:
-    std::mutex mutex_;  ///< Of both.
+    std::mutex mutex_;  ///< For both.
     std::optional<T> value_;
     std::function<void()> on_arrival_;
 };

@@ -13,8 +13,8 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// Each wait owns what it is to call, which may own the owner of this alarm: nothing is left if the
-/// execution context is destroyed. A wait that is not the last one any more calls nothing.
+/// Each wait owns the function it is to call, which may own the owner of this alarm. So nothing is
+/// left if the execution context is destroyed. A wait that is no longer the last calls nothing.
 class system_alarm final : public alarm
 {
 public:
@@ -23,7 +23,7 @@ public:
     void set(time_point at, std::function<void()> what) override
     {
         timer_.expires_at(at);
-        // It may be destroyed on any thread. The error code does not matter: a hurried wait calls.
+        // It may be destroyed on any thread. The error code is ignored: a hurried wait calls too.
         timer_.async_wait([what = std::move(what),
                            last = std::weak_ptr(last_),
                            own = ++*last_](boost::system::error_code) noexcept {

@@ -17,7 +17,7 @@ public:
     /// Forgets what it was set to, uncalled.
     virtual ~alarm() = default;
 
-    /// Calls `what` when the steady clock shows `at`, never in place, instead of what it was set to
+    /// Calls `what` when the steady clock shows `at`, never in place. Replaces what it was set to
     /// before.
     virtual void set(time_point at, std::function<void()> what) = 0;
 
@@ -28,7 +28,7 @@ public:
     virtual void cancel() noexcept = 0;
 };
 
-/** The only way of a client, its nodes and its links to know the time and to wait.
+/** The only way for a client, its nodes and its links to know the time and to wait.
 
     Tests replace it, so that virtual time runs the same compiled code.
 */
@@ -40,7 +40,7 @@ public:
     /// Both clocks, read now.
     [[nodiscard]] virtual core::instant now() const noexcept = 0;
 
-    /// The wall clock, since the epoch. Nothing depends on its being right: see `token_clock`.
+    /// The wall clock, since the epoch. It doesn't have to be right: see `token_clock`.
     [[nodiscard]] virtual std::chrono::microseconds wall() const noexcept = 0;
 
     [[nodiscard]] virtual std::unique_ptr<alarm> make_alarm() = 0;

@@ -41,7 +41,7 @@ void deadlines::on_timer()
 {
     armed_for_ = time_point::max();
     const time_point now = time_->now().steady;
-    // What is left gets the timer again at once, behind other handlers of the loop.
+    // The rest runs when the timer fires again at once, after other handlers of the loop.
     std::size_t budget = max_at_once;
     for (; budget > 0 && !entries_.empty() && entries_.begin()->due() <= now; --budget)
     {

@@ -10,12 +10,12 @@
 
 namespace redlock::detail {
 
-/// Something that happens at a time unless it is destroyed or taken out before.
+/// Something that happens at a set time unless it is destroyed or taken out before.
 class deadline : public boost::intrusive::set_base_hook<
                      boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
 {
 public:
-    /// The time has come. The deadline is out of the queue; it may be destroyed by the call.
+    /// The time has come. The deadline is out of the queue, and the call may destroy it.
     virtual void on_deadline() = 0;
 
     [[nodiscard]] time_point due() const noexcept { return due_; }
@@ -35,9 +35,9 @@ private:
 
 /** All deadlines of a client, on one timer.
 
-    Most rounds are decided long before their deadline. So putting one in and taking it out must
-    cost little, and the timer is left alone when it fires early: it is set again to what is then
-    the next deadline. Used on the strand only.
+    Most rounds are decided long before their deadline. So adding and removing one must be cheap,
+    and the timer may fire early: it is then set again to the next deadline. Used on the strand
+    only.
 */
 class deadlines : public std::enable_shared_from_this<deadlines>
 {
@@ -47,11 +47,11 @@ public:
     /// Calls `entry.on_deadline()` at `due`.
     void add(deadline& entry, time_point due);
 
-    /// Keeps the loop busy no longer. What is left is called if something is added.
+    /// Stops keeping the loop busy. The remaining deadlines are called if another one is added.
     void stop() noexcept;
 
 private:
-    /// So many are called by one handler.
+    /// The most that one handler calls.
     static constexpr std::size_t max_at_once = 1024;
 
     struct earlier

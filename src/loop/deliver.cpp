@@ -13,7 +13,7 @@ namespace asio = boost::asio;
 void post(const asio::any_io_executor& executor, std::unique_ptr<posted> what)
 {
     auto call = [what = std::move(what)]() mutable { what.release()->call(); };
-    // Through a type-erased executor it would take two allocations.
+    // A type-erased executor would take two allocations.
     if (const auto* loop = executor.target<asio::io_context::executor_type>())
         asio::require(*loop, asio::execution::blocking.never).execute(std::move(call));
     else

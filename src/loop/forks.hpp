@@ -3,18 +3,18 @@
 
 namespace redlock::detail {
 
-/** The process in which it was made.
+/** Remembers the process in which it was made.
 
-    What belongs to a process keeps one, and knows by it whether it is a copy in a child process.
-    Forks are counted as they happen, so that asking costs nothing. A process that was made by the
-    bare system call is not noticed.
+    An object that belongs to a process keeps one, to notice that it is a copy in a child process.
+    Forks are counted as they happen, so asking costs nothing. A process made by the bare system
+    call isn't noticed.
 */
 class home
 {
 public:
     home() noexcept;
 
-    /// Whether this is that process, and not one that it forked.
+    /// Whether this is that process and not one that it forked.
     [[nodiscard]] bool is_here() const noexcept;
 
 private:

@@ -10,7 +10,7 @@
 
 namespace redlock::detail {
 
-/// What everything that belongs to one client runs on.
+/// What everything of one client runs on.
 struct ground
 {
     strand_type strand;
@@ -18,7 +18,7 @@ struct ground
     std::shared_ptr<clock> time;
 };
 
-/// A strand of its own over `executor`, and the clocks of this machine.
+/// A new strand over `executor`, and the clocks of this machine.
 [[nodiscard]] inline ground make_ground(asio::any_io_executor executor)
 {
     const strand_type strand = asio::make_strand(executor);

@@ -5,13 +5,13 @@
 
 namespace redlock::detail {
 
-/** Runs a function on a thread of its own, for what may block: look-ups of names, reading files.
+/** Runs a function that may block on a new thread: name look-ups, reading files.
 
-    Nobody waits for the thread, not even the end of the process. So the function must not refer to
-    anything that may be gone by then, and must not throw. All signals are blocked in it: a handler
-    of the program must not run in a thread that the program does not know.
+    Nothing waits for the thread, not even the end of the process. So the function must not refer to
+    anything that may be gone by then, and must not throw. All signals are blocked in it, because a
+    handler of the program must not run in a thread that the program doesn't know.
 
-    @throws std::system_error if there is no thread to be had.
+    @throws std::system_error if no thread can be started.
 */
 void run_on_own_thread(std::function<void()> what);
 

@@ -15,47 +15,47 @@
 #include <string_view>
 #include <vector>
 
-/// All that differs from one operating system to the next. CMake chooses the files that define it,
-/// and no other code asks which system it is compiled for.
+/// Everything that differs between operating systems. CMake chooses the files that define it, and
+/// no other code asks which system it is compiled for.
 namespace redlock::detail::platform {
 
 /// Time since the machine was started, suspension included.
 [[nodiscard]] std::chrono::nanoseconds boot_time() noexcept;
 
-/// How many forks led to this process, of those that the C library made. 0 where there are none.
+/// How many forks by the C library led to this process. 0 on systems without forks.
 [[nodiscard]] unsigned fork_count() noexcept;
 
 [[nodiscard]] std::int64_t process_id() noexcept;
 
-/// From the system's generator.
+/// Takes random bytes from the system's generator.
 /// @throws boost::system::system_error if it has no entropy.
 void fill_random(std::span<unsigned char> to);
 
-/// Calls a function while signals are blocked in this thread, and so in those that it starts.
+/// Calls a function while signals are blocked in this thread, and so in threads that it starts.
 void without_signals(const std::function<void()>& what);
 
 /// Writes a line to stderr from a process that is about to end, even if nobody reads there.
 void write_last_words(std::string_view line) noexcept;
 
-/// Whether the process group of a process has others that have not ended.
+/// Whether other processes in the process group of `leader` are still running.
 [[nodiscard]] bool has_others(int leader);
 
-/// Has the system kill this process when the one that started it ends. @return Whether it can.
+/// Makes the system kill this process when its parent ends. @return Whether it can.
 bool end_with_parent() noexcept;
 
 using stream_socket =
     boost::asio::basic_stream_socket<boost::asio::generic::stream_protocol, strand_type>;
 
-/// As `socket.open()`, but no program that this process executes gets the socket.
+/// Like `socket.open()`, but programs that this process executes don't get the socket.
 [[nodiscard]] boost::system::error_code open_socket(
     stream_socket& socket,
     const boost::asio::generic::stream_protocol& of
 );
 
-/// What the path of a Unix socket may have, in bytes.
+/// The longest path of a Unix socket, in bytes.
 [[nodiscard]] std::size_t max_socket_path() noexcept;
 
-/// Differs after a file was written, replaced, or given other permissions. Zeros: there is none.
+/// Changes when a file is written, replaced, or given other permissions. Zeros if there is no file.
 struct file_stamp
 {
     std::uint64_t device = 0;
@@ -69,8 +69,8 @@ struct file_stamp
 
 [[nodiscard]] file_stamp stamp_of(const std::string& file) noexcept;
 
-/// The certificates of the authorities that the system trusts, in DER. Empty where OpenSSL knows
-/// their file by itself.
+/// The certificates of the authorities that the system trusts, in DER. Empty where OpenSSL already
+/// knows their file.
 [[nodiscard]] std::vector<std::string> system_authorities();
 
 }  // namespace redlock::detail::platform

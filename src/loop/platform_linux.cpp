@@ -35,7 +35,7 @@ bool is_zombie(const std::filesystem::path& process)
 std::chrono::nanoseconds boot_time() noexcept
 {
     std::timespec now{};
-    // A sandbox may forbid it. Then a deadline does not notice a suspension.
+    // A sandbox may forbid it. Then deadlines don't notice a suspension.
     if (::clock_gettime(CLOCK_BOOTTIME, &now) == 0)
         return to_ns(now);
     return std::chrono::steady_clock::now().time_since_epoch();

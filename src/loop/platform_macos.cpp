@@ -21,21 +21,21 @@ std::int64_t to_ns(const std::timespec& time) noexcept
     return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-/// `socket()` takes no flags here, so a program executed by another thread may get the socket in
-/// between.
+/// `socket()` takes no flags here, so a program that another thread executes in between may get the
+/// socket.
 void keep_to_this_process(int fd) noexcept
 {
     ::fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-/// As Asio does it for the sockets that it opens itself.
+/// Asio does the same for the sockets it opens.
 void raise_no_signal(int fd) noexcept
 {
     const int on = 1;
     ::setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
 }
 
-/// Of a process that has ended and is not awaited yet, the system tells nothing or that it is one.
+/// For a process that has ended but isn't reaped yet, the system reports nothing or a zombie.
 bool has_ended(::pid_t process) noexcept
 {
     ::proc_bsdinfo found{};
@@ -53,7 +53,7 @@ std::chrono::nanoseconds boot_time() noexcept
         return found;
     }();
     const std::uint64_t ticks = ::mach_continuous_time();
-    // Whole and rest by themselves: the product of all would overflow within months.
+    // Convert whole and rest separately: a single product would overflow within months.
     const std::uint64_t whole = ticks / ratio.denom * ratio.numer;
     const std::uint64_t rest = ticks % ratio.denom * ratio.numer / ratio.denom;
     return std::chrono::nanoseconds(static_cast<std::int64_t>(whole + rest));

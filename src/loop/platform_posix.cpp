@@ -21,14 +21,14 @@ namespace {
 
 std::atomic<unsigned> forks = 0;
 
-/// What the system gives at once.
+/// The most that the system gives at once.
 constexpr std::size_t max_entropy = 256;
 
 }  // namespace
 
 unsigned fork_count() noexcept
 {
-    // Without memory for the handler nothing is counted: then a child is not told from its parent.
+    // Without memory for the handler nothing is counted. Then a child looks like its parent.
     [[maybe_unused]] static const int registered =
         ::pthread_atfork(nullptr, nullptr, []() { forks.fetch_add(1, std::memory_order_relaxed); });
     return forks.load(std::memory_order_relaxed);
@@ -86,7 +86,7 @@ void write_last_words(std::string_view line) noexcept
 
 std::size_t max_socket_path() noexcept
 {
-    return sizeof(::sockaddr_un::sun_path) - 1;  // There is a final zero.
+    return sizeof(::sockaddr_un::sun_path) - 1;  // Without the final zero.
 }
 
 std::vector<std::string> system_authorities()

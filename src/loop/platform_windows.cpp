@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <memory>
 
-// In this order: the first excludes what the second would bring, and the others need the second.
+// The order matters: the first excludes what the second would include. The others need the second.
 #include <windows.h>
 #include <winsock2.h>
-// These.
+// These need <windows.h>.
 #include <bcrypt.h>
 #include <wincrypt.h>
 
@@ -25,7 +25,7 @@ std::uint64_t join(DWORD high, DWORD low) noexcept
 
 using interrupt_time = void(WINAPI*)(ULONGLONG*);
 
-/// Looked for, because Wine has none.
+/// Looked up at run time, because Wine doesn't have it.
 interrupt_time find_interrupt_time() noexcept
 {
     const HMODULE kernel = ::GetModuleHandleW(L"kernelbase.dll");
@@ -36,7 +36,7 @@ interrupt_time find_interrupt_time() noexcept
     return reinterpret_cast<interrupt_time>(found);
 }
 
-/// The last line of a process, and who writes it.
+/// The last line of a process, kept here for the thread that writes it.
 std::array<char, 512> last_words;
 
 DWORD WINAPI write_last(void* size)
@@ -52,7 +52,7 @@ DWORD WINAPI write_last(void* size)
     return 0;
 }
 
-/// Windows trusts some authorities for code or mail alone.
+/// Windows trusts some authorities only for code or mail.
 bool is_for_servers(PCCERT_CONTEXT certificate)
 {
     DWORD size = 0;
@@ -62,7 +62,7 @@ bool is_for_servers(PCCERT_CONTEXT certificate)
     auto* const usage = reinterpret_cast<CERT_ENHKEY_USAGE*>(space.data());
     if (!::CertGetEnhancedKeyUsage(certificate, 0, usage, &size))
         return false;
-    if (usage->cUsageIdentifier == 0)  // For everything, or else for nothing.
+    if (usage->cUsageIdentifier == 0)  // Trusted for everything, or for nothing.
         return ::GetLastError() == static_cast<DWORD>(CRYPT_E_NOT_FOUND);
     const auto* const first = usage->rgpszUsageIdentifier;
     return std::any_of(first, first + usage->cUsageIdentifier, [](const char* each) {
@@ -70,7 +70,7 @@ bool is_for_servers(PCCERT_CONTEXT certificate)
     });
 }
 
-/// As OpenSSL reads the name of a file.
+/// Converts a file name as OpenSSL does.
 std::wstring to_wide(const std::string& utf8)
 {
     const int size = static_cast<int>(utf8.size());
@@ -86,7 +86,7 @@ std::wstring to_wide(const std::string& utf8)
 std::chrono::nanoseconds boot_time() noexcept
 {
     static const interrupt_time precise = find_interrupt_time();
-    if (!precise)  // Counts in a suspension too, in steps of 10 to 16 ms.
+    if (!precise)  // This also counts during a suspension, in steps of 10 to 16 ms.
         return std::chrono::milliseconds(::GetTickCount64());
     ULONGLONG ticks = 0;
     precise(&ticks);
@@ -123,7 +123,7 @@ void write_last_words(std::string_view line) noexcept
 {
     const std::size_t size = std::min(line.size(), last_words.size());
     std::copy_n(line.data(), size, last_words.data());
-    // By a thread, because nobody may read there, and this one has to end the process.
+    // Use another thread: if nobody reads stderr it blocks, and this one has to end the process.
     const HANDLE writer =
         ::CreateThread(nullptr, 0, write_last, reinterpret_cast<void*>(size), 0, nullptr);
     if (writer)
@@ -164,7 +164,7 @@ boost::system::error_code open_socket(
 
 std::size_t max_socket_path() noexcept
 {
-    return 107;  // <afunix.h>, which compilers do not always have, gives the path 108 bytes.
+    return 107;  // <afunix.h>, which not all compilers have, gives the path 108 bytes.
 }
 
 file_stamp stamp_of(const std::string& file) noexcept

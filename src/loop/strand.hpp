@@ -17,8 +17,8 @@ namespace asio = boost::asio;
 
 /** An executor that runs one function at a time. Everything that belongs to one client runs there.
 
-    No exception leaves it. What is thrown there can only be that memory is short, and it ends the
-    program with a message: what runs there is `noexcept`.
+    No exception leaves it. Only `bad_alloc` can be thrown there, and it ends the program with a
+    message, because everything that runs there is `noexcept`.
 */
 using strand_type = asio::strand<asio::any_io_executor>;
 
@@ -36,9 +36,9 @@ void enter_later(const strand_type& strand, Function function)
     asio::post(strand, [function = std::move(function)]() mutable noexcept { function(); });
 }
 
-/// Lets a connected slot run `cancel` on the strand, from any thread.
-/// @param strand Weak, for a signal may outlive a client and even its execution context, and with
-/// that the strand.
+/// Makes a connected slot run `cancel` on the strand, from any thread.
+/// @param strand Weak, because a signal may outlive a client and even its execution context, and
+/// with that the strand.
 template <class Function>
 void connect(asio::cancellation_slot slot, std::weak_ptr<const strand_type> strand, Function cancel)
 {

@@ -7,7 +7,7 @@ namespace redlock::detail {
 
 void canceller::cancel()
 {
-    // An operation that goes on already, for another reason, is stopped at its next wait.
+    // An operation that has already been woken for another reason is stopped at its next wait.
     if (!waiting_ || !waiting_->wake(boost::asio::error::operation_aborted))
         requested_ = true;
 }
@@ -46,7 +46,7 @@ void suspension::start(std::coroutine_handle<> waiter, operation_frame& frame, l
     if (canceller* const cancelled_by = frame.cancelled_by)
     {
         cancelled_by->waiting_ = this;
-        // If this wait has ended before it began, the cancellation is for the next one.
+        // If this wait was over before it began, the cancellation is for the next one.
         if (cancelled_by->requested_)
             cancelled_by->requested_ = !wake(boost::asio::error::operation_aborted);
     }
@@ -73,7 +73,7 @@ void suspension::on_turn_end()
     woken_ = false;
     stop_waiting();
     turn_.end_again();
-    // The operation may destroy this object: nothing of it is touched after the call.
+    // The operation may destroy this object, so don't touch it after the call.
     std::exchange(waiter_, nullptr).resume();
 }
 

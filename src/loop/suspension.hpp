@@ -20,10 +20,10 @@ using suspension_hook = boost::intrusive::list_base_hook<
 
 /** A point at which one operation of a client waits.
 
-    It goes on with the error code that the first `wake()` brings: the event itself, cancellation of
-    the operation, or the end of the client. Its deadline, if it is given one, wakes it without an
-    error. It is resumed at the end of the turn, never from within `wake()`. A wake-up that comes
-    before the wait is kept.
+    It resumes with the error code that the first `wake()` brings: the event itself, cancellation of
+    the operation, or the end of the client. Its deadline, if it has one, wakes it without an error.
+    It is resumed at the end of the turn, never from within `wake()`. A wake-up that comes before
+    the wait is kept.
 */
 class suspension : public suspension_hook, public deferred, public deadline
 {
@@ -34,8 +34,8 @@ public:
         boost::intrusive::base_hook<suspension_hook>,
         boost::intrusive::constant_time_size<false>>;
 
-    /// @param end_of_turn When to go on. Used only while an operation waits here, and that keeps
-    /// its client.
+    /// @param end_of_turn When to resume. Used only while an operation waits here, which keeps its
+    /// client alive.
     explicit suspension(turn& end_of_turn) noexcept : turn_(end_of_turn) {}
 
     suspension(const suspension&) = delete;
@@ -53,10 +53,10 @@ public:
     /// Ends the wait, or the next one. @return Whether nothing else had ended it before.
     bool wake(error_code outcome);
 
-    /// The same, and it goes on before all others that are awake.
+    /// The same, but the operation resumes before all others that are awake.
     void wake_first(error_code outcome);
 
-    /// Destroys the operation that waits here. For the end of the execution context.
+    /// Destroys the operation that waits here. Used when the execution context ends.
     void drop() noexcept;
 
 protected:
@@ -91,12 +91,12 @@ private:
 
     turn& turn_;
     std::coroutine_handle<> waiter_;
-    operation_frame* frame_ = nullptr;  ///< Of the operation that waits. Null: nobody does.
+    operation_frame* frame_ = nullptr;  ///< Of the waiting operation. Null if there is none.
     error_code outcome_;
     bool woken_ = false;
 };
 
-/// A suspension that is nothing else.
+/// A suspension and nothing more.
 class pause final : public suspension
 {
 public:

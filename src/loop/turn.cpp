@@ -82,7 +82,7 @@ void turn::end()
         return schedule();
     if (!std::exchange(again_, false))
         return;
-    // An end that is in the loop already is too early.
+    // An end that is already in the loop comes too early.
     if (posted_)
         behind_ = true;
     else
@@ -91,8 +91,8 @@ void turn::end()
 
 void turn::work_off()
 {
-    // A task may put off others, or itself again: a batch that a resumed coroutine adds to is still
-    // written in this turn.
+    // A task may defer others, or itself again. So a batch that a resumed coroutine adds to is
+    // still written in this turn.
     working_ = true;
     if (first_)
         first_();
@@ -102,7 +102,7 @@ void turn::work_off()
     working_ = false;
 }
 
-/// @return Null if enough is done, and written.
+/// @return Null if enough tasks are done and everything is written.
 deferred* turn::take_next(std::size_t& budget)
 {
     const bool goes_on = budget > 0 && !tasks_.empty();

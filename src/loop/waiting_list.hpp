@@ -6,10 +6,10 @@
 
 namespace redlock::detail {
 
-/** Operations of a client that wait for the same thing, such as its end.
+/** Operations of a client that wait for the same thing, for example its end.
 
-    They are woken all together, however many there are: some of them in each turn, so that the loop
-    stays free for others. Used on the strand only.
+    All of them are woken together, however many there are, but only some are resumed in each turn,
+    so the loop stays free for others. Used on the strand only.
 */
 class waiting_list final : private deferred
 {
@@ -17,19 +17,19 @@ public:
     /// @param end_of_turn Must live as long as operations wait.
     explicit waiting_list(turn& end_of_turn) noexcept : turn_(end_of_turn) {}
 
-    /// What a suspension is to wait in.
+    /// The list in which a suspension is to wait.
     [[nodiscard]] suspension::list& list() noexcept { return waiting_; }
 
-    /// Whether nobody waits, or is about to continue.
+    /// Whether no operation waits or is about to continue.
     [[nodiscard]] bool empty() const noexcept
     {
         return waiting_.empty() && to_wake_.empty() && woken_.empty();
     }
 
-    /// Wakes those who wait now.
+    /// Wakes all operations that wait now.
     void wake_all(error_code outcome);
 
-    /// Destroys the operations. For the end of the execution context.
+    /// Destroys the operations. Used when the execution context ends.
     void drop_all() noexcept;
 
 private:

@@ -54,7 +54,7 @@ void answer_reader::read_head(const resp::part& part)
         answer_.elements[answer_.count++] = core::kept_error(part.value);
     }
     else if (!begun_)
-        return;  // In place of a list only an error says something.
+        return;  // In place of a list, only an error has a meaning.
     else if (part.kind == resp::type::null)
         answer_.what = answer::kind::null;
     else if (part.kind == resp::type::array)

@@ -13,12 +13,12 @@
 #include <variant>
 #include <vector>
 
-/// From the parts of a reply to what we make of it.
+/// Turns the parts of a reply into answers to questions.
 namespace redlock::detail {
 
-/** What a server answers to one question, flat: a scalar, or a short list of numbers and texts.
+/** A server's answer to one question, flat: a scalar, or a short list of numbers and texts.
 
-    What it means is for the verb: see verbs.hpp.
+    Its meaning depends on the verb: see verbs.hpp.
 */
 struct answer
 {
@@ -28,7 +28,7 @@ struct answer
         ok,     ///< The simple string "OK".
         null,
         error,   ///< Its only element is the text, cut to `core::max_error`.
-        scalar,  ///< A list of one, that is none.
+        scalar,  ///< One element that isn't in a list.
         list,
     };
 
@@ -45,27 +45,27 @@ struct answer
     std::size_t count = 0;  ///< Of `elements`.
     bool of_all = false;    ///< An error in place of a list: the command did nothing.
 
-    /// A number among the elements. Nothing: there is none at this place.
+    /// A number among the elements. Empty if there is none at this place.
     [[nodiscard]] std::optional<std::int64_t> number(std::size_t at = 0) const noexcept;
 
-    /// A text among the elements. Nothing: there is none at this place.
+    /// A text among the elements. Empty if there is none at this place.
     [[nodiscard]] std::optional<std::string_view> text(std::size_t at = 0) const noexcept;
 
-    /// Whether it is an error of this kind, which is its first word.
+    /// Whether it is an error of this kind. The kind is the error's first word.
     [[nodiscard]] bool is_error(std::string_view code) const noexcept;
 };
 
 /** Splits the reply to one command into the answers to its questions.
 
     A command puts one question and its reply is the answer, or it is a script for a list of
-    questions and its reply is a list of answers. A reply that has too few of them, or another form,
-    grants nothing: a question without an answer of its own gets one of kind `other`. An error in
-    place of a list is the answer to all.
+    questions and its reply is a list of answers. A reply with too few of them, or another form,
+    grants nothing: a question without an answer gets one of kind `other`. An error in place of a
+    list is the answer to all.
 */
 class answer_reader
 {
 public:
-    /// The reply to a command with so many questions follows.
+    /// The reply to a command with this many questions follows.
     void begin(std::size_t questions, bool is_list) noexcept
     {
         left_ = questions;
@@ -74,7 +74,7 @@ public:
         answer_.what = {};
     }
 
-    /// Takes a part of the reply. Calls `deliver(answer)` if that shows that an answer is complete.
+    /// Takes a part of the reply. Calls `deliver(answer)` if this shows that an answer is complete.
     template <class Deliver>
     void read(const resp::part& part, Deliver deliver)
     {
@@ -92,7 +92,7 @@ public:
         if (begun_ && left_ > 0)
         {
             next(deliver);
-            // The list was too short: we do not know what became of the others.
+            // The list was too short, so we don't know what became of the others.
             answer_.what = {};
         }
         while (left_ > 0)
@@ -114,19 +114,19 @@ private:
 
     std::size_t left_ = 0;   ///< Questions without an answer.
     std::size_t depth_ = 0;  ///< Of the answers.
-    bool begun_ = false;     ///< An answer, whose end is not known yet.
+    bool begun_ = false;     ///< An answer has begun, and its end isn't known yet.
     answer answer_;          ///< That one.
 };
 
-/// A whole number, and nothing but that.
+/// Reads a text that is a whole number and nothing else.
 [[nodiscard]] std::optional<std::int64_t> read_number(std::string_view text);
 
-/// Bytes of the texts that are kept: ten times what a server has to say. A hostile one could fill
-/// the memory with the replies to one request.
+/// The most bytes of texts that are kept: ten times what a server has to say. A hostile server
+/// could fill the memory with the replies to one request.
 inline constexpr std::size_t max_texts = std::size_t{256} * 1024;
 
-/// Everything that is text in the replies to a request, whatever its depth, up to `max_texts`. The
-/// first error, if there is one, instead, cut to `core::max_error`.
+/// All texts in the replies to a request, at any depth, up to `max_texts`. If there is an error,
+/// only the first one, cut to `core::max_error`.
 struct texts
 {
     std::vector<std::string> all;

@@ -18,20 +18,20 @@
 
 namespace redlock::detail {
 
-/// Commands that share one write, and who gets their replies. Filled in one turn or several, then
-/// written, then read, and used again.
+/// Commands that share one write, and the questions that get their replies. Filled in one or more
+/// turns, then written, then read, and used again.
 class batch
 {
 public:
-    /// Adds a question to those of this turn.
+    /// Adds a question to this turn's.
     void add(question_ptr asked);
 
-    /// Adds a question by itself, with the text of its script.
+    /// Adds a question as a separate command, with the text of its script.
     void add_whole(question_ptr asked, const command_encoder& encoder, std::string_view marker_end);
 
-    /** Makes commands of the questions of this turn, for the server with this end of the marker.
+    /** Turns this turn's questions into commands, for the server with this end of the marker.
 
-        Calls `drop(question)` for each one that nobody wants any more.
+        Calls `drop(question)` for each one that is no longer wanted.
 
         @return What to write, if nothing more is added. Valid until `clear()`.
     */
@@ -80,7 +80,7 @@ public:
     /// Whether there is nothing to write.
     [[nodiscard]] bool empty() const noexcept { return commands_.empty(); }
 
-    /// Questions that were added.
+    /// Number of questions that were added.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
     /// When it was written.
@@ -90,7 +90,7 @@ public:
     /// Takes out a question without an answer. @return Null if there is none.
     [[nodiscard]] question_ptr take_unanswered() noexcept;
 
-    /// Forgets everything but the memory.
+    /// Forgets the contents and keeps the memory.
     void clear();
 
 private:
@@ -109,7 +109,7 @@ private:
     std::array<question_list, verb_count> added_;  ///< In this turn.
     std::size_t size_ = 0;
     std::size_t answered_ = 0;  ///< Of `asked_`.
-    std::size_t current_ = 0;   ///< Of `commands_`: is being parsed.
+    std::size_t current_ = 0;   ///< The one of `commands_` that is being parsed.
     answer_reader answers_;
     time_point written_;
 };

@@ -13,7 +13,7 @@ namespace {
 constexpr encoded_argument eval{"$4\r\nEVAL\r\n"};
 constexpr encoded_argument evalsha{"$7\r\nEVALSHA\r\n"};
 
-/// Adds arguments of a question.
+/// Adds a question's arguments.
 void add(request& to, const argument_list& what, const question& asked, const guard* guarded)
 {
     for (const argument each : what.all())
@@ -33,7 +33,7 @@ bool are_alike(const argument_list& what, std::span<const question_ptr> asked, c
     });
 }
 
-/// Commands that are not the last one of a question have replies that do not matter.
+/// If a question has several commands, only the reply to the last one matters.
 void push_single(encoded_questions& to, const question& asked, const phrasing& how)
 {
     how.put(to.request, asked);
@@ -47,8 +47,8 @@ bool is_worth_another(const command& put, const answer& said) noexcept
 {
     if (put.script != script_form::hash || (put.is_list() && !said.of_all))
         return false;
-    // The scripts were flushed. Or there is one key in the list that the user may not touch,
-    // for which the others must not pay.
+    // The scripts were flushed. Or the list has a key that the user may not touch, and the others
+    // must not fail because of it.
     return said.is_error("NOSCRIPT") || (put.is_list() && said.is_error("NOPERM"));
 }
 
@@ -113,7 +113,7 @@ const encoded_questions& command_encoder::encode(std::span<const question_ptr> a
     if (std::ranges::equal(asked, kept.serials, {}, serial))
         return kept;
 
-    // Without serials it is kept for no question, so nothing is taken for what failed half way.
+    // Without serials it matches no question, so an encoding that failed halfway is never used.
     kept.serials.clear();
     kept.serials.reserve(asked.size());
     kept.request.clear();

@@ -17,10 +17,10 @@ namespace redlock::detail {
 
 namespace {
 
-/// Counts changes of the scripts after which old and new clients must not meet.
+/// Increased when the scripts change so that old and new clients must not use the same nodes.
 constexpr int protocol_version = 1;
 
-/// The databases in use: keys that were made in another one are not ours, should two be swapped.
+/// The databases in use. If two are swapped, keys that were made in another one aren't ours.
 std::string databases_of(const client_config& config)
 {
     std::set<unsigned> used;
@@ -53,8 +53,8 @@ milliseconds longest_quarantine(const client_config& config, milliseconds quaran
     return quarantine + overlap;
 }
 
-/// A key for what a node remembers. A cluster has all keys of a script in one slot, and puts them
-/// there by the hash tag that the prefix has then: all prefixes of one lock key have the same.
+/// A key for what a node remembers. A cluster needs all keys of a script in one slot. The hash tag
+/// of the prefix puts them there: all prefixes of one lock key have the same tag.
 std::string own_key(const std::string& name, const client_config& config)
 {
     if (std::ranges::none_of(config.nodes, &node_config::accept_cluster))
@@ -64,8 +64,8 @@ std::string own_key(const std::string& name, const client_config& config)
     return name + ":" + prefix.substr(open, prefix.find('}', open) + 1 - open);
 }
 
-/// A derived overlap has no number: a change of the setting that it is derived from would leave
-/// nodes that are marked for the old one.
+/// A derived overlap has no number. Otherwise, changing the setting that it is derived from would
+/// leave nodes marked with the old number.
 std::string with_overlap(const std::string& fingerprint, const node_config& entry)
 {
     if (fingerprint.empty() || !core::may_fail_over(entry))
@@ -74,7 +74,7 @@ std::string with_overlap(const std::string& fingerprint, const node_config& entr
     return fingerprint.substr(0, fingerprint.size() - 1) + ",overlap=" + overlap + ";";
 }
 
-/// A string of Lua. Bytes that mean something there, or nothing anywhere, are escaped.
+/// A Lua string. Special characters and bytes that aren't printable ASCII are escaped.
 std::string quote(std::string_view text)
 {
     std::string result = "'";
@@ -92,7 +92,7 @@ std::string quote(std::string_view text)
     return result + "'";
 }
 
-/// The constants of a client. See guarded_acquire.lua.
+/// A client's constants. See guarded_acquire.lua.
 std::string make_constants(const client_config& config, const guard& made)
 {
     const std::chrono::microseconds window = config.clock_window;
@@ -118,7 +118,7 @@ std::string make_constants(const client_config& config, const guard& made)
            "\n";
 }
 
-/// Of this client alone. Another one of the same name would be woken in vain, and nothing worse.
+/// Unique to this client. If another had the same name, it would only be woken for nothing.
 std::string make_queue_name()
 {
     std::array<unsigned char, 8> random{};

@@ -12,21 +12,21 @@ namespace redlock::detail {
 /// What guarded mode adds to the commands, the same for all nodes of a client.
 struct guard
 {
-    // What a node remembers belongs to its database, and not to a prefix: the same lock key can be
-    // made of several prefixes.
+    // What a node remembers belongs to its database and not to a prefix, because several prefixes
+    // can make the same lock key.
     std::string marker_key;
     std::string quarantine_key;
-    std::string seal_key;  ///< The note of an initialization.
+    std::string seal_key;  ///< The key that an initialization sets on a node.
 
     /// The settings that all clients of a database must share, as kept in the marker. No
-    /// fingerprint is the beginning of another one.
+    /// fingerprint is a prefix of another one.
     std::string fingerprint;
 
-    /// How the fingerprints of all entries begin. The scripts know it.
+    /// The beginning of the fingerprints of all entries. The scripts know it.
     std::string marker_begin;
 
-    /// While a fleet raises `ttl_max`: that one has the larger, and this one the smaller. Else
-    /// empty.
+    /// While a fleet raises `ttl_max`, `fingerprint` has the larger one and this has the smaller.
+    /// Otherwise empty.
     std::string smaller_fingerprint;
 
     /// Whether the client may ask for more than the smaller `ttl_max`.
@@ -35,10 +35,10 @@ struct guard
     milliseconds quarantine;
     std::string constants;  ///< Lua, in front of each guarded script.
 
-    /// The name of this client in the queues of the nodes. Empty: it polls.
+    /// The name of this client in the nodes' queues. Empty if it polls.
     std::string queue_name;
 
-    /// What a script that compares the marker is told of it.
+    /// The part of the marker that is passed to a script that compares it.
     [[nodiscard]] std::string end_of(const std::string& marker) const
     {
         return marker.substr(marker_begin.size());
@@ -48,44 +48,43 @@ struct guard
     [[nodiscard]] std::string fingerprint_of(const node_config& entry) const;
     [[nodiscard]] std::string smaller_fingerprint_of(const node_config& entry) const;
 
-    /// By which the nodes wake it.
+    /// The channel on which the nodes wake the client.
     [[nodiscard]] std::string channel() const;
 
-    /// By which they tell it that it is next.
+    /// The channel on which they tell it that it is next.
     [[nodiscard]] std::string next_channel() const;
 
-    /// By which they tell it that one of its holds is revoked.
+    /// The channel on which they tell it that one of its holds is revoked.
     [[nodiscard]] std::string revoked_channel() const;
 };
 
-/// @return Nothing in plain mode.
+/// @return Empty in plain mode.
 [[nodiscard]] std::optional<guard> make_guard(const client_config& config);
 
-/// The key in which a node keeps the highest token of a lock key: this, and the lock key.
+/// The key in which a node keeps the highest token of a lock key: this and the lock key.
 inline constexpr std::string_view fence_key_prefix = "redlock:fence:";
 
-/// The same for the queue of those who wait for it.
+/// The same for the queue of clients that wait for it.
 inline constexpr std::string_view queue_key_prefix = "redlock:queue:";
 
-/// The same for the flag that somebody waits for it.
+/// The same for the flag that a client waits for it.
 inline constexpr std::string_view waits_key_prefix = "redlock:waits:";
 
-/// The same for who is to go first.
+/// The same for the client that goes first.
 inline constexpr std::string_view reserved_key_prefix = "redlock:reserved:";
 
-/// For how long to keep a lock key for a client that is far away: this, the lock key, a colon and
-/// the client's name.
+/// How long to keep a lock key for a client that is far away: this, the lock key, a colon and the
+/// client's name.
 inline constexpr std::string_view far_key_prefix = "redlock:far:";
 
-/// The channel of a client: this, and its name.
+/// The channel of a client: this and its name.
 inline constexpr std::string_view channel_prefix = "redlock:";
 
-/// Behind that, the channel that tells a client that it is next. Apart, for older clients take
-/// whatever comes by the other one for a key.
+/// Appended to that, it names the channel that tells a client that it is next. It is separate
+/// because older clients take every message on the other one for a key.
 inline constexpr std::string_view next_channel_suffix = ":next";
 
-/// The same for the channel that tells a client that one of its holds is
-/// revoked.
+/// The same for the channel that tells a client that one of its holds is revoked.
 inline constexpr std::string_view revoked_channel_suffix = ":revoked";
 
 }  // namespace redlock::detail

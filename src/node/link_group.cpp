@@ -11,8 +11,8 @@ namespace redlock::detail {
 
 namespace {
 
-/// How long a server must have been away before another one is believed that lived at the same
-/// time. In plain mode, which has no quarantine.
+/// How long a server must have been silent before one that ran at the same time is accepted. For
+/// plain mode, which has no quarantine.
 constexpr std::chrono::minutes plain_doubt{1};
 
 }  // namespace
@@ -27,8 +27,8 @@ link_group make_link_group(const client_config& config)
         group.guarded ? core::to_nanoseconds(group.guarded->quarantine) : plain_doubt;
     group.servers = std::make_shared<core::incarnations>(config.nodes.size(), doubt);
     group.passed = std::make_shared<passed_entries>(config.nodes.size());
-    // A node of a cluster wants all keys of a command in one slot, and plain mode puts them into
-    // any.
+    // A cluster node wants all keys of a command in one slot, and plain mode doesn't control the
+    // slots.
     const bool single_keys = config.mode == mode::plain &&
                              std::ranges::any_of(config.nodes, &node_config::accept_cluster);
     group.encoder = std::make_shared<command_encoder>(group.guarded, single_keys);

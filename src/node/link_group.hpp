@@ -19,7 +19,7 @@ namespace redlock::detail {
 
 class command_encoder;
 
-/// What the links of a client have in common.
+/// Shared by the links of a client.
 struct link_group
 {
     std::string name;                      ///< `client_config::name`.
@@ -36,19 +36,19 @@ struct link_group
     /// For each node, null without Sentinels.
     std::vector<std::shared_ptr<sentinel_group>> sentinels;
 
-    /// How many replicas the server of an entry has, as its Sentinels said last.
+    /// How many replicas an entry's server has, as its Sentinels last said.
     [[nodiscard]] std::optional<unsigned> known_replicas(std::size_t index) const
     {
         const auto& told = sentinels[index];
         return told ? told->replicas : std::nullopt;
     }
 
-    /// Not empty: only look whether the nodes are marked, leave this note on them, and admit none.
-    /// For `async_initialize_nodes`.
+    /// If not empty, only look whether the nodes are marked, leave this seal on them, and admit
+    /// none. For `async_initialize_nodes`.
     std::string seal{};
 };
 
-/// Reads the files that TLS needs, so not in a handler.
+/// Reads the files that TLS needs, so don't call it in a handler.
 [[nodiscard]] link_group make_link_group(const client_config& config);
 
 }  // namespace redlock::detail

@@ -36,13 +36,13 @@ enum class verb : std::uint8_t
     acquire,  ///< Set the key to our attempt id if it does not exist. Granted or denied.
     extend,   ///< Extend the key's ttl if it is ours and shorter. Granted or denied.
     release,  ///< Delete the key if it is ours. Granted: deleted. Denied: not there, or not ours.
-    holder,   ///< Tell how long the key has left. Granted, with `reply::held_for`.
+    holder,   ///< Say how long the key has left. Granted, with `reply::held_for`.
     track,    ///< The same as `holder`, and wake us when the key changes.
-    leave,    ///< Leave the queue of the key, and what is reserved there to the next. Granted.
-    inspect,  ///< Tell the value of the key, what it has left and who waits. Granted.
+    leave,    ///< Leave the key's queue, and leave a reservation to the next. Granted.
+    inspect,  ///< Return the key's value, the time it has left and who waits. Granted.
     revoke,   ///< Mark a hold as not to be extended. Granted, with `reply::held_for`, or denied.
     keep,     ///< Release the key, but keep it until a time. Granted: kept, or past that time.
-    free,     ///< Delete the key if it is only kept, and no later hold's. Granted or denied.
+    free,     ///< Delete the key if it is only kept, not a later hold's. Granted or denied.
 };
 
 inline constexpr std::size_t verb_count = 10;
@@ -59,7 +59,7 @@ struct attempt
     fencing_token token;  ///< Empty in plain mode.
 };
 
-/// What a node said to a question, from the one who read it to the report.
+/// A node's answer to a question, from the code that read it to the report.
 struct reply
 {
     redlock::vote vote = redlock::vote::unknown;
@@ -72,10 +72,10 @@ struct reply
     std::optional<std::size_t> position{};   ///< In the queue of the node, from 1.
     std::size_t waiting = 0;                 ///< Clients in that queue, for an inspection.
 
-    /// The node's clock, since the epoch. With every answer of a guarded script but a grant.
+    /// The node's clock, since the epoch. In every answer of a guarded script except a grant.
     std::optional<std::chrono::microseconds> node_time{};
 
-    /// From the start of the round. Noted by that, if somebody wants to know.
+    /// From the start of the round, which records it if someone wants to know.
     std::optional<std::chrono::microseconds> round_trip{};
 
     /// Whether a report needs more of it than the vote and the reason.
@@ -88,40 +88,40 @@ struct reply
 /// One bit for each node of the configuration.
 using node_set = std::bitset<16>;
 
-/// What a question says of its client's place in the queue of a node.
+/// What a question says about its client's place in a node's queue.
 struct queue_entry
 {
     core::queue_move move = core::queue_move::none;
     std::uint64_t arrival = 0;  ///< Since when it waits, in microseconds since the epoch.
 
-    /// How long a node is to keep the resource for it once it has woken the client. Zero: as long
-    /// as for everybody.
+    /// How long a node is to keep the resource for the client once it has woken it. Zero: as long
+    /// as for all others.
     milliseconds reservation{0};
 };
 
-/// A note that a holder has changed. Has a linkage, as part of a question.
+/// A note that a holder has changed. Has linkage because it is part of a question.
 struct announcement
 {
     redlock::note text;
-    std::uint64_t stamp;  ///< When, by the time of the nodes. A later one stays.
+    std::uint64_t stamp;  ///< When, by the nodes' time. A later note stays.
 };
 
-/// What a question says, the same to each node.
+/// The words of a question, the same for each node.
 struct wording
 {
-    std::uint64_t serial = 0;  ///< Unlike that of every other question of the client.
+    std::uint64_t serial = 0;  ///< Unique among the questions of the client.
     verb what = verb::acquire;
     std::shared_ptr<const detail::attempt> attempt;
 
-    /// How long the key may live from now: what is asked for, or what may be left of it to delete.
+    /// How long the key may live from now: the ttl to set, or what is left of a key to delete.
     milliseconds ttl{0};
 
-    /// In guarded mode the time that it claims, which answers repeat: the token, or that of an
+    /// In guarded mode, the time that it claims, which answers repeat: the token, or the time of an
     /// extension or revocation.
     std::uint64_t stamp = 0;
 
     queue_entry entry{};
-    milliseconds at_least{0};  ///< From the token on. Only to keep.
+    milliseconds at_least{0};  ///< From the token on. Only for `verb::keep`.
 
     /// What an extension announces. Null: nothing.
     std::shared_ptr<const announcement> announced{};
@@ -129,12 +129,12 @@ struct wording
 
 /** One question, put to several nodes with the same bytes, and the place where the answers go.
 
-    Shared with the nodes that have not answered yet: a node that answers late, or never, still
-    finds its question.
+    Shared with the nodes that haven't answered yet: a node that answers late, or never, still finds
+    its question.
 
     On the strand it is kept by `question_ptr`, which counts without atomic operations. With a
-    `shared_ptr` for each node those were a sixth of the CPU of an acquire-release pair. What lives
-    on other threads keeps it by `shared()`.
+    `shared_ptr` for each node those took a sixth of the CPU of an acquire-release pair. Objects on
+    other threads keep it by `shared()`.
 */
 class question
 {
@@ -165,15 +165,15 @@ public:
 
     /** Takes the answer of one node.
 
-        Called while the node's replies are read. So it records, and puts everything else off to the
-        end of the turn.
+        Called while the node's replies are read. So it only records, and defers everything else to
+        the end of the turn.
     */
     virtual void on_reply(std::size_t node, const reply& answer) noexcept = 0;
 
-    /// Whether an answer still matters. A question that was not written yet need not be, if not.
+    /// Whether an answer still matters. If not, a question that isn't written yet can be dropped.
     [[nodiscard]] virtual bool wanted() const noexcept = 0;
 
-    /// A node says that it is about to write the question: from now on it may have an effect there.
+    /// A node is about to write the question. From now on it may have an effect there.
     void mark_sent(std::size_t node) noexcept
     {
         sent_.set(node);
@@ -183,13 +183,13 @@ public:
     /// The nodes on which the question may have had an effect.
     [[nodiscard]] const node_set& sent() const noexcept { return sent_; }
 
-    /// The nodes that were sent it and have not answered, nor lost the connection.
+    /// The nodes that were sent it and have neither answered nor lost the connection.
     [[nodiscard]] const node_set& owing() const noexcept { return owing_; }
 
-    /// For whoever may be destroyed on any thread.
+    /// For objects that may be destroyed on any thread.
     [[nodiscard]] const std::shared_ptr<question>& shared() const noexcept { return self_; }
 
-    /// Keeps `made` for as long as somebody on the strand does.
+    /// Keeps `made` for as long as anything on the strand does.
     template <class Question>
     [[nodiscard]] static boost::intrusive_ptr<Question> keep(std::shared_ptr<Question> made)
     {
@@ -221,7 +221,7 @@ private:
     node_set sent_;
     node_set owing_;
     std::size_t users_ = 0;           ///< On the strand.
-    std::shared_ptr<question> self_;  ///< While there are any.
+    std::shared_ptr<question> self_;  ///< Set while there are any.
 };
 
 /// Keeps a question. Used on the strand only.
@@ -229,34 +229,33 @@ using question_ptr = boost::intrusive_ptr<question>;
 
 /** One independent master, as the client sees it.
 
-    Answers for itself only: it knows nothing of quorums and repeats nothing on its own, except a
-    release that the connection swallowed and a script that the server did not run: it was
-    forgotten, or refused for another question's key. All functions are called on the client's
-    strand.
+    It speaks only for itself: it knows nothing of quorums. It repeats only a release that got lost
+    with the connection, and a script that the server didn't run because it was flushed, or refused
+    for another question's key. All functions are called on the client's strand.
 */
 class node
 {
 public:
-    /// What nodes tell their client, on its strand. `node`: position in the configuration.
+    /// What nodes report to their client, on its strand. `node`: position in the configuration.
     class owner
     {
     public:
         /// The status of a node has changed.
         virtual void on_node_change() = 0;
 
-        /// Nothing of the session with a node runs any more. Once for each.
+        /// The session with a node has ended completely. Called once for each node.
         virtual void on_node_stopped() = 0;
 
-        /// A key may be free, and be reserved for this client.
+        /// A key may be free and reserved for this client.
         virtual void on_wake(std::size_t node, std::string_view key) = 0;
 
-        /// A key has changed that the node was asked to track, and is tracked no more.
+        /// A key that the node was asked to track has changed. It is no longer tracked.
         virtual void on_change(std::size_t node, std::string_view key) = 0;
 
-        /// A key is kept for another client for so long, and this one is next.
+        /// A key is reserved for another client for this long, and this client is next.
         virtual void on_next(std::size_t node, std::string_view key, milliseconds reserved) = 0;
 
-        /// A hold of a key is revoked. Any node may say so.
+        /// A hold of a key is revoked. Any node may report it.
         virtual void on_revoked(std::string_view key, fencing_token token) = 0;
 
     protected:
@@ -273,20 +272,21 @@ public:
 
     /** Puts a question.
 
-        @return Nothing if the answer will come through `question::on_reply`, exactly once. A reply
-        if the node cannot take the question: then it was never sent and nothing else will come.
-        A release is the exception, whether it keeps the resource or not: the node keeps it and
-        sends it once it is connected again.
+        @return Empty if the answer will come through `question::on_reply`, exactly once. A reply if
+        the node can't take the question: then it was never sent and nothing else will come. Every
+        release, including one that keeps the resource, is an exception: the node keeps it and sends
+        it once it is connected again.
     */
     [[nodiscard]] virtual std::optional<reply> ask(question_ptr asked) = 0;
 
     [[nodiscard]] virtual node_status status() const = 0;
 
-    /// Releases that it was asked for and may soon answer: those on its connection, and those kept
-    /// for the next one, until a first attempt to connect again has failed.
+    /// Number of releases that it may soon answer: those on its connection, and those kept for the
+    /// next one until a first attempt to reconnect has failed.
     [[nodiscard]] virtual std::size_t owed_releases() const noexcept = 0;
 
-    /// How long the node takes to answer, smoothed. Zero before its first answer. Any thread.
+    /// How long the node takes to answer, smoothed. Zero before its first answer. Callable from any
+    /// thread.
     [[nodiscard]] virtual std::chrono::microseconds round_trip() const noexcept = 0;
 };
 

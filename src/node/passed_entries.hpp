@@ -9,13 +9,13 @@ namespace redlock::detail {
 /** The entries of a list whose servers have passed all checks, on connections that are open.
 
     A marker binds a node to the settings of the client that writes it, and to the length of its
-    list. So a node without one is marked only when a quorum of the list has passed: a list with a
-    mistake, say a master and its replica, must not leave markers that the right list finds.
+    list. So an unmarked node is marked only when a quorum of the list has passed. A wrong list, for
+    example one with a master and its replica, must not leave markers that the right list finds.
 */
 class passed_entries
 {
 public:
-    /// What has passed for an entry.
+    /// The connection that has passed for an entry.
     class entrant
     {
     public:
@@ -27,7 +27,7 @@ public:
 
     explicit passed_entries(std::size_t node_count) : passed_(node_count) {}
 
-    /// The server of an entry has passed. Tells all others that have, if this makes the quorum.
+    /// The server of an entry has passed. If this makes the quorum, tells all others that have.
     /// @param passed Must live until it leaves.
     void enter(std::size_t node, entrant& passed);
 

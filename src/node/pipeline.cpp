@@ -47,7 +47,7 @@ const request* pipeline::prepare()
     ask_again();
     if (!open_)
         return nullptr;
-    // Also if it is not written yet: the order of verbs is right within a turn only.
+    // Do this even if it isn't written yet: the order of verbs is right only within a turn.
     const request& made =
         open_->put_together(*encoder_, marker_end_, [this](question& each) { withdraw(each); });
     return open_->empty() || written_ == max_written ? nullptr : &made;
@@ -72,8 +72,8 @@ void pipeline::ask_again()
     }
 }
 
-/// Answers a question that was released before it was written: its command would come after its
-/// release.
+/// Answers a question that was released before it was written, because its command would come after
+/// its release.
 void pipeline::withdraw(question& asked)
 {
     count_down(asked);

@@ -20,47 +20,47 @@
 
 namespace redlock::detail {
 
-/// What answers said about the node itself.
+/// What answers said about the node.
 struct findings
 {
     bool unmarked = false;                        ///< Its data is lost or replaced.
-    refusal not_a_master;                         ///< Why it is none any more, in its own words.
-    std::optional<milliseconds> quarantined_for;  ///< It does not vote for so long.
+    refusal not_a_master;                         ///< Why it isn't a master now, in its words.
+    std::optional<milliseconds> quarantined_for;  ///< How long it doesn't vote.
 
     std::bitset<verb_count> answered;  ///< Verbs that got an answer without an error.
-    std::vector<std::pair<verb, std::string>> errors;  ///< Of the others, an error for each verb.
+    std::vector<std::pair<verb, std::string>> errors;  ///< One error for each of the other verbs.
 };
 
-/** The questions of one connection: those to be written, in batches, and the answers to the others.
+/** The questions of one connection: those to be written, in batches, and those to be answered.
 
-    Those that come until a batch is taken are written together. A batch is written at once, in the
+    All that come before a batch is taken are written together. A batch is written in one go, in the
     order of verbs, and never again.
 */
 class pipeline
 {
 public:
-    /// Batches that are written and not answered: a silent node must not gather more. Where many
-    /// are under way at a time, a further one waits a 64th of the way at most.
+    /// The most batches that are written and not answered, so that a silent node doesn't collect
+    /// more. With this many under way, another one waits at most a 64th of a round trip.
     static constexpr std::size_t max_written = 64;
 
-    /// Questions that are made commands of at a time.
+    /// The most questions that are turned into commands at a time.
     static constexpr std::size_t max_batch = 512;
 
     /// @param index Position of the node in the configuration.
     pipeline(std::size_t index, std::shared_ptr<command_encoder> encoder);
 
-    /// The server was vetted: this is how its marker ends.
+    /// The server was vetted, and its marker ends like this.
     void address_to(std::string marker_end) noexcept { marker_end_ = std::move(marker_end); }
 
     void add(question_ptr asked);
 
-    /// Questions without an answer.
+    /// Number of questions without an answer.
     [[nodiscard]] std::size_t unanswered() const noexcept { return unanswered_; }
 
     /// How many of them are releases.
     [[nodiscard]] std::size_t unanswered_releases() const noexcept { return releases_; }
 
-    /// Whether there is enough for a write: more would keep others waiting.
+    /// Whether there is enough for a write. More would keep other clients waiting.
     [[nodiscard]] bool is_full() const noexcept { return open_ && open_->size() >= max_batch; }
 
     /// Whether the node owes answers to a batch.
@@ -71,10 +71,10 @@ public:
 
     /** Makes the batch of this turn.
 
-        Answers the questions that nobody wants any more.
+        Answers the questions that are no longer wanted.
 
-        @return Null if there is none, or if the node owes too many. It keeps its questions then, in
-        the right order for the turn they came in.
+        @return Null if there is none, or if the node owes too many answers. Then the batch keeps
+        its questions, in the right order for the turn they came in.
     */
     [[nodiscard]] const request* prepare();
 
@@ -93,7 +93,7 @@ public:
     /// The connection has broken. Fails the questions of a batch that have no answer.
     void fail(batch& written, error_code why);
 
-    /// The same for what was not written.
+    /// The same for questions that weren't written.
     void fail_unwritten(error_code why);
 
     /// The releases among them.
@@ -117,11 +117,11 @@ private:
     std::size_t index_;
     std::shared_ptr<command_encoder> encoder_;
     std::string marker_end_;
-    /// Of this turn; of earlier ones too, if the node owes too many answers.
+    /// This turn's batch. If the node owes too many answers, earlier turns' too.
     std::unique_ptr<batch> open_;
     std::vector<std::unique_ptr<batch>> spare_;
-    std::deque<question_ptr> to_ask_again_;  ///< By themselves, with EVAL.
-    std::size_t written_ = 0;                ///< Batches, and not answered to the end.
+    std::deque<question_ptr> to_ask_again_;  ///< Each separately, with EVAL.
+    std::size_t written_ = 0;                ///< Batches that aren't fully answered.
     std::size_t unanswered_ = 0;
     std::size_t releases_ = 0;  ///< Of these.
     findings findings_;

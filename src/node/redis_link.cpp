@@ -28,20 +28,20 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A connection is looked at this often: an idle one is probed, and one that said nothing since the
-/// last look is given up. So a silent node is noticed within little more than twice this time.
+/// A connection is checked this often: an idle one is probed, and one that said nothing since the
+/// last check is given up. So a silent node is noticed within little more than twice this time.
 constexpr auto probe_interval = 1s;
 
-/// A connection that seems silent has this long to show that it is not: if our own process stood
-/// still, the replies are there and unread.
+/// A connection that seems silent has this long to show that it isn't: if our own process stood
+/// still, the replies are there but unread.
 constexpr auto reading_time = 200ms;
 
-/// What was written and is not answered to the end: a step of the vetting, a batch or a probe.
+/// What was written and isn't fully answered: a step of the vetting, a batch or a probe.
 struct expected
 {
     std::size_t replies = 0;
-    std::unique_ptr<batch> asked;  ///< Of a batch.
-    vetting::step next = nullptr;  ///< Of the vetting, or of a probe.
+    std::unique_ptr<batch> asked;  ///< Set for a batch.
+    vetting::step next = nullptr;  ///< Set for the vetting or a probe.
 };
 
 /// What `node_config::ask_credentials` has answered.
@@ -53,8 +53,8 @@ struct given_credentials
 
 /** The link over one connection.
 
-    What is written and what is expected are kept in the same order. A reply belongs to what is
-    expected first, and a push to nothing, but for that which confirms a subscription.
+    Writes and expected replies are kept in the same order. A reply belongs to the first one that is
+    expected. A push belongs to none, except one that confirms a subscription.
 
     The connection owns this while it is open, and the alarm while it is set.
 */
@@ -93,7 +93,7 @@ public:
     /// Connects by `wire`.
     void use(std::unique_ptr<connection> wire) { wire_ = std::move(wire); }
 
-    /// Connects by a socket. If the files that TLS needs are of no use, the link ends instead.
+    /// Connects by a socket. If the files that TLS needs are unusable, the link ends instead.
     /// @param tls Null without TLS.
     /// @param make Makes the connection, with a context.
     template <class Make>
@@ -124,7 +124,7 @@ public:
         questions_.add(std::move(asked));
         if (questions_.is_full())
             return on_turn_end();
-        // A node that owes answers gets its questions last: the others are likely to decide.
+        // A node that owes answers gets its questions last, because the others likely decide.
         if (questions_.owed())
             ground_.end_of_turn->defer_last(*this);
         else
@@ -169,7 +169,7 @@ private:
         }
         if (reader_.error())
             give_up(reader_.error());
-        // There may be room now, or a question to be asked again.
+        // There may be room now, or a question to ask again.
         if (questions_.has_more())
             ground_.end_of_turn->defer_write(*this);
         return input.size() - rest.size();
@@ -194,7 +194,7 @@ private:
         fail_unwritten();
     }
 
-    /// Fails what was not written, and tells which releases were lost.
+    /// Fails what wasn't written, and reports which releases were lost.
     void fail_unwritten()
     {
         questions_.fail_unwritten(end_.code);
@@ -202,7 +202,7 @@ private:
             owner_->on_lost_release(std::move(lost));
     }
 
-    /// Says more of the end than the network's error does, if anything is known.
+    /// Explains the end beyond the network's error, if more is known.
     void explain()
     {
         take_last_words();
@@ -210,12 +210,12 @@ private:
         if (!objection.empty())
             end_.guess = ": " + objection;
         else if (login_ && end_.code == asio::error::timed_out)
-            end_.guess = "; ask_credentials gave none in time";
+            end_.guess = "; ask_credentials provided none in time";
         else if (!replied_ && end_.code)
             end_.guess = guess_about_tls(config_, end_.code);
     }
 
-    /// A server that is full or protected says so in place of all other replies, and hangs up.
+    /// A server that is full or protected says so instead of all other replies, and hangs up.
     void take_last_words()
     {
         if (vetting_.introduced() || told_.error.empty() || end_.refused.why != reason::none)
@@ -226,7 +226,7 @@ private:
     }
 
     /// The answer may come from any thread, at any time or never. Until then nothing is sent, and
-    /// the time limit of connecting goes on.
+    /// the time limit for connecting keeps running.
     void ask_credentials()
     {
         login_ = std::make_shared<awaited_value<given_credentials>>();
@@ -327,7 +327,7 @@ private:
             return take_push(part);
         if (expected_.empty())
         {
-            if (login_)  // A server that hangs up says why as soon as the connection is open.
+            if (login_)  // A server that hangs up gives the reason once the connection is open.
                 told_.read(part);
             return give_up(resp::error::unasked);
         }
@@ -344,14 +344,14 @@ private:
         on_reply();
     }
 
-    /// What is expected first has one reply more.
+    /// One more reply has come for what is expected first.
     void on_reply()
     {
         if (--expected_.front().replies == 0)
             on_answered();
     }
 
-    /// What nobody asked for, but for one thing: a subscription is confirmed by a push.
+    /// Handles what no command asked for. One exception: a push confirms a subscription.
     void take_push(const resp::part& part)
     {
         pushed_.read(part);
@@ -441,7 +441,7 @@ private:
         next_look_->set(now() + delay, [self = shared_from_this()]() { self->look(); });
     }
 
-    /// Gives a silent connection up, and probes an idle one.
+    /// Gives up a silent connection, and probes an idle one.
     void look()
     {
         if (closing_)
@@ -470,12 +470,12 @@ private:
     resp::reader reader_;
     std::deque<expected> expected_;
     vetting vetting_;
-    texts told_;  ///< To the step of the vetting that is under way.
+    texts told_;  ///< For the current step of the vetting.
     texts pushed_;
     pipeline questions_;
     refused_verbs refused_;
     core::silence silence_;
-    bool replied_ = false;  ///< The server has, once at least.
+    bool replied_ = false;  ///< The server has, at least once.
     bool admitted_ = false;
     bool closing_ = false;
     bool over_ = false;

@@ -25,55 +25,56 @@ namespace redlock::detail {
 struct link_end
 {
     error_code code;      ///< The network's error. Empty if there is a refusal.
-    refusal refused;      ///< Why the node may not vote, or the server does not let us in.
-    std::string guess{};  ///< What may be behind the error. Follows its message.
+    refusal refused;      ///< Why the node may not vote, or the server doesn't let us in.
+    std::string guess{};  ///< A possible cause of the error. Follows its message.
 };
 
 /** One connection to one node, from connecting to its loss, and never reused.
 
-    A new connection gets a new link. So no command that was accepted for one connection can be
-    written on another, and no reply of one can be counted on another: there is nothing they share.
+    A new connection gets a new link, and links share nothing. So a command accepted for one
+    connection can't be written on another, and a reply from one can't be counted on another.
 */
 class redis_link
 {
 public:
-    /// What it tells its owner, on the strand and never from within a call of the owner.
+    /// Called on the strand, never from within a call that the owner makes.
     class owner
     {
     public:
         /// Connected and vetted. At most once.
         virtual void on_ready(admission what) = 0;
 
-        /// It is over. Exactly once, also if it was never ready. Lost releases follow.
+        /// The link is over. Called exactly once, even if it was never ready. Lost releases follow.
         virtual void on_end(link_end why) = 0;
 
-        // To one that marks.
+        // For an owner that marks.
         virtual void on_mark_answered(not_marked) {}
 
-        // To one that asks:
+        // For an owner that asks:
 
-        /// Some commands were answered, after so long. There is room for others.
+        /// Some commands were answered after this time. There is room for others.
         virtual void on_answered(std::chrono::nanoseconds) {}
 
-        /// The node must not vote for so long. It said so after it was ready.
+        /// The node must not vote for this long. It said so after it was ready.
         virtual void on_quarantined(milliseconds) {}
 
-        /// A release got no answer: it may not have arrived.
+        /// A release got no answer, so it may not have arrived.
         virtual void on_lost_release(question_ptr) {}
 
-        /// A key may be free, and be reserved for this client.
+        /// A key may be free and reserved for this client.
         virtual void on_wake(std::string_view) {}
 
         /// A tracked key has changed.
         virtual void on_change(std::string_view) {}
 
-        /// A key is kept for another client for so long, and this one is next.
+        /// A key is reserved for another client for this long, and this client is next.
         virtual void on_next(std::string_view, milliseconds) {}
 
         /// A hold is revoked.
         virtual void on_revoked(std::string_view, fencing_token) {}
 
-        /// The server refuses commands with an error of another kind than before. Empty: with none.
+        /// The server refuses commands with a different kind of error than before. Empty: it
+        /// no longer refuses any.
         virtual void on_refused(std::string) {}
 
     protected:
@@ -83,26 +84,26 @@ public:
     virtual ~redis_link() = default;
 
     /// Connects, and vets the node with the first commands on the wire. Keeps `of`, and lives until
-    /// it is over even if nothing else keeps it.
+    /// the end even if nothing else keeps it.
     virtual void start(std::shared_ptr<owner> of) = 0;
 
-    /// Writes a question with the others of this turn. Only when ready, and not over.
+    /// Writes a question with the others of this turn. Only when the link is ready and not over.
     virtual void ask(question_ptr asked) = 0;
 
-    /// Questions that have no answer yet.
+    /// Number of questions without an answer.
     [[nodiscard]] virtual std::size_t unanswered() const noexcept = 0;
     [[nodiscard]] virtual std::size_t unanswered_releases() const noexcept = 0;
 
-    /// Marks a node that carries no marker. `owner::on_mark_answered` follows, or `on_end`. Only of
-    /// a link that looks, when it is ready.
+    /// Marks a node that carries no marker. `owner::on_mark_answered` follows, or `on_end`. Only
+    /// for a link that looks, when it is ready.
     virtual void mark() = 0;
 
     /// Ends the connection. `on_end` follows.
     virtual void close() noexcept = 0;
 };
 
-/// How a link reaches its server: by the addresses of its node or by its Sentinels, which all its
-/// links share, or by a connection of the caller's.
+/// How a link reaches its server: by its node's addresses or Sentinels, which all the node's links
+/// share, or by the caller's connection.
 using link_route = std::variant<
     std::shared_ptr<name_lookup>,
     std::shared_ptr<sentinel_group>,

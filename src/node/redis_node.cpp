@@ -21,17 +21,17 @@ namespace redlock::detail {
 
 namespace {
 
-/// So many releases that were kept are sent by one handler.
+/// The most kept releases that one handler sends.
 constexpr std::size_t max_pending_at_once = 1024;
 
-/// A release that the node has not confirmed.
+/// A release that the node hasn't confirmed.
 struct pending_release
 {
     question_ptr asked;
-    time_point until;  ///< From then on the key has expired by itself.
+    time_point until;  ///< By then the key has expired.
 };
 
-/// The session with one server: the links and timers of a node's life. Used on the strand only.
+/// The session with one node: its links and timers. Used on the strand only.
 class redis_node final : public node,
                          private redis_link::owner,
                          public std::enable_shared_from_this<redis_node>
@@ -155,7 +155,7 @@ private:
     void on_quarantined(milliseconds remaining) override
     {
         if (state_.stopping())
-            return;  // An answer that was on its way. No timer must outlive the session.
+            return;  // The answer was under way. No timer may outlive the session.
         const time_point from = now();
         tell(state_.quarantine(remaining, from));
         pause_->set(from + *state_.quarantine_left(from), [self = weak_from_this()]() {
@@ -176,8 +176,7 @@ private:
         send_pending_releases();
     }
 
-    /// Sends some of the releases that were kept, as far as there is room. The next ones follow the
-    /// answers to these.
+    /// Sends some of the kept releases if there is room. More are sent once these are answered.
     void send_pending_releases()
     {
         std::size_t budget = max_pending_at_once;
@@ -217,8 +216,8 @@ private:
 
     void on_lost_release(question_ptr lost) override { keep(std::move(lost)); }
 
-    /// The completions of what the link was asked are posted, and some use the client's clock: so
-    /// the client must not end before them.
+    /// The completions of the link's questions are posted, and some use the client's clock, so the
+    /// client must not end before them.
     void stop_behind_completions()
     {
         enter_later(ground_.strand, [self = shared_from_this()]() { self->stopped(); });
@@ -251,17 +250,18 @@ private:
         return std::nullopt;
     }
 
-    /// Keeps a release for the next connection. The oldest makes room: its key expires first.
+    /// Keeps a release for the next connection. Drops the oldest to make room: its key expires
+    /// first.
     void keep(question_ptr asked)
     {
         if (pending_releases_.size() == core::max_pending_releases)
             pending_releases_.pop_front();
-        // Counted from now and not from the acquisition, for its SET may still be under way.
+        // Count from now and not from the acquisition, because its SET may still be under way.
         const time_point until = now() + asked->ttl();
         pending_releases_.push_back({std::move(asked), until});
     }
 
-    /// The answer of a node that is not there.
+    /// The answer for a node that can't be asked.
     reply absent() const
     {
         const node_status& is = state_.status();
@@ -288,11 +288,11 @@ private:
     std::unique_ptr<alarm> pause_;  ///< Until the next connection, or the end of a quarantine.
     std::minstd_rand jitter_;
 
-    std::weak_ptr<node::owner> owner_;  ///< Empty: it was told the end.
+    std::weak_ptr<node::owner> owner_;  ///< Empty once it was told the end.
     core::node_life state_;
     core::smoothed smoothed_;
     std::atomic<std::chrono::microseconds> round_trip_{};  ///< The same, for any thread.
-    redis_link* link_ = nullptr;                           ///< Null: none. It keeps this.
+    redis_link* link_ = nullptr;                           ///< Null if none. It keeps this.
     std::vector<question_ptr> waiting_;                    ///< For the first connection.
     std::deque<pending_release> pending_releases_;
 };

@@ -14,10 +14,10 @@
 
 namespace redlock::detail {
 
-/// What makes the link for each connection of a node.
+/// Makes the link for each connection of a node.
 using link_maker = std::function<std::shared_ptr<redis_link>()>;
 
-/// A node that is a server, whose links are the caller's.
+/// A node that is a server, with links made by the caller.
 /// @param index Position of the node in the configuration.
 [[nodiscard]] std::shared_ptr<node> make_redis_node(
     const ground& on,

@@ -12,17 +12,17 @@
 
 namespace redlock::detail {
 
-/** Which verbs a node refuses with errors, and in which words.
+/** Which verbs a node refuses with errors, and the words of the errors.
 
-    A verb is refused from its first error until it is answered without one after `quiet`. A node
-    that refuses some keys only would change its mind with each answer otherwise. Nor does an error
-    of another kind take the place of the first one before that. The first word of an error is its
-    kind. Behind it there may be keys.
+    A verb is refused from its first error until it is answered without one after `quiet`.
+    Otherwise a node that refuses only some keys would change its state with each answer. Until
+    then, an error of another kind doesn't replace the first one either. The first word of an error
+    is its kind. Keys may follow.
 */
 class refused_verbs
 {
 public:
-    /// So long no error has come when a refusal ends.
+    /// A refusal ends only after this much time without an error.
     static constexpr std::chrono::seconds quiet{5};
 
     /// A question was answered with an error.
@@ -34,21 +34,21 @@ public:
     /// Whether there are any.
     [[nodiscard]] bool any() const noexcept { return first() != nullptr; }
 
-    /// The words for the first of them, if they are of another kind than at the last call. Empty if
-    /// no verb is refused any more.
+    /// The words for the first of them, if their kind has changed since the last call. An empty
+    /// text if no verb is refused now.
     [[nodiscard]] std::optional<std::string> take_change();
 
 private:
     struct refused
     {
-        std::string words;  ///< Empty: it is not.
+        std::string words;  ///< Empty if it isn't refused.
         time_point last_error;
     };
 
     [[nodiscard]] const refused* first() const noexcept;
 
     std::array<refused, verb_count> verbs_;
-    std::string told_;  ///< The kind.
+    std::string told_;  ///< The kind that was reported last.
 };
 
 }  // namespace redlock::detail

@@ -19,19 +19,19 @@ namespace redlock::detail {
 
 namespace {
 
-/// What a Sentinel says of a master.
+/// What a Sentinel says about a master.
 struct whereabouts
 {
     std::string host;
-    std::uint16_t port = 0;  ///< 0: it knows no such master.
+    std::uint16_t port = 0;  ///< 0 if it doesn't know the master.
     std::optional<unsigned> replicas{};
 };
 
-/// How often the Sentinels are asked while all is well: what they say when it changes may get lost.
+/// How often the Sentinels are asked while all is well, because a notice of a change may get lost.
 constexpr std::chrono::seconds ask_interval{10};
 
-/// How long one Sentinel may take at least, however many there are. Those that are not reached in
-/// the time of a connection are asked for the next one.
+/// The least time that a Sentinel gets, however many there are. Sentinels that aren't reached
+/// before a connection times out are asked for the next one.
 constexpr milliseconds least_time{400};
 
 template <class Number>
@@ -44,20 +44,20 @@ Number to_number(std::string_view text) noexcept
 
 /** What is said on a connection to one Sentinel: a question, its answer, and then news.
 
-    The connection keeps this while it is open, and this keeps who asked until it is answered.
+    The connection keeps this while it is open, and this keeps the listener until it is answered.
 */
 class conversation final : public connection::owner,
                            public std::enable_shared_from_this<conversation>
 {
 public:
-    /// The one that asked, on the strand.
+    /// The object that asked. Called on the strand.
     class listener
     {
     public:
         virtual void on_told(whereabouts where) = 0;
         virtual void on_failed(error_code code, std::string why) = 0;
 
-        /// The Sentinel says that the group has changed since it was told.
+        /// The Sentinel says that the group has changed since `on_told`.
         virtual void on_changed() = 0;
 
     protected:
@@ -69,7 +69,7 @@ public:
     {
     }
 
-    /// @param told Must live as long as `kept`, or leave.
+    /// @param told Must live as long as `kept`, or call `leave`.
     /// @param most How long the answer may take.
     void start(listener& told, std::shared_ptr<connection::owner> kept, milliseconds most)
     {
@@ -90,7 +90,7 @@ public:
         wire_->open(shared_from_this());
     }
 
-    /// Tells nobody any more.
+    /// Stops calling the listener.
     void leave() noexcept
     {
         told_ = nullptr;
@@ -155,7 +155,7 @@ private:
         close();
     }
 
-    /// Takes a reply, or what was published: with RESP2 both look alike.
+    /// Takes a reply or a published message: with RESP2 both look alike.
     void on_reply(const texts& reply)
     {
         if (replies_ > logins_ + 1)
@@ -187,7 +187,7 @@ private:
         where_.port = to_number<std::uint16_t>(reply.all[1]);
     }
 
-    /// Names and values. Some values are empty, and then not told.
+    /// The reply has names and values. Empty values are left out of it.
     void on_description(const texts& reply)
     {
         const auto name = std::ranges::find(reply.all, "num-slaves");
@@ -224,14 +224,14 @@ private:
     resp::reader reader_;
     texts reply_;
     std::size_t logins_ = 0;   ///< Replies to the login.
-    std::size_t replies_ = 0;  ///< That have come.
+    std::size_t replies_ = 0;  ///< Replies that have come.
     whereabouts where_;
     bool given_up_ = false;
     error_code code_;
     std::string why_;
 };
 
-/// Asks for the master, and is the connection to it from then on.
+/// Asks for the master, and from then on is the connection to it.
 class master_connection final : public connection, private conversation::listener
 {
 public:
@@ -297,7 +297,7 @@ private:
             before->leave();
         const auto talk = std::make_shared<conversation>(ground_, by_->master, by_->all[next_]);
         talk_ = talk;
-        // The last part of the time is left for the connection to the master.
+        // Leave the last part of the time for the connection to the master.
         const milliseconds share = open_timeout / static_cast<int>(by_->all.size() + 1);
         talk->start(*this, owner_.lock(), std::max(share, least_time));
     }
@@ -384,12 +384,12 @@ private:
     std::weak_ptr<owner> owner_;
     std::weak_ptr<conversation> talk_;  ///< Its connection keeps it.
     std::unique_ptr<alarm> again_;      ///< Asks the Sentinels again.
-    std::size_t next_;                  ///< Of the Sentinels: is being asked.
-    std::size_t left_;                  ///< Of the Sentinels: not asked, or being asked.
-    std::unique_ptr<connection> wire_;  ///< To the master. Null: it is not known yet.
+    std::size_t next_;                  ///< The Sentinel that is being asked.
+    std::size_t left_;                  ///< Sentinels that are being asked or still to be asked.
+    std::unique_ptr<connection> wire_;  ///< To the master. Null while it isn't known.
     std::string failures_;
     std::string objection_;
-    bool answered_ = false;  ///< A Sentinel has, but knows no such master.
+    bool answered_ = false;  ///< A Sentinel has, but doesn't know the master.
     bool closed_ = false;
 };
 

@@ -24,20 +24,20 @@ struct sentinel
     std::shared_ptr<name_lookup> names;
 };
 
-/// The Sentinels of an entry, and what they have told: the same for all its connections.
+/// The Sentinels of an entry and what they said, shared by all its connections.
 struct sentinel_group
 {
     std::string master;  ///< Its name.
     std::vector<sentinel> all;
-    std::size_t first = 0;               ///< To be asked first.
+    std::size_t first = 0;               ///< The one to ask first.
     std::size_t told_by = 0;             ///< The one that answered last.
-    std::optional<unsigned> replicas{};  ///< Of the master, as was told last.
+    std::optional<unsigned> replicas{};  ///< Of the master, by the last answer.
 
-    /// Of the master at the address that was told last. Null: none was.
+    /// Look-ups of the master's name, by the last answer. Null if there was none.
     std::shared_ptr<name_lookup> names{};
     std::string address{};
 
-    /// What it told last is a master that votes. Otherwise the next one is asked first.
+    /// The last answer led to a master that votes. Otherwise the next Sentinel is asked first.
     void believe() noexcept { first = told_by; }
 };
 
@@ -46,10 +46,10 @@ struct sentinel_group
 
 /** A connection to the master of a group, wherever it is.
 
-    Opening it asks the Sentinels in turn, and connects to where the first one that answers says.
-    That one is listened to, and every ten seconds they are asked again: if one says that the master
-    has moved, or that the group has a replica more, the connection ends.
-    @param tls Of the master. Null without TLS.
+    Opening it asks the Sentinels in turn, and connects to the address from the first one that
+    answers. It listens to that one, and asks again every ten seconds. If one says that the master
+    has moved, or that the group has another replica, the connection ends.
+    @param tls The master's. Null without TLS.
 */
 [[nodiscard]] std::unique_ptr<connection> make_master_connection(
     const ground& on,

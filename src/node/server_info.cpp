@@ -20,13 +20,13 @@ std::uint32_t to_number(std::string_view text) noexcept
     return result;
 }
 
-/// What there is to do about a group whose old master may grant for an unknown time.
+/// What to do about a group whose old master may keep granting for an unknown time.
 refusal not_derived(const std::string& why, const std::string& remedy)
 {
     return {
         reason::rejected,
-        why + ": after a failover two may hold; " + remedy +
-            ", or promise with ?overlap=15s how long an old master grants at most",
+        why + ": after a failover two clients may hold a lock; " + remedy +
+            ", or promise with ?overlap=15s how long an old master may keep granting",
     };
 }
 
@@ -92,7 +92,7 @@ refusal judge_replication(const server_info& server, const std::string& replicat
         return not_a_master;
     if (server.replication_id == replication_id)
         return {};
-    return {reason::unmarked, "the server has become a master anew; vetting it again"};
+    return {reason::unmarked, "the server has become a master again; rechecking it"};
 }
 
 refusal judge_mode(const server_info& server)
@@ -101,8 +101,8 @@ refusal judge_mode(const server_info& server)
         return {};
     return {
         reason::rejected,
-        "this is a Sentinel, which holds no data; write redis+sentinel:// and the name of the "
-        "master that it watches",
+        "this is a Sentinel, which holds no data; use redis+sentinel:// with the name of the "
+        "master it watches",
     };
 }
 
@@ -115,7 +115,7 @@ refusal judge_error(std::string_view error)
     }};
     for (const auto& [code, why] : codes)
     {
-        // Before 7.0 a server put words of its own before the error of a command in a script.
+        // Before 7.0, a server put its own words before the error of a command in a script.
         if (error.starts_with(code.substr(1)) || error.find(code) != error.npos)
             return {why, std::string(error)};
     }
@@ -133,20 +133,20 @@ refusal judge_replicas(
     const std::string all =
         "set min-replicas-to-write " + std::to_string(replicas) + " on every server of the group";
 
-    // Before, scripts wrote in spite of it.
+    // Before this version, scripts wrote in spite of the setting.
     constexpr std::uint32_t first_version = 7;
     if (to_number(server.version) < first_version)
         return not_derived("the server is version " + server.version, "upgrade it to 7.0");
     if (!set.error.empty())
         return not_derived(
-            "the server does not tell its settings: " + set.error, "allow CONFIG GET"
+            "the server doesn't report its settings: " + set.error, "allow CONFIG GET"
         );
     if (!known)
-        return not_derived("the Sentinels do not tell num-slaves", "allow SENTINEL MASTER");
+        return not_derived("the Sentinels don't report num-slaves", "allow SENTINEL MASTER");
     if (set.to_write < replicas)
     {
         return not_derived(
-            to_write + ", and the group has " + std::to_string(replicas) + " replicas", all
+            to_write + ", but the group has " + std::to_string(replicas) + " replicas", all
         );
     }
     if (set.max_lag < std::chrono::seconds(1) || set.max_lag > core::max_replica_lag)
@@ -162,7 +162,7 @@ refusal judge_replicas(
 
 refusal judge(const server_info& server, const node_config& accepts)
 {
-    // Some are remembered for the client's lifetime, and those of servers have 40 characters.
+    // Run ids can be remembered for the client's lifetime. Real servers' have 40 characters.
     constexpr std::size_t longest_run_id = 100;
     if (server.run_id.empty() || server.run_id.size() > longest_run_id)
         return {reason::rejected, "INFO shows no run_id"};
@@ -171,10 +171,10 @@ refusal judge(const server_info& server, const node_config& accepts)
     constexpr std::size_t digits = 40;  // guarded_head.lua counts on that.
     if (core::may_fail_over(accepts) && server.replication_id.size() != digits)
         return {reason::rejected, "INFO shows no master_replid"};
-    // What a server does not say is not taken for the best.
+    // A missing field is a refusal.
     if (server.cluster_enabled != "0" && !accepts.accept_cluster)
         return {reason::cluster, "the server belongs to a cluster"};
-    // An unlimited memory evicts nothing, whatever the policy.
+    // Without a memory limit nothing is evicted, whatever the policy.
     const bool may_evict = server.max_memory != "0" && server.eviction_policy != "noeviction";
     if (may_evict && !accepts.accept_eviction)
     {

@@ -15,14 +15,14 @@ namespace redlock::detail {
 
 using core::refusal;
 
-/// What a server says of itself, as far as it matters to a lock.
+/// What a server says about itself, as far as it matters to a lock.
 struct server_info
 {
     std::string run_id;
     std::string version;
     std::chrono::seconds uptime{0};
-    std::string replication_id;  ///< New whenever the server becomes a master.
-    unsigned replicas = 0;       ///< That are connected.
+    std::string replication_id;  ///< Changes whenever the server becomes a master.
+    unsigned replicas = 0;       ///< Those that are connected.
     std::string mode;            ///< "standalone", "cluster" or "sentinel".
     std::string role;
     std::string cluster_enabled;  ///< "0" or "1".
@@ -30,19 +30,19 @@ struct server_info
     std::string eviction_policy;
 };
 
-/// Takes what matters from a part of the answer to INFO. Lines that it does not know are ignored.
+/// Takes what matters from a part of the answer to INFO. Ignores lines that it doesn't know.
 void read_info(server_info& into, std::string_view text);
 
-/// Judges a server by its role alone.
+/// Judges a server only by its role.
 [[nodiscard]] refusal judge_role(const std::string& role);
 
-/// Judges a server by its mode alone: a Sentinel does not even know the first commands.
+/// Judges a server only by its mode, because a Sentinel doesn't even know the first commands.
 [[nodiscard]] refusal judge_mode(const server_info& server);
 
-/// Judges a server by an error to a command: is it no master now, or does it read other data?
+/// Judges a server by a command's error: is it no longer a master, or is it loading other data?
 [[nodiscard]] refusal judge_error(std::string_view error);
 
-/// Judges a server behind whose entry a failover may happen: is it still the master that it was?
+/// Judges a server whose entry may fail over: is it still the master that it was?
 [[nodiscard]] refusal judge_replication(
     const server_info& server,
     const std::string& replication_id
@@ -51,17 +51,16 @@ void read_info(server_info& into, std::string_view text);
 /// What makes a master wait for its replicas.
 struct replica_settings
 {
-    unsigned to_write = 0;  ///< How many of them have to be there.
+    unsigned to_write = 0;  ///< How many of them must be connected.
     std::chrono::seconds max_lag{0};
-    std::string error{};  ///< The server's, in place of the settings.
+    std::string error{};  ///< The server's, instead of the settings.
 };
 
 /// @param told Names and values in turn.
 void read_settings(replica_settings& into, const std::vector<std::string>& told);
 
-/** Judges whether an old master grants nothing for longer than is derived from its settings: no
-    member of its group can become the master without having been one of the replicas that it waits
-    for.
+/** Judges whether an old master stops granting within the time derived from its settings: no member
+    of its group can become the master without having been one of the replicas that it waits for.
 
     @param known How many replicas the group has, if Sentinels have said so.
 */

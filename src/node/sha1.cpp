@@ -10,7 +10,7 @@ namespace redlock::detail {
 
 namespace {
 
-/// @tparam Number Boost gives five of 32 bits, and since 1.86 twenty bytes.
+/// @tparam Number Boost returns five of 32 bits, and since 1.86 twenty bytes.
 template <class Number, std::size_t count>
 std::string in_hex(const Number (&digest)[count])
 {

@@ -64,7 +64,7 @@ void place_to_keep(request& to, const question& asked, const guard* guarded)
     to.add(place);
 }
 
-/// An acquisition that has just arrived is the usual case: its token says when.
+/// In the usual case the acquisition has just arrived, and its token says when.
 void place_to_take(request& to, const question& asked, const guard* guarded)
 {
     const queue_entry& entry = asked.entry();
@@ -85,7 +85,7 @@ void note(request& to, const question& asked, const guard*)
     to.add(asked.attempt()->of->options.note.text());
 }
 
-/// Zero: it announces nothing.
+/// Zero if it announces nothing.
 void announced_stamp(request& to, const question& asked, const guard*)
 {
     const auto& announced = asked.says().announced;
@@ -119,8 +119,8 @@ void put_pttl(request& to, const question& asked)
     to.push(word::pttl, asked.key());
 }
 
-/// The server tells of the keys that the next command reads. Where it does not, this is an error,
-/// and the next command answers all the same.
+/// Makes the server report changes of the keys that the next command reads. If it doesn't support
+/// that, this gets an error, and the next command is answered anyway.
 void put_track(request& to, const question& asked)
 {
     to.push("CLIENT", "CACHING", "YES");
@@ -149,7 +149,7 @@ reply read_set(const answer& from, std::uint64_t) noexcept
     return unexpected();
 }
 
-/// 1 if the key was ours, 0 if not.
+/// The reply is 1 if the key was ours, 0 if not.
 reply read_comparison(const answer& from, std::uint64_t) noexcept
 {
     if (from.what == answer::kind::scalar && from.number() == 1)
@@ -201,7 +201,7 @@ reply read_refusal(const answer& from) noexcept
 }
 
 /// The stamp for a grant, else {code, stamp, number, the node's time}, and perhaps more.
-/// @param read_code What it is, from the code on.
+/// @param read_code Reads the answer, from the code on.
 reply read_vote(
     const answer& from,
     std::uint64_t stamp,
@@ -222,7 +222,7 @@ reply read_vote(
     return result;
 }
 
-/// A fifth number tells how many are before the client in the queue, -1 if it is not in it.
+/// A fifth number says how many are before the client in the queue, -1 if it isn't in it.
 reply read_held(const answer& from) noexcept
 {
     reply result{vote::denied, reason::held};
@@ -283,7 +283,7 @@ reply read_revocation(const answer& from, std::uint64_t stamp) noexcept
     return tells ? result : unexpected();
 }
 
-/// What a node knows of a key.
+/// What a node knows about a key.
 reply view(
     std::optional<std::int64_t> pttl,
     std::int64_t waiting,
@@ -299,7 +299,7 @@ reply view(
     return result;
 }
 
-/// No key has -2 left.
+/// -2 left means that there is no key.
 reply read_view(const answer& from, std::uint64_t) noexcept
 {
     const bool complete = from.what == answer::kind::list && from.count == 2;
@@ -414,7 +414,7 @@ const std::array<verb, verb_count> write_order{
     verb::acquire,
     verb::holder,
     verb::track,
-    verb::inspect,  // What changes after a view has been tracked before it.
+    verb::inspect,  // Tracking comes before it, so every change after a view is reported.
     verb::revoke,
     verb::free,
 };

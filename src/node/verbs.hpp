@@ -18,7 +18,7 @@ namespace redlock::detail {
 /// Adds one argument of a question to its command.
 using argument = void (*)(request& to, const question& asked, const guard* guarded);
 
-/// The arguments of a question, next to its key.
+/// The arguments of a question, besides its key.
 class argument_list
 {
 public:
@@ -37,16 +37,16 @@ private:
     std::size_t size_;
 };
 
-/// How a verb is put in one mode, and how its answers are read. A script says how many arguments it
-/// has by `local common, own, more`: `common` is the end of the marker, if it takes that, `own`
-/// counts `arguments` and `more` counts `shared`.
+/// How a verb is put in one mode, and how its answers are read. A script declares the number of its
+/// arguments by `local common, own, more`: `common` is the end of the marker, if it takes that,
+/// `own` counts `arguments` and `more` counts `shared`.
 struct phrasing
 {
-    const char* script = nullptr;  ///< Null: it is a command by itself.
+    const char* script = nullptr;  ///< Null if it is a plain command.
     argument_list arguments{};     ///< Of the script, for each question.
 
-    /// More of them. If they are the same for all questions of a command, they are put once, in its
-    /// head: see vote_each.lua.
+    /// More arguments. If they are the same for all questions of a command, they are put once, in
+    /// its head: see vote_each.lua.
     argument_list shared{};
 
     /// Adds the command of a verb without a script. Only the last reply is the answer.
@@ -56,10 +56,10 @@ struct phrasing
     reply (*read)(const answer& from, std::uint64_t stamp) noexcept = nullptr;
 };
 
-/** All that is peculiar to one verb.
+/** Everything that is specific to one verb.
 
-    Nothing else in src/node knows a verb by its name. A new one is an enumerator in node.hpp, which
-    counts in `verb_count`; a row of the table and a place in `write_order`, both in verbs.cpp; its
+    Nothing else in src/node refers to a verb by name. A new verb needs an enumerator in node.hpp,
+    counted in `verb_count`; a row of the table and a place in `write_order`, both in verbs.cpp; its
     script, with a line in CMakeLists.txt; and a row of src/testing/fake_server.cpp. `rounds` puts
     it for the client, and `rounds::make` knows whether its stamp is a token or the time.
 */
@@ -67,16 +67,16 @@ struct verb_rules
 {
     std::string_view name;
 
-    /// A node in quarantine is not asked.
+    /// Whether it's a vote, which a node in quarantine isn't asked for.
     bool votes = false;
 
-    /// The guarded script compares the marker: it takes the end of what it has to be.
+    /// The guarded script compares the marker: it takes the end of the expected one.
     bool compares_marker = false;
 
-    /// Without an answer it is kept, and put again on the next link, until its ttl is over.
+    /// Without an answer it is kept and put again on the next link, until its ttl is over.
     bool outlives_link = false;
 
-    bool for_queues = false;  ///< Only clients that wait in queues put it.
+    bool for_queues = false;  ///< Put only by clients that wait in queues.
     phrasing plain;
     phrasing guarded;
 };
@@ -91,18 +91,19 @@ struct verb_rules
 
 /** The order in which the questions of a turn are written.
 
-    Releases go before acquisitions: what is given back in a turn is free for an acquisition of that
-    turn. No release may come before its own acquisition: what was given up is not asked for.
+    Releases go before acquisitions, so a resource released in a turn is free for an acquisition in
+    that turn. A release never precedes its own acquisition, because a question that was given up
+    isn't put.
 */
 extern const std::array<verb, verb_count> write_order;
 
-/** What a reply counts as.
+/** How a reply counts.
 
     @param asked The verb of the question.
     @param stamp The stamp of a guarded question, which the answer must repeat. Zero in plain mode.
 
-    Only the exact shape of a success is a grant. An error reply is a refusal, for none of our
-    commands writes before it can fail. Anything else is a failure: we do not know what happened.
+    Only the exact shape of a success is a grant. An error reply is a refusal, because none of our
+    commands writes before it can fail. Anything else is a failure: we don't know what happened.
 */
 [[nodiscard]] reply interpret(verb asked, std::uint64_t stamp, const answer& from) noexcept;
 
@@ -115,7 +116,7 @@ struct lua_script
 
 [[nodiscard]] lua_script make_script(std::string text);
 
-/// The scripts that a client puts, by verb. Empty: the verb has none in its mode.
+/// The scripts that a client uses, by verb. Empty if the verb has none in its mode.
 using script_set = std::array<lua_script, verb_count>;
 
 /// @param guarded Null in plain mode.

@@ -17,25 +17,25 @@ namespace redlock::detail {
 
 namespace {
 
-/// How long a node remembers that an initialization has looked at it. The others have to be looked
-/// at meanwhile.
+/// How long a node remembers that an initialization has looked at it. It must look at the others
+/// within this time.
 constexpr milliseconds look_note_life{10'000};
 
-/// What makes a server durable: it answers after its disk has the data, always.
+/// What makes a server durable: it never answers before its disk has the data.
 constexpr std::array durable_settings{
     std::pair{"appendonly", "yes"},
     std::pair{"appendfsync", "always"},
     std::pair{"no-appendfsync-on-rewrite", "no"},
 };
 
-/// Whether a server's words quote the password. Where they were cut, its beginning is enough.
+/// Whether a server's words quote the password. If they were cut, its beginning is enough.
 bool quote(std::string_view words, std::string_view password)
 {
     if (password.empty())
         return false;
     if (words.find(password) != words.npos)
         return true;
-    constexpr std::size_t telling = 4;  // Fewer letters tell little, and end many a word.
+    constexpr std::size_t telling = 4;  // Fewer letters reveal little, and many words end in them.
     if (!words.ends_with(core::cut_mark))
         return false;
     words.remove_suffix(core::cut_mark.size());
@@ -54,7 +54,7 @@ request make_vetting_request(const node_config& config, const script_set& script
     request made;
     if (name.empty())
         name = "redlock";
-    // Redis refuses other bytes in a name.
+    // Redis refuses other characters in a name.
     std::ranges::replace_if(name, [](char each) { return each < '!' || each > '~'; }, '_');
     std::string_view user = "default";
     if (!config.username.empty())
@@ -70,7 +70,7 @@ request make_vetting_request(const node_config& config, const script_set& script
         if (!each.text.empty())
             made.push("SCRIPT", "LOAD", each.text);
     }
-    // One at a time, for several sections in one command need Redis 7.
+    // Ask for one section at a time: several in one command need Redis 7.
     for (const char* section : {"server", "replication", "memory", "cluster"})
         made.push("INFO", section);
     return made;
@@ -78,13 +78,13 @@ request make_vetting_request(const node_config& config, const script_set& script
 
 std::string without_login(const std::string& error, const node_config& config)
 {
-    // Redis quotes the arguments of a command that it does not know, and long ones in part.
+    // Redis quotes the arguments of a command that it doesn't know, and only part of long ones.
     std::string shown = error.substr(0, error.find(", with args beginning with"));
     const auto begins_with = [&shown](const char* code) { return shown.starts_with(code); };
-    // What stands before a server may quote them in other ways, but not behind these codes.
+    // A proxy before the server may quote them in other ways, but not after these codes.
     if (quote(shown, config.password) &&
         std::ranges::none_of(std::array{"WRONGPASS ", "NOPERM ", "NOAUTH "}, begins_with))
-        return "the server's words are not shown: they contain the password";
+        return "the server's message isn't shown because it contains the password";
     return shown;
 }
 
@@ -177,11 +177,12 @@ void vetting::end() noexcept
         group_.passed->leave(index_);
 }
 
-/** Whether to go on with this server.
+/** Whether to continue with this server.
 
-    One that overlaps with the last one is refused for now. In guarded mode it is admitted first, so
-    that its quarantine passes at the same time: after a failover the entry is away for one
-    quarantine. It votes no sooner than what the last one has granted to this client is over.
+    A server that overlaps with the last one is refused for now. In guarded mode it is admitted
+    first, so that its quarantine passes at the same time: after a failover the entry is away for
+    one quarantine. It doesn't vote before everything that the last one granted to this client is
+    over.
 */
 bool vetting::recognize()
 {
@@ -211,10 +212,10 @@ bool vetting::recognize()
         link_.refuse(
             reason::other_server,
             may_fail_over_
-                ? "two masters answer behind this address at the same time: this one was there "
-                  "before the last one, and is refused until it has been a replica"
-                : "several servers alternate behind this address: this one was there before the "
-                  "last one, and is refused for the client's lifetime"
+                ? "two masters answer at this address at the same time; this one was there before "
+                  "the last one and is refused until it has been a replica"
+                : "several servers alternate at this address; this one was there before the last "
+                  "one and is refused for the client's lifetime"
         );
         break;
     }
@@ -225,8 +226,8 @@ void vetting::refuse_overlapping()
 {
     refusal why{
         reason::other_server,
-        "several servers alternate behind this address: this one ran while the last one did, and "
-        "is admitted if that one stays away"
+        "several servers alternate at this address; this one ran while the last one did and is "
+        "admitted if that one stays away"
     };
     why.ends_in =
         std::chrono::ceil<milliseconds>(group_.servers->overlaps_until(index_) - link_.now());
@@ -286,7 +287,7 @@ void vetting::ask_to_admit()
     made.add(incarnation());
     made.add(quarantine());
     made.add(durable_ ? 1 : 0);
-    // A server that ran while the last one did is no restart of it.
+    // A server that ran while the last one did isn't a restart of it.
     made.add(overlaps_ || group_.servers->was_admitted(index_) ? 1 : 0);
     made.add(group_.passed->are_quorum() ? 1 : 0);
     if (!smaller.empty())
@@ -370,12 +371,12 @@ void vetting::admit(admission what)
     subscribe();
 }
 
-/// Asks to be woken: by whoever gives back a resource, and when somebody changes a watched key.
+/// Asks to be woken when a client gives back a resource, and when a watched key changes.
 void vetting::subscribe()
 {
     const std::string channel = group_.guarded->channel();
     request wakes;
-    wakes.push("PUBLISH", channel, "");  // May the scripts? There is nobody there to hear it yet.
+    wakes.push("PUBLISH", channel, "");  // Tests whether scripts may. Nobody is subscribed yet.
     wakes.push("SUBSCRIBE", channel);
     wakes.push("SUBSCRIBE", group_.guarded->next_channel());
     wakes.push("SUBSCRIBE", group_.guarded->revoked_channel());
@@ -400,10 +401,10 @@ void vetting::on_tracking(const texts& told)
 
 std::string vetting::mismatch(const texts& told) const
 {
-    // The incarnation behind the last semicolon tells nobody anything.
+    // The incarnation after the last semicolon means nothing to users.
     const auto settings = [](const std::string& text) { return text.substr(0, text.rfind(';')); };
     const std::string found = told.all.empty() ? "marked '" : told.all.front();
-    return "the node is " + settings(found) + "', this client has '" + settings(fingerprint()) +
+    return "the node is " + settings(found) + "', but this client has '" + settings(fingerprint()) +
            "'; give all clients of the database the same settings, or stop them and delete "
            "the key '" +
            group_.guarded->marker_key + "'";
@@ -444,7 +445,7 @@ void vetting::on_looked_again(const texts& told)
         return link_.refuse(now.why, now.text);
     if (!told.error.empty())
     {
-        // The user may not ask this. The server is alive all the same.
+        // The user may not ask this, but the server is alive.
         may_ask_role_ = false;
         return;
     }
@@ -493,7 +494,7 @@ void vetting::on_mark_answered(const texts& told)
     link_.on_mark_answered({told.first(), told.error});
 }
 
-/// Marks a node without a marker, or only looks for one. Told: the marker that was there.
+/// Marks a node without a marker, or only looks for one. The answer is the marker that was there.
 /// @param what "mark" or "look".
 void vetting::send_initialize(const char* what, step next)
 {

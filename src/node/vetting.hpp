@@ -19,14 +19,14 @@
 namespace redlock::detail {
 
 /// The first commands: log in, choose the database, load the scripts, ask who the server is.
-/// @param name Of the client, as operators see it.
+/// @param name The client's, as operators see it.
 [[nodiscard]] request make_vetting_request(
     const node_config& config,
     const script_set& scripts,
     std::string name
 );
 
-/// A server's error to the first commands, as it may be shown: it may quote the login.
+/// A server's error to the first commands, safe to show: the original may quote the login.
 [[nodiscard]] std::string without_login(const std::string& error, const node_config& config);
 
 /// Asks for what makes a server durable.
@@ -35,19 +35,19 @@ namespace redlock::detail {
 /// Asks what makes a master wait for its replicas.
 [[nodiscard]] request make_replica_settings_request();
 
-/// @param told Names and values in turn. An error instead of them is not durable either.
+/// @param told Names and values in turn. An error instead of them also means not durable.
 [[nodiscard]] bool is_durable(const std::vector<std::string>& told);
 
-/// What a node knows of those before us, when it is vetted.
+/// What a node knows about earlier clients when it is vetted.
 struct admission
 {
     milliseconds quarantine{0};  ///< How long it must not vote.
-    std::string marker;          ///< Only of a link that looks: empty if the node carries none.
-    std::string polls;           ///< Why the node does not wake those who wait. Empty: it does.
-    bool unmarked = false;       ///< It does not vote before it is marked.
+    std::string marker;          ///< Only for a link that looks. Empty if the node carries none.
+    std::string polls;           ///< Why the node doesn't wake waiters. Empty if it does.
+    bool unmarked = false;       ///< It doesn't vote before it is marked.
 };
 
-/// Why a node was not marked. Both empty: it is.
+/// Why a node wasn't marked. Both are empty if it was.
 struct not_marked
 {
     std::string marker;  ///< It carries this one.
@@ -56,33 +56,33 @@ struct not_marked
 
 /// Why a node that was admitted is vetted again.
 inline constexpr const char* data_replaced =
-    "the node lost or replaced its data since it was admitted; vetting it again";
+    "the node has lost or replaced its data since it was admitted; rechecking it";
 
-/** What is asked on a new connection before it is used, step by step.
+/** The checks on a new connection before it is used, step by step.
 
     Each step sends a request and judges the replies. The last one admits the node or refuses it;
-    until then nothing else is on the wire. Later a probe asks an idle node whether it is still what
-    was admitted.
+    until then nothing else is on the wire. Later a probe asks an idle node whether it is still the
+    one that was admitted.
 */
 class vetting final : private passed_entries::entrant
 {
 public:
-    /// What judges the replies to a request.
+    /// Judges the replies to a request.
     using step = void (vetting::*)(const texts&);
 
     /// The link that is vetted.
     class link
     {
     public:
-        /// Sends a request, and hands the replies on when all of them are there.
+        /// Sends a request, and passes on the replies when all of them are there.
         virtual void exchange(const request& what, step next) = 0;
 
-        /// The vetting waits for other nodes. Nothing is on the wire meanwhile but probes.
+        /// The vetting waits for other nodes. Until then only probes are on the wire.
         virtual void on_waiting() = 0;
 
         virtual void on_admitted(admission what) = 0;
 
-        /// A node that was admitted without a marker has one. It must not vote for so long.
+        /// A node that was admitted without a marker has one now. It must not vote for this long.
         virtual void on_marked(milliseconds quarantine) = 0;
 
         /// The answer to `mark`.
@@ -102,16 +102,16 @@ public:
     vetting& operator=(const vetting&) = delete;
     ~vetting() { end(); }
 
-    /// Logs in with these instead of those of the configuration. Before `begin`.
+    /// Logs in with these instead of the configured ones. To be called before `begin`.
     void use(credentials login);
 
-    /// Begins. The connection is open, and nothing was sent.
+    /// Begins. The connection is open, and nothing was sent yet.
     void begin();
 
     /// The connection is over.
     void end() noexcept;
 
-    /// A server's error to the first commands, as it may be shown.
+    /// A server's error to the first commands, safe to show.
     [[nodiscard]] std::string shown(const std::string& error) const;
 
     /// Whether the server has introduced itself.
@@ -120,7 +120,7 @@ public:
     /// How the marker of an admitted server ends, for the scripts that compare it.
     [[nodiscard]] std::string marker_end() const;
 
-    /// Probes an admitted server. Refuses it if it isn't a master any more, or its data was
+    /// Probes an admitted server. Refuses it if it is no longer a master, or its data was
     /// replaced.
     void look_again();
 
@@ -131,16 +131,16 @@ private:
     /// What an answer to a probe shows.
     enum class probe_kind : std::uint8_t
     {
-        marker,  ///< Whether the data is that of the admission, and it became no master anew.
+        marker,  ///< Whether it has the data it was admitted with, and hasn't become a master anew.
         role,    ///< Whether the server is a master.
-        life,    ///< Nothing but that it answers.
+        life,    ///< Only that it answers.
     };
 
     /// Whether a node without a marker waits until a quorum of the list has passed.
     enum class waiting : std::uint8_t
     {
         no,
-        yes,   ///< Not told yet: at a start the others follow at once.
+        yes,   ///< Not reported yet, because at a start the others follow at once.
         told,  ///< It is admitted as unmarked.
     };
 
@@ -177,15 +177,15 @@ private:
     node_config node_;
     bool may_fail_over_;
     server_info server_;
-    bool durable_ = false;  ///< Of the server, as far as is known.
+    bool durable_ = false;  ///< The server is, as far as is known.
 
-    /// Of an entry behind which a failover may happen: promised, or derived from what it says.
+    /// For an entry that may fail over: promised, or derived from the server's settings.
     milliseconds overlap_{0};
     bool passed_ = false;  ///< The server has passed all checks.
     waiting waits_ = waiting::no;
-    admission admission_;          ///< While it subscribes.
+    admission admission_;          ///< Kept while it subscribes.
     bool asked_to_admit_ = false;  ///< And the answer is to come.
-    bool has_smaller_ = false;     ///< The marker, when it was admitted: the smaller `ttl_max`.
+    bool has_smaller_ = false;     ///< At admission the marker had the smaller `ttl_max`.
     bool overlaps_ = false;        ///< It is refused, but its quarantine may begin.
     bool may_ask_role_ = true;     ///< As far as is known.
 };

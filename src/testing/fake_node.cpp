@@ -30,7 +30,7 @@ reason reason_of(node_state state) noexcept
     return reason::none;
 }
 
-/// Of one width, so that equal arrivals are in the order of creation.
+/// All of one width, so that equal arrivals sort in order of creation.
 std::string unique_channel()
 {
     static std::atomic<unsigned> count = 1'000'000;
@@ -173,7 +173,7 @@ reply fake_node::absent_reply() const
     return {counts_as, status_.reason, status_.code, status_.because};
 }
 
-/// A node that is connected, but does not take a release now, sends it a little later.
+/// A node that is connected but doesn't take a release now sends it a little later.
 void fake_node::keep(kept_question release)
 {
     releases_.push_back(std::move(release));
@@ -198,7 +198,7 @@ void fake_node::send(kept_question asked, const rule& how)
 
 void fake_node::arrive(const std::shared_ptr<flight>& command)
 {
-    // The command runs even if its connection has broken meanwhile: the server has its bytes.
+    // The command runs even if its connection has broken by now, because the server has its bytes.
     const rule& how = command->how;
     if (how.away_)
         return break_connection(*how.away_);

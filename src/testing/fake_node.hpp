@@ -19,10 +19,10 @@
 
 namespace redlock::testing {
 
-/** What a fake node does with a question. Without a word: what an honest node does, at once.
+/** What a fake node does with a question. By default, what an honest node does, at once.
 
-    An answer that is made up (`reply`, `error`) leaves the store alone. Commands run in the order
-    in which they were sent, and answers come in that order too, as on one connection.
+    A made-up answer (`reply`, `error`) leaves the store alone. Commands run in the order they were
+    sent, and answers come in that order too, as on one connection.
 */
 class rule
 {
@@ -40,13 +40,13 @@ public:
             .with(made_up_->text, std::move(text));
     }
 
-    /// Tells `held_for`, whatever the store says. For `verb::holder`.
+    /// Reports `held_for`, whatever the store says. For `verb::holder`.
     rule& held_for(milliseconds remaining)
     {
         return reply(vote::granted).with(made_up_->held_for, remaining);
     }
 
-    /// Does not take the question: replies from within `ask`.
+    /// Doesn't take the question: replies from within `ask`.
     rule& absent(redlock::reason why, error_code code = {})
     {
         const bool rejects = why == redlock::reason::rejected;
@@ -54,13 +54,13 @@ public:
         return with(at_once_, true);
     }
 
-    /// Answers as many times.
+    /// Answers this many times.
     rule& repeated(std::size_t answers) { return with(answers_, answers); }
 
-    /// The answer comes later by this much. What was asked has happened at once.
+    /// The answer comes this much later. What was asked happens at once.
     rule& after(milliseconds delay) { return with(answers_after_, delay); }
 
-    /// What was asked happens later by this much, and so does the answer.
+    /// What was asked, and the answer, happen this much later.
     rule& runs_after(milliseconds delay) { return with(runs_after_, delay); }
 
     /// The command is lost on the way, and there is no answer.
@@ -69,10 +69,10 @@ public:
     /// What was asked happens, but the answer is lost.
     rule& loses_answer() { return repeated(0); }
 
-    /// The connection breaks when the question arrives, and is back after `away`.
+    /// The connection breaks when the question arrives and is back after `away`.
     rule& breaks_connection(milliseconds away) { return with(away_, away); }
 
-    /// Holds for the next `count` questions only. Then the next rule holds, if there is one.
+    /// Applies to the next `count` questions only. Then the next rule applies, if there is one.
     rule& times(std::size_t count) { return with(uses_, count); }
     rule& once() { return times(1); }
 
@@ -107,7 +107,7 @@ public:
     /// Whether the operation was reached.
     [[nodiscard]] bool reached() const noexcept { return left_ == 0; }
 
-    /// Counts an operation. @return The rule for it, if it is the one.
+    /// Counts an operation. @return The rule for it, if it's the one to fail.
     [[nodiscard]] const rule* count() { return left_ > 0 && --left_ == 0 ? &failure_ : nullptr; }
 
 private:
@@ -140,7 +140,7 @@ class fake_node final : public detail::node,
                         public std::enable_shared_from_this<fake_node>
 {
 public:
-    /// @param server May be that of other nodes: those of other clients.
+    /// @param server Other nodes, those of other clients, may share it.
     fake_node(
         std::size_t index,
         std::shared_ptr<world> time,
@@ -156,8 +156,8 @@ public:
     [[nodiscard]] std::chrono::microseconds round_trip() const noexcept override { return {}; }
     [[nodiscard]] std::size_t owed_releases() const noexcept override;
 
-    /// Adds a rule for a verb. The rules of a verb hold one after the other; a rule without
-    /// `times()` holds until the next one is added, and is then forgotten.
+    /// Adds a rule for a verb. The rules of a verb apply one after the other; a rule without
+    /// `times()` applies until the next one is added and is then forgotten.
     rule& on(detail::verb what);
 
     /// Forgets all rules.
@@ -171,7 +171,7 @@ public:
 
     void fail_with(std::shared_ptr<fail_nth> fuse) { fuse_ = std::move(fuse); }
 
-    /// The state to which the node starts, instead of `ready`.
+    /// The state in which the node starts, instead of `ready`.
     void starts(node_state state, std::string because = {}, error_code code = {})
     {
         starts_as_ = {state, std::move(because), code};
@@ -221,7 +221,7 @@ private:
     void send_kept();
 
     std::size_t index_;
-    std::string channel_;  ///< Of its client. Unlike that of every other node.
+    std::string channel_;  ///< Of its client. Every node has a different one.
     std::shared_ptr<world> time_;
     std::shared_ptr<journal> log_;
     std::shared_ptr<fake_server> server_;
@@ -232,7 +232,7 @@ private:
     change starts_as_{node_state::ready, {}, {}};
     milliseconds stops_after_{0};
     node_status status_;
-    bool reconnects_ = false;  ///< Its connection broke, and is sure to come back.
+    bool reconnects_ = false;  ///< Its connection broke and will come back.
 
     std::vector<kept_question> waiting_;   ///< For the first connection.
     std::vector<kept_question> releases_;  ///< For the next connection.

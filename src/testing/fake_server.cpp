@@ -25,7 +25,7 @@ std::chrono::microseconds microseconds_of(std::uint64_t stamp)
 
 const reply granted{vote::granted};
 
-/// What a value has behind the id, see ours.lua.
+/// What follows the id in a value: see ours.lua.
 std::string said_by_holder(const core::hold_value& holder)
 {
     return ' ' + std::to_string(holder.token.value()) + ' ' + std::string(holder.client) +
@@ -274,7 +274,7 @@ private:
         return answer;
     }
 
-    /// For how long the node may have promised what it has forgotten.
+    /// How long the node's forgotten promises may still last.
     [[nodiscard]] milliseconds quarantine_left() const
     {
         if (!on_.guard.marked)
@@ -283,7 +283,7 @@ private:
         return std::max(std::chrono::ceil<milliseconds>(left), 0ms);
     }
 
-    /// What the acquisition and the extension look at first.
+    /// What acquisition and extension check first.
     std::optional<reply> not_allowed() const
     {
         if (!on_.guard.marked)
@@ -295,7 +295,7 @@ private:
         return answer;
     }
 
-    /// For how long the resource is reserved for somebody who goes first. A try has no place: it
+    /// How long the resource is reserved for someone who goes first. A try has no place, so it
     /// yields to every reservation.
     milliseconds yields() const
     {
@@ -309,7 +309,7 @@ private:
         return goes_first && now_ < expires ? std::chrono::ceil<milliseconds>(expires - now_) : 0ms;
     }
 
-    /// A clock that is off puts nobody before those who have waited for longer.
+    /// A clock that is off doesn't put anyone before those who have waited longer.
     std::uint64_t seen(std::uint64_t arrival) const
     {
         const auto now = static_cast<std::uint64_t>(clock().count());
@@ -379,7 +379,7 @@ private:
         }
     }
 
-    /// Tells the first of the queue for how long another has the resource.
+    /// Tells the first of the queue how long another client has the resource.
     void tell_next(milliseconds lasts)
     {
         const auto& queue = on_.queues.waiting[key_];
@@ -397,7 +397,7 @@ private:
     std::string id_;
 };
 
-/// What answers a verb, in both modes.
+/// The functions that answer a verb, in both modes.
 struct verb_row
 {
     verb what;

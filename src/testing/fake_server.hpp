@@ -26,9 +26,9 @@ namespace redlock::testing {
 class fake_store
 {
 public:
-    /// @param ttl `forever`: without one.
-    /// @param foreign It belongs to another, and no client of the test has set it.
-    /// @param more What the value has behind the id.
+    /// @param ttl `forever`: no ttl.
+    /// @param foreign It belongs to another program; no client of the test has set it.
+    /// @param more What follows the id in the value.
     void put(
         const std::string& key,
         const std::string& id,
@@ -47,7 +47,7 @@ public:
     /// What FLUSHALL does.
     void clear() { keys_.clear(); }
 
-    /// Lets a key that is there live for so long, if it lives shorter.
+    /// Lets an existing key live this long, unless it lives longer.
     void extend(const std::string& key, milliseconds ttl, nanoseconds now);
 
     /// How long the key has left, rounded up; `forever` without a ttl, zero without a key.
@@ -59,10 +59,10 @@ public:
     /// The whole value, empty without a key.
     [[nodiscard]] std::string whole_value(const std::string& key, nanoseconds now) const;
 
-    /// Replaces what the value has behind the id. The key is there.
+    /// Replaces what follows the id in the value. The key must exist.
     void say(const std::string& key, std::string more) { keys_.at(key).more = std::move(more); }
 
-    /// Keys that a client has set, and that have not expired.
+    /// Keys that a client has set and that haven't expired.
     [[nodiscard]] std::size_t count_set(nanoseconds now) const;
 
 private:
@@ -89,7 +89,7 @@ struct fake_guard
 {
     std::map<std::string, std::uint64_t> fences;  ///< By lock key.
     std::chrono::microseconds window{500'000};
-    std::chrono::microseconds clock_offset{0};  ///< Of the node to the world.
+    std::chrono::microseconds clock_offset{0};  ///< The node's clock minus the world's.
     nanoseconds quarantined_until{0};
     milliseconds quarantine{60'000};  ///< Of a node that has lost its marker.
     bool marked = true;
@@ -120,10 +120,10 @@ public:
     /// Tells the client that a key may be free. @return Whether it has a connection.
     virtual bool wakes(const std::string& key) = 0;
 
-    /// Tells the client that a key has changed that it tracks.
+    /// Tells the client that a key it tracks has changed.
     virtual void changes(const std::string& key) = 0;
 
-    /// Tells the client that it is next, and that a key is reserved for so long for another.
+    /// Tells the client that it's next, and how long a key is reserved for another one.
     virtual void tells_next(const std::string& key, milliseconds reserved) = 0;
 
     /// Tells the client that one of its holds is revoked.
@@ -135,10 +135,10 @@ struct fake_queues
 {
     std::map<std::string, std::vector<fake_place>> waiting;  ///< By lock key, sorted.
     std::map<std::string, fake_reservation> reserved;
-    std::set<std::string> flagged;  ///< A client waits for these, or did.
+    std::set<std::string> flagged;  ///< A client waits for these, or has waited.
     milliseconds reservation{50};
 
-    /// For how long to keep a lock key for a client that is far away. By key and client.
+    /// How long to keep a lock key for a client that is far away. By key and client.
     std::map<std::pair<std::string, std::string>, milliseconds> distant;
 
     std::map<std::string, std::weak_ptr<fake_listener>> channels;  ///< By client.
@@ -171,10 +171,10 @@ struct fake_server
         nanoseconds now
     );
 
-    /// Marks the hold of a resource as not to be extended any more, if it has a token.
+    /// Marks the hold of a resource so that it's no longer extended, if it has a token.
     void revoke(const std::string& key, nanoseconds now);
 
-    /// Tells the clients that track a key. @param by Is not told.
+    /// Notifies the clients that track a key. @param by Isn't notified.
     void tell_change(const std::string& key, const std::string& by = {});
 };
 

@@ -7,7 +7,7 @@ namespace redlock::testing {
 
 namespace {
 
-/// Far more than any scenario needs. What goes on for ever must fail and not hang.
+/// Far more than any scenario needs. A loop that runs forever must fail, not hang.
 constexpr std::size_t most_handlers = 1'000'000;
 
 }  // namespace
@@ -20,7 +20,7 @@ void run_until_idle(boost::asio::io_context& context)
         if (context.poll_one() == 0)
             return;
     }
-    throw std::runtime_error("the context is never idle: something starts itself again at once");
+    throw std::runtime_error("the context never becomes idle: something keeps restarting itself");
 }
 
 void advance(manual_time& time, nanoseconds by, const std::function<void()>& settle)

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 /// The two clocks start apart, so that mixing them up shows.
 constexpr core::instant beginning{time_point(1h), 5h};
 
-/// Locked to change the clocks of any client, and to read them: a lease may be asked on any thread.
+/// Locked to change or read the clocks of any client, because a lease may be asked on any thread.
 std::mutex clocks;
 
 }  // namespace

@@ -17,10 +17,10 @@ namespace redlock::testing {
 /// What wall clocks show when a test begins.
 inline constexpr std::chrono::microseconds beginning_of_time{1'790'000'000'000'000};
 
-/** Time that passes when the test says so.
+/** Time that passes only when the test says so.
 
-    There are three clocks: the world's, by which nodes expire their keys, and the pair of clients.
-    They advance together, unless one of the pair is stopped, as the steady clock is while a machine
+    There are three clocks: the world's, by which nodes expire their keys, and the clients' pair.
+    They advance together, unless one of the pair is stopped, like the steady clock while a machine
     is suspended. What is due runs from a handler that is posted to the strand.
 */
 class manual_time final : public detail::clock, public world
@@ -43,8 +43,8 @@ public:
     [[nodiscard]] nanoseconds elapsed() const override { return elapsed_; }
     void at(nanoseconds when, std::function<void()> what) override;
 
-    /// Lets time pass at once, whatever should have happened meanwhile: like a process that was
-    /// stopped. `testing::advance` goes from event to event.
+    /// Lets time pass at once, like a process that was stopped, whatever should have happened in
+    /// between. `testing::advance` goes from event to event.
     void advance(nanoseconds by);
 
     /// The world's time at which something happens next.
@@ -53,22 +53,22 @@ public:
     /// One clock of the client's pair stands still from now on.
     void stop(clock which) { (which == clock::steady ? steady_runs_ : boot_runs_) = false; }
 
-    /// It goes on.
+    /// The clock runs again.
     void resume(clock which) { (which == clock::steady ? steady_runs_ : boot_runs_) = true; }
 
-    /// From now on time passes whenever somebody looks at the clocks: a process that is slow.
+    /// From now on time passes at each look at the clocks, as in a slow process.
     void pass_with_each_look(nanoseconds by) noexcept { per_look_ = by; }
 
     /// Sets the client's wall clock apart from the world's.
     void set_wall_offset(std::chrono::microseconds offset) noexcept { wall_offset_ = offset; }
 
-    /// Moves one clock of the client's pair and nothing else.
+    /// Moves only one clock of the client's pair.
     void jump(clock which, nanoseconds by);
 
 private:
     class manual_alarm;
 
-    /// What an alarm is set to, which owns it. Null: it was called.
+    /// What an alarm will call; the alarm owns it. Null: it was called.
     using plan = std::function<void()>;
 
     void post_due();

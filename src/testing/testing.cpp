@@ -60,13 +60,13 @@ client fake_nodes::make_client(client_config config)
     for (std::size_t node = 0; node < config.nodes.size(); ++node)
     {
         config.nodes[node] = {};
-        config.nodes[node].port = static_cast<std::uint16_t>(node + 1);  // Each is another one.
+        config.nodes[node].port = static_cast<std::uint16_t>(node + 1);  // Each node is different.
     }
     detail::validate(config);
     if (parts_->prefix.value_or(config.key_prefix) != config.key_prefix)
         throw std::invalid_argument(
             "redlock: key_prefix is '" + config.key_prefix + "', must be '" + *parts_->prefix +
-            "' as that of the clients before"
+            "', as for the earlier clients"
         );
     parts_->prefix = config.key_prefix;
 

@@ -9,7 +9,7 @@ namespace redlock::testing {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-/** The time of fake nodes, which goes on whatever happens to the clocks of a client.
+/** The time of fake nodes, which keeps running whatever happens to a client's clocks.
 
     Virtual in `manual_time`, real in `real_time`. Used on the client's strand, or while nothing
     runs.
@@ -22,8 +22,8 @@ public:
     /// Time since the test began.
     [[nodiscard]] virtual nanoseconds elapsed() const = 0;
 
-    /// Runs `what` on the strand at `when`, or soon if that has passed. Never from within the call;
-    /// what was put in first for the same time runs first.
+    /// Runs `what` on the strand at `when`, or soon if that has passed. Never from within the call.
+    /// For the same time, what was added first runs first.
     virtual void at(nanoseconds when, std::function<void()> what) = 0;
 };
 

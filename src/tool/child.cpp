@@ -21,8 +21,8 @@ namespace redlock::tool {
 
 namespace {
 
-/// The terminal that people type into, and read. -1: there is none. In a pipeline it is shared, and
-/// is left as it is.
+/// The terminal that a person types into and reads, or -1. In a pipeline it is shared, so it is
+/// left as it is.
 int own_terminal()
 {
     const bool is_shared = ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1;
@@ -57,7 +57,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts)
     return made;
 }
 
-/// In the child. Must not return, nor allocate.
+/// Runs in the child. Must not return or allocate.
 [[noreturn]] void become(
     char* const* arguments,
     char** variables,
@@ -76,14 +76,14 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts)
         ::dup2(::open(output, O_WRONLY | O_CREAT | O_APPEND, 0600), STDOUT_FILENO);
         ::dup2(STDOUT_FILENO, STDERR_FILENO);
     }
-    // What this process handles is reset by exec, and what it was started with ignored stays so.
+    // exec resets signals that this process handles. Those it was started with ignored stay so.
     std::signal(SIGPIPE, SIG_DFL);
     std::signal(SIGTTOU, SIG_DFL);
     ::sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     detail::platform::end_with_parent();
-    if (::getppid() == parent)  // Else it has died before that.
+    if (::getppid() == parent)  // Otherwise the parent has already died.
     {
         environ = variables;
         ::execvp(arguments[0], arguments);
@@ -140,7 +140,7 @@ child::child(const child_options& options) : terminal_(options.output.empty() ? 
     int why = 0;
     if (pid_ > 0)
     {
-        ::setpgid(pid_, pid_);  // On both sides: nobody knows which one is first.
+        ::setpgid(pid_, pid_);  // Parent and child both call it, because either may be first.
         while (::read(ends[0], &why, sizeof why) < 0 && errno == EINTR)
         {
         }
@@ -157,8 +157,8 @@ child::child(const child_options& options) : terminal_(options.output.empty() ? 
 
 child::~child()
 {
-    // A daemon that has left the group lives on. What is in it worked under the lock. The number of
-    // the group is not used again before its leader is reaped.
+    // A daemon that has left the group survives. The processes still in it worked under the lock.
+    // The group's number isn't reused before its leader is reaped.
     ::kill(-pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
     take_terminal();
@@ -199,7 +199,7 @@ bool child::has_others() const
 void child::stop_with_it() const
 {
     take_terminal();
-    // The shell waits for the whole job to stop. A group without a shell does not.
+    // The shell waits for the whole job to stop. Without a shell, the group doesn't stop.
     std::signal(SIGTSTP, SIG_DFL);
     ::kill(0, SIGTSTP);
 }
@@ -219,7 +219,7 @@ void child::take_terminal() const noexcept
 
 void child::give_terminal(pid_t to) const noexcept
 {
-    // From the background this is what SIGTTOU is for.
+    // From the background, this would raise SIGTTOU.
     ::sigset_t blocked;
     ::sigset_t before;
     sigemptyset(&blocked);

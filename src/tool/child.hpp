@@ -9,34 +9,34 @@
 
 namespace redlock::tool {
 
-/// Variables that a child gets besides those of this process.
+/// Variables that a child gets in addition to this process's.
 using environment = std::vector<std::pair<std::string, std::string>>;
 
-/// Both ends are closed in what this process executes.
+/// Programs that this process executes get neither end.
 /// @throws std::system_error
 void make_pipe(int (&ends)[2]);
 
-/// What a child runs, and with what.
+/// What a child runs, and its environment and output.
 struct child_options
 {
     std::vector<std::string> command{};
     environment added{};
-    std::vector<std::string> hidden{};  ///< Variables that it does not get.
+    std::vector<std::string> hidden{};  ///< Variables that it doesn't get.
 
-    /// A file for all that it prints, and no input and no terminal. Empty: it shares those of this
-    /// process.
+    /// A file for all its output. Then it has no input and no terminal. Empty: it shares this
+    /// process's.
     std::string output{};
 };
 
-/** A program in a process group of its own, which gets the terminal if this process has it.
+/** A program in its own process group, which gets the terminal if this process has it.
 
-    It dies with this process, also if that is killed. What it starts itself does not, unless it is
-    in the same group and this process ends it.
+    It dies with this process, even if this process is killed. Programs that it starts don't, unless
+    they are in the same group and this process ends it.
 */
 class child
 {
 public:
-    /// @throws std::system_error ENOENT and the like, if it cannot be run.
+    /// @throws std::system_error ENOENT and the like, if it can't be run.
     explicit child(const child_options& options);
 
     child(const child&) = delete;
@@ -48,23 +48,23 @@ public:
     /// Sends a signal to the whole group.
     void signal(int number) const noexcept;
 
-    /// Looks without waiting. @return Whether it has ended. It is reaped with this object.
+    /// Looks without waiting. @return Whether it has ended. The destructor reaps it.
     [[nodiscard]] bool has_ended();
 
-    /// Whether there is anything in its group but itself, which has ended.
+    /// Whether its group has other processes. The child itself has ended.
     [[nodiscard]] bool has_others() const;
 
-    /// Whether Ctrl-Z and the like have stopped it since this was asked last.
+    /// Whether Ctrl-Z and the like have stopped it since the last call.
     [[nodiscard]] bool was_stopped_by_terminal() noexcept;
 
-    /// Takes the terminal back, and stops this process as the child is stopped. Returns when both
-    /// are to go on; `resume` lets the child do so.
+    /// Takes the terminal back, and stops this process because the child is stopped. Returns when
+    /// both are to continue; `resume` continues the child.
     void stop_with_it() const;
 
-    /// Lets it go on, with the terminal if this process has that now.
+    /// Continues the child, with the terminal if this process has it now.
     void resume() const noexcept;
 
-    /// As a shell says it: its status, or 128 and the number of the signal that ended it.
+    /// As a shell reports it: its status, or 128 plus the number of the signal that ended it.
     [[nodiscard]] int exit_status() const noexcept { return exit_status_; }
 
 private:

@@ -19,7 +19,7 @@ namespace redlock::tool {
 
 namespace {
 
-/// Shows what follows `--`, which is no argument of ours.
+/// Shows what follows `--`, which isn't one of our arguments.
 class help_formatter final : public CLI::Formatter
 {
 public:
@@ -65,20 +65,20 @@ CLI::Option* add_time(
     return add_time(to, name, [&into](milliseconds time) { into = time; }, words);
 }
 
-/// @param prints Whether it has an answer, in words or in JSON.
+/// @param prints Whether the command prints an answer, in words or in JSON.
 void add_node_options(CLI::App& to, node_options& into, bool prints = true)
 {
     to.add_option(
           "--nodes",
           into.nodes,
-          "URLs of the nodes, separated by commas; without a password. "
+          "comma-separated URLs of the nodes, without passwords. "
           "Default: the variable REDLOCK_NODES"
     )
         ->type_name("URL,...");
     to.add_option(
           "--nodes-file",
           into.nodes_file,
-          "a file with a URL in each line, which may have passwords"
+          "a file with one URL per line; these may contain passwords"
     )
         ->type_name("FILE");
     add_time(
@@ -94,13 +94,13 @@ void add_node_options(CLI::App& to, node_options& into, bool prints = true)
         to,
         "--other-ttl-max",
         into.other_ttl_max,
-        "the other one, while clients raise it. Default: none"
+        "the other ttl_max, while you raise it client by client. Default: none"
     );
     add_time(
         to,
         "--clock-window",
         into.clock_window,
-        "how far the nodes' clocks may be apart. Default: 500ms"
+        "how far apart the nodes' clocks may be. Default: 500ms"
     );
     if (prints)
         to.add_flag("--json", into.json, "print JSON");
@@ -117,7 +117,7 @@ void add_run_options(CLI::App& to, run_options& into)
         into.ttl,
         "how long the resource stays locked if this machine dies. Default: 10s"
     );
-    add_time(to, "--grace", into.grace, "how long nobody else gets it after this holder is lost");
+    add_time(to, "--grace", into.grace, "how long no one else gets it after this holder is lost");
     add_time(
         to,
         "--stop-before",
@@ -125,7 +125,7 @@ void add_run_options(CLI::App& to, run_options& into)
         "send TERM to the command this long before the deadline if the lease cannot be extended. "
         "Default: a third of the ttl"
     );
-    to.add_option("--note", into.note, "what others see of the holder. Default: host and process")
+    to.add_option("--note", into.note, "what others see as the holder. Default: host and process")
         ->type_name("TEXT");
 }
 
@@ -152,7 +152,7 @@ void add_run(CLI::App& to, options& into)
         "give up after this long. Default: wait until it is granted"
     );
     run.add_flag(
-           "-n,--nonblock", into.run.try_once, "give up at once if another holds the resource"
+           "-n,--nonblock", into.run.try_once, "give up at once if someone else holds the resource"
     )
         ->excludes(wait);
     add_time(
@@ -166,7 +166,7 @@ void add_run(CLI::App& to, options& into)
     run.add_option(
            "-E,--conflict-exit-code",
            into.run.held_status,
-           "the exit status if another holds the resource. Default: 75"
+           "the exit status if someone else holds the resource. Default: 75"
     )
         ->check(CLI::Range(0, 255))
         ->type_name("CODE");
@@ -178,7 +178,7 @@ void add_lead(CLI::App& to, options& into)
     CLI::App& lead = add_command(
         to,
         "lead",
-        "Run a command whenever this process leads, again and again",
+        "Run a command each time this process becomes the leader",
         "redlock lead shop:scheduler -- ./scheduler"
     );
     add_run_options(lead, into.run);
@@ -186,7 +186,7 @@ void add_lead(CLI::App& to, options& into)
         lead,
         "--pause",
         into.run.pause,
-        "wait up to this long before standing again, so that others can lead. Default: 500ms"
+        "wait up to this long before trying again, so that others can lead. Default: 500ms"
     );
     add_node_options(lead, into.nodes, false);
 }
@@ -230,14 +230,14 @@ void add_queries(CLI::App& to, options& into)
         to,
         into,
         "free",
-        "Free a resource that nobody holds and that is kept by --at-least",
+        "Free a resource that nobody holds but --at-least still keeps locked",
         "redlock free report"
     );
     add_node_options(
         add_command(
             to,
             "init",
-            "Admit fresh nodes, once, when they are new",
+            "Admit new nodes, once, before the first client",
             "redlock init --nodes redis://a,redis://b,redis://c"
         ),
         into.nodes
@@ -253,7 +253,7 @@ void add_local(CLI::App& to, options& into)
     CLI::App& local = add_command(
         to,
         "local",
-        "Start servers on this machine that end with the command, or with Ctrl-C",
+        "Start servers on this machine that end with the command or on Ctrl-C",
         "redlock local 3 -- ./my_program"
     );
     local.add_option("number", into.local.count, "how many servers. Default: 3")
@@ -263,7 +263,7 @@ void add_local(CLI::App& to, options& into)
         .add_option(
             "--server",
             into.local.server,
-            "the program of the server. Default: redis-server, else valkey-server"
+            "the server program. Default: redis-server, else valkey-server"
         )
         ->type_name("PROGRAM");
     local.add_flag("--json", into.nodes.json, "print JSON");
@@ -273,7 +273,7 @@ std::string read_nodes_file(const std::string& name)
 {
     std::ifstream file(name);
     if (!file)
-        throw std::invalid_argument("cannot read the file of nodes '" + name + "'");
+        throw std::invalid_argument("cannot read the nodes file '" + name + "'");
     std::string urls;
     for (std::string line; std::getline(file, line);)
     {
@@ -314,7 +314,7 @@ std::unique_ptr<CLI::App> make_command_line(options& into)
     made->set_version_flag("--version", REDLOCK_TOOL_VERSION);
     made->footer(
         "Example: redlock local 3 -- redlock run orders:42 -- echo locked\n"
-        "`redlock COMMAND --help` tells the options of a command."
+        "`redlock COMMAND --help` lists the options of a command."
     );
     add_run(*made, into);
     add_lead(*made, into);
@@ -365,8 +365,8 @@ client_config make_config(const node_options& from)
     if (urls.empty())
     {
         throw std::invalid_argument(
-            "which nodes? Set REDLOCK_NODES=redis://HOST:PORT,... or give --nodes or --nodes-file. "
-            "To try it out: redlock local 3 -- redlock run orders:42 -- echo locked"
+            "no nodes given. Set REDLOCK_NODES=redis://HOST:PORT,... or use --nodes or "
+            "--nodes-file. To try it out: redlock local 3 -- redlock run orders:42 -- echo locked"
         );
     }
     made.nodes = parse_nodes(urls);
@@ -376,9 +376,8 @@ client_config make_config(const node_options& from)
     if (as_argument && std::ranges::any_of(made.nodes, has_password))
     {
         throw std::invalid_argument(
-            "--nodes has a password, which everybody on this machine can read in the list of "
-            "processes; put the URLs into the variable REDLOCK_NODES or into a file for "
-            "--nodes-file"
+            "--nodes has a password, which everyone on this machine can read in the process list; "
+            "put the URLs in the variable REDLOCK_NODES or in a file for --nodes-file"
         );
     }
     made.node_timeout = from.node_timeout;

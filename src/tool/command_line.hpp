@@ -13,17 +13,17 @@
 #include <string>
 #include <vector>
 
-/// The command line of `redlock`, which the man page and the completions are made of too.
+/// The command line of `redlock`. The man page and the completions are made from it too.
 namespace redlock::tool {
 
-/// What a command ends with. The status of a child is passed on as it is.
+/// Exit status of a command. A child's status is passed on unchanged.
 enum class status : int
 {
     ok = 0,
     no = 1,          ///< The answer is no: nothing to do, or something is wrong with a node.
-    held = 75,       ///< Another holds the resource. EX_TEMPFAIL.
+    held = 75,       ///< Another client holds the resource. EX_TEMPFAIL.
     lost = 124,      ///< The lease was lost, and the child was stopped.
-    ours = 125,      ///< The command line, the nodes, or `redlock` itself.
+    ours = 125,      ///< The command line, the nodes, or `redlock` itself failed.
     not_run = 126,   ///< The child could not be run.
     not_found = 127  ///< There is no such program.
 };
@@ -50,17 +50,17 @@ struct run_options
     bool try_once = false;
     milliseconds at_least{0};
     milliseconds grace{0};
-    std::optional<milliseconds> stop_before{};  ///< Empty: a third of the ttl.
+    std::optional<milliseconds> stop_before{};  ///< Empty: a third of the ttl, or less if needed.
     std::string note{};
     int held_status = static_cast<int>(status::held);
-    milliseconds pause{500};  ///< Of `lead`.
+    milliseconds pause{500};  ///< For `lead`.
 };
 
-/// What the other commands are about.
+/// The arguments of the other commands.
 struct query_options
 {
     std::vector<std::string> resources{};
-    std::uint64_t token = 0;  ///< Of the hold to revoke. Zero: that of the present holder.
+    std::uint64_t token = 0;  ///< Of the hold to revoke. Zero: the current holder's.
 };
 
 struct local_options
@@ -80,11 +80,11 @@ struct options
 
 /** Describes the commands.
 
-    @param into What a parsed command line sets. Must outlive the result.
+    @param into Set by parsing a command line. Must outlive the result.
 */
 [[nodiscard]] std::unique_ptr<CLI::App> make_command_line(options& into);
 
-/// What follows the name of a command.
+/// The text that follows the name of a command in its usage.
 [[nodiscard]] std::string synopsis(const CLI::App& of);
 
 /// Reads "250ms", "10s", "1min", "2h"; a number alone means seconds.

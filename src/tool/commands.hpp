@@ -3,7 +3,7 @@
 
 #include "tool/command_line.hpp"
 
-/// What the commands do. Each returns the exit status, and throws what ends it with 125.
+/// The commands. Each returns the exit status. An exception ends the program with 125.
 namespace redlock::tool {
 
 /// Runs a child under a lock.
@@ -12,10 +12,10 @@ namespace redlock::tool {
 /// Runs a child whenever this process leads.
 [[nodiscard]] int lead(const options& given);
 
-/// Tells who holds resources.
+/// Shows who holds resources.
 [[nodiscard]] int show(const options& given);
 
-/// Tells who holds a resource, and each change, until it is interrupted.
+/// Shows who holds a resource, and each change, until it is interrupted.
 [[nodiscard]] int watch(const options& given);
 
 /// Asks a holder to stop.
@@ -27,10 +27,10 @@ namespace redlock::tool {
 /// Admits fresh nodes.
 [[nodiscard]] int init(const options& given);
 
-/// Tells what is wrong with nodes.
+/// Reports what is wrong with nodes.
 [[nodiscard]] int doctor(const options& given);
 
-/// Starts servers that end with it.
+/// Starts servers that end with this process.
 [[nodiscard]] int local(const options& given);
 
 }  // namespace redlock::tool

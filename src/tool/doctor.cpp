@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-/// What is wrong with the nodes, in sentences that say what to do.
+/// Reports what is wrong with the nodes, in sentences that say what to do.
 namespace redlock::tool {
 
 namespace asio = boost::asio;
@@ -46,7 +46,7 @@ std::pair<int, int> version_of(const std::string& text)
     return made;
 }
 
-/// A command that a client needs, in a form that changes nothing: its keys are not there.
+/// A command that a client needs, in a form that changes nothing because its keys don't exist.
 struct needed_command
 {
     std::string_view permission;
@@ -76,13 +76,13 @@ const std::vector<needed_command>& needed_commands()
         {"+publish", {"PUBLISH", "redlock:doctor", ""}, true},
         {"+client|caching", {"CLIENT", "CACHING", "YES"}, true},
         {"+client|tracking", {"CLIENT", "TRACKING", "OFF"}, true},
-        // The last one: in RESP2 little else may follow.
+        // Must be last: in RESP2 few other commands may follow.
         {"+subscribe", {"SUBSCRIBE", "redlock:doctor"}, true},
     };
     return all;
 }
 
-/// What a node is asked before the commands of the table, in this order.
+/// The questions to a node before the commands of the table, in this order.
 enum question : std::size_t
 {
     login,
@@ -159,7 +159,7 @@ std::map<std::string, std::string> fields_of(const answers& told)
     return made;
 }
 
-/// What is known of one node.
+/// What is known about one node.
 struct examination
 {
     std::string name;
@@ -169,10 +169,10 @@ struct examination
     std::string role{"?"};
     std::string persistence{"?"};
     std::string admission{"?"};
-    std::optional<std::chrono::microseconds> clock{};  ///< Its time less ours.
+    std::optional<std::chrono::microseconds> clock{};  ///< Its time minus ours.
     std::chrono::microseconds round_trip{0};
-    std::vector<std::string> problems{};  ///< With what to do.
-    std::vector<std::string> remarks{};   ///< What is not wrong, but good to know.
+    std::vector<std::string> problems{};  ///< Each says what to do.
+    std::vector<std::string> remarks{};   ///< Not problems, but good to know.
 };
 
 bool is_forbidden(const detail::texts& told)
@@ -180,7 +180,7 @@ bool is_forbidden(const detail::texts& told)
     return told.error.starts_with("NOPERM");
 }
 
-/// Whether an error says more than that the answer is no.
+/// Whether an error is more than an expected refusal.
 bool is_failure(const std::string& error)
 {
     constexpr std::array harmless{"NOPERM", "NOSCRIPT", "ERR CLIENT CACHING"};
@@ -210,7 +210,7 @@ public:
 
     [[nodiscard]] examination examine() &&
     {
-        // A Sentinel hardly knows any of the commands, but INFO.
+        // A Sentinel knows INFO, but hardly any of the other commands.
         if (told_.all.size() > cluster)
             fields_ = fields_of(told_);
         if (told_.all.size() < first_needed)
@@ -230,7 +230,7 @@ public:
         {
             problem(
                 "database " + std::to_string(node_.database) + " cannot be used: " + why +
-                ". Add +select to the user, or name another database"
+                ". Add +select to the user, or use another database"
             );
             return std::move(found_);
         }
@@ -248,10 +248,10 @@ private:
     examination unreached()
     {
         const std::string why =
-            told_.problem.empty() ? std::string("it has closed the connection") : told_.problem;
+            told_.problem.empty() ? std::string("it closed the connection") : told_.problem;
         return refuse(
             "it cannot be reached: " + why +
-            ". Is the server running, and are address, port and firewall right?"
+            ". Is the server running, and are the address, port and firewall right?"
         );
     }
 
@@ -267,7 +267,7 @@ private:
         return found == fields_.end() ? std::string() : found->second;
     }
 
-    /// @param votes Whether the node votes all the same.
+    /// @param votes Whether the node votes anyway.
     void problem(std::string text, bool votes = false)
     {
         found_.problems.push_back(core::on_one_line(std::move(text)));
@@ -282,9 +282,8 @@ private:
         if (is_forbidden(told_.all[server]))
         {
             problem(
-                "the user may not call INFO, so clients refuse the node. Add +info to the user; "
-                "its "
-                "role, memory and disk were not seen"
+                "the user may not call INFO, so clients refuse the node. Add +info to the user. "
+                "Its role, memory and disk weren't checked"
             );
             return;
         }
@@ -297,25 +296,25 @@ private:
             problem("version " + redis + " is too old. Use Redis 6.2 or later, or Valkey");
         found_.role = field("role");
         if (found_.role == "slave" && core::may_fail_over(node_))
-            problem("it is a replica: a failover is under way, or what led here is stale. Wait");
+            problem("it is a replica: a failover is under way, or its address is stale. Wait");
         else if (found_.role == "slave")
         {
             problem(
                 "it is a replica of " + field("master_host") + ":" + field("master_port") +
-                ". Nodes must be independent masters: run REPLICAOF NO ONE on it, or name another "
+                ". Nodes must be independent masters: run REPLICAOF NO ONE on it, or use another "
                 "server"
             );
         }
         if (field("cluster_enabled") == "1")
             problem(
-                "it belongs to a cluster, which hands keys over. Name servers without "
+                "it belongs to a cluster, which moves keys between servers. Use servers without "
                 "cluster-enabled"
             );
         const std::string policy = field("maxmemory_policy");
         if (field("maxmemory") != "0" && policy != "noeviction" && !policy.empty())
         {
             problem(
-                "it may evict keys, and so end a lock early: maxmemory-policy is " + policy +
+                "it may evict keys and end a lock early, because maxmemory-policy is " + policy +
                 ". Set it to noeviction"
             );
         }
@@ -324,12 +323,12 @@ private:
         {
             remark(
                 "it has " + field("connected_slaves") +
-                " replicas. Never promote one of them: it may have forgotten locks"
+                " replicas. Never promote one of them, because it may have lost locks"
             );
         }
     }
 
-    /// Whether no failover can give two holders.
+    /// Checks that a failover can't lead to two holders.
     void look_at_replicas()
     {
         detail::server_info info;
@@ -348,7 +347,7 @@ private:
         else if (info.replicas < set.to_write)
         {
             problem(
-                "it waits for " + std::to_string(set.to_write) + " replicas and has " +
+                "it waits for " + std::to_string(set.to_write) + " replicas but has " +
                 std::to_string(info.replicas) + ", so it grants nothing. Bring them back"
             );
         }
@@ -359,7 +358,7 @@ private:
         return "a quarantine of " + in_words(guarded_.quarantine + overlap_);
     }
 
-    /// How the marker goes on behind the settings.
+    /// The part of the marker after the settings.
     [[nodiscard]] std::string incarnation() const
     {
         const std::string run_id = field("run_id");
@@ -372,18 +371,18 @@ private:
         found_.persistence = fields_.empty() ? "?" : file ? "appendonly" : "none";
         if (found_.persistence == "none")
             remark(
-                "it forgets its locks in a crash, and then sits out a quarantine. appendonly yes "
-                "makes restarts milder"
+                "it loses its locks in a crash and then sits out a quarantine. Restarts are milder "
+                "with appendonly yes"
             );
         if (field("aof_last_write_status") == "err")
             problem(
-                "it cannot write its file (aof_last_write_status:err), and refuses writes. Look at "
+                "it can't write its file (aof_last_write_status:err), so it refuses writes. Check "
                 "its disk"
             );
         if (field("rdb_last_bgsave_status") == "err")
             problem(
-                "its last save has failed (rdb_last_bgsave_status:err), so it may refuse writes. "
-                "Look at its disk and its log"
+                "its last save failed (rdb_last_bgsave_status:err), so it may refuse writes. "
+                "Check its disk and its log"
             );
         if (field("loading") == "1")
             problem("it is still loading its data. Wait");
@@ -393,7 +392,7 @@ private:
     {
         const detail::texts& told = told_.all[time_of_day];
         if (told.all.size() != 2)
-            return problem("it does not tell its time: " + told.error + ". Add +time to the user");
+            return problem("it doesn't report its time: " + told.error + ". Add +time to the user");
         const auto seconds = detail::read_number(std::string_view(told.all[0])).value_or(0);
         const auto fraction = detail::read_number(std::string_view(told.all[1])).value_or(0);
         found_.clock =
@@ -406,7 +405,7 @@ private:
         if (!told.error.empty())
         {
             problem(
-                "the marker cannot be read: " + told.error + ". Add ~redlock:* and +get to the user"
+                "the marker can't be read: " + told.error + ". Add ~redlock:* and +get to the user"
             );
             return;
         }
@@ -430,7 +429,7 @@ private:
             found_.admission = "other settings";
             problem(
                 "it is marked for other settings: '" + found.substr(0, found.rfind(';')) +
-                "', and these are '" + mine.substr(0, mine.rfind(';')) +
+                "', but yours are '" + mine.substr(0, mine.rfind(';')) +
                 "'. Give all clients the same number of nodes, databases, overlap, ttl_max and "
                 "clock_window (here --ttl-max and --clock-window)"
             );
@@ -462,15 +461,15 @@ private:
         if (*left == -1)
         {
             problem(
-                "its quarantine has no end: delete the key " + guarded_.quarantine_key +
-                " when the node may vote again"
+                "its quarantine has no end. Delete the key " + guarded_.quarantine_key +
+                " once the node may vote again"
             );
         }
         else
         {
             problem(
-                "it is in quarantine for " + in_words(milliseconds(*left)) +
-                " more, and does not vote until then. Wait"
+                "it is in quarantine for another " + in_words(milliseconds(*left)) +
+                " and doesn't vote until then. Wait"
             );
         }
     }
@@ -487,7 +486,7 @@ private:
             {
                 remark(
                     "it closed the connection, so " + std::string(command.permission) +
-                    " and what follows was not seen"
+                    " and what follows weren't checked"
                 );
                 break;
             }
@@ -500,7 +499,7 @@ private:
                 continue;
             std::string& list = command.for_queues ? of_queues : needed;
             list += (list.empty() ? "" : " ") + std::string(command.permission);
-            // The command may be allowed, and the key or channel not.
+            // The command may be allowed, but the key or channel forbidden.
             words_ = told_.all[at].error;
         }
         const std::string hint =
@@ -509,11 +508,11 @@ private:
                 : "";
         if (!needed.empty())
             problem(
-                "the user may not do what a client needs" + hint + ". Add to the user: " + needed
+                "the user lacks permissions a client needs" + hint + ". Add to the user: " + needed
             );
         if (!of_queues.empty())
             problem(
-                "waiters have to poll, because the user may not do what queues need" + hint +
+                "waiters have to poll because the user lacks permissions queues need" + hint +
                     ". Add to the user: &redlock:* " + of_queues,
                 true
             );
@@ -522,13 +521,13 @@ private:
     const node_config& node_;
     const detail::guard& guarded_;
     const answers& told_;
-    milliseconds overlap_{0};  ///< That is added to quarantines.
+    milliseconds overlap_{0};  ///< Added to quarantines.
     std::map<std::string, std::string> fields_;
     std::string words_;
     examination found_;
 };
 
-/// A clock that is away from the median by more than the window.
+/// Reports a clock that differs from the median by more than the window.
 void compare_clocks(std::vector<examination>& all, milliseconds window)
 {
     std::vector<std::chrono::microseconds> clocks;
@@ -552,12 +551,12 @@ void compare_clocks(std::vector<examination>& all, milliseconds window)
         each.problems.push_back(
             "its clock is " + in_words(std::chrono::duration_cast<milliseconds>(abs(*each.clock))) +
             (*each.clock > 0us ? " ahead of" : " behind") +
-            " the others, so it does not vote. Set its clock, and run a time service"
+            " the others, so it doesn't vote. Set its clock and run a time service"
         );
     }
 }
 
-/// Two entries that lead to one server.
+/// Reports two entries that lead to the same server.
 void compare_servers(std::vector<examination>& all, const std::vector<answers>& told)
 {
     std::map<std::string, std::string> known;
@@ -569,7 +568,7 @@ void compare_servers(std::vector<examination>& all, const std::vector<answers>& 
         const auto [first, is_new] = known.emplace(run_id, all[i].name);
         if (!is_new && !run_id.empty())
             all[i].problems.push_back(
-                "it is the same server as " + first->second + ". Name each server once"
+                "it is the same server as " + first->second + ". List each server once"
             );
     }
 }
@@ -666,7 +665,7 @@ std::string verdict_on(const std::vector<examination>& all)
     if (healthy < quorum)
         return verdict + "nothing can be locked.";
     if (all.size() == 1)
-        return verdict + "locking works, and stops with this node. Three survive the loss of one.";
+        return verdict + "locking works but stops with this node. Three survive the loss of one.";
     if (healthy == quorum)
         return verdict + "locking works, with none to spare.";
     const bool is_well =

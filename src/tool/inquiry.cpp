@@ -13,7 +13,7 @@ namespace redlock::tool {
 
 namespace {
 
-/// For connecting, and once more for the answers.
+/// Time for connecting, and again for the answers.
 constexpr std::chrono::milliseconds answer_timeout{2000};
 
 class inquiry final : public detail::connection::owner, public std::enable_shared_from_this<inquiry>
@@ -101,7 +101,7 @@ private:
         if (told_.all.size() < commands_.size() && !told_.code)
         {
             told_.code = timed_out_ ? error_code(boost::asio::error::timed_out) : why;
-            told_.problem = timed_out_ ? "it does not answer" : why.message();
+            told_.problem = timed_out_ ? "it doesn't answer" : why.message();
             if (const std::string objection = wire_->objection(); !objection.empty())
                 told_.problem = objection;
             else if (const std::string guess = detail::guess_about_tls(node_, told_.code);

@@ -18,22 +18,22 @@
 
 namespace redlock::tool {
 
-/// What a server answered to the commands of an inquiry, as far as it did.
+/// A server's answers to the commands of an inquiry, as far as it answered.
 struct answers
 {
     std::vector<detail::texts> all{};
     std::vector<std::chrono::microseconds> at{};  ///< When, by the wall clock of this machine.
-    error_code code{};      ///< Why the connection ended before. Empty: it has answered all.
+    error_code code{};      ///< Why the connection ended early. Empty if all were answered.
     std::string problem{};  ///< The same in words.
-    std::optional<unsigned> replicas{};       ///< Of the server, as its Sentinels say.
-    std::chrono::microseconds round_trip{0};  ///< Of the first command, without the connecting.
+    std::optional<unsigned> replicas{};       ///< The server's, as its Sentinels say.
+    std::chrono::microseconds round_trip{0};  ///< Of the first command, not counting connecting.
 };
 
-/** Puts some commands to one server, on a connection of its own, and changes nothing there that the
-    commands do not.
+/** Sends commands to one server on a new connection. Changes nothing there except what the commands
+    do.
 
-    @param tls Null: without.
-    @param done Called on the strand of `on`, once, within some seconds.
+    @param tls Null without TLS.
+    @param done Called once on the strand of `on`, within a few seconds.
 */
 void inquire(
     const detail::ground& on,

@@ -1,2 +1,2 @@
-// Boost.JSON, which is compiled here.
+// Compiles Boost.JSON.
 #include <boost/json/src.hpp>

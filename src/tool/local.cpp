@@ -29,7 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/// Servers on this machine, for a first try, for tests and for demonstrations.
+/// Runs servers on this machine, for first tries, tests and demonstrations.
 namespace redlock::tool {
 
 namespace asio = boost::asio;
@@ -40,8 +40,8 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::seconds start_timeout{10};
 
-/// A folder that is removed with this process, also if that is killed: another process, which waits
-/// for nothing but that, removes it.
+/// A folder that is removed when this process ends, even if it is killed: another process, which
+/// waits only for that, removes it.
 class temporary_folder
 {
 public:
@@ -76,13 +76,13 @@ public:
 private:
     [[noreturn]] void clean_up(int input, int output)
     {
-        ::setsid();  // A signal of the terminal is not for it.
+        ::setsid();  // It must not get signals from the terminal.
         ::close(output);
         char none = 0;
         while (::read(input, &none, 1) != 0)
         {
         }
-        // The servers end at the same time, and may write once more.
+        // The servers end at the same time and may write once more.
         for (int attempts = 0; attempts < 100 && std::filesystem::exists(path_); ++attempts)
         {
             std::error_code ignored;
@@ -103,7 +103,7 @@ std::uint16_t free_port(asio::io_context& in)
     return asio::ip::tcp::acceptor(in, any).local_endpoint().port();
 }
 
-/// What three nodes of production have too, but for their addresses.
+/// The command for a server, with settings for production except for the address.
 std::vector<std::string> server_command(
     const std::string& program,
     std::uint16_t port,
@@ -157,13 +157,13 @@ public:
 
     [[nodiscard]] const std::string& urls() const noexcept { return urls_; }
 
-    /// The output of the first server that has ended. Empty: all run.
+    /// The output of the first server that has ended. Empty if all are running.
     [[nodiscard]] std::string failure()
     {
         for (std::size_t i = 0; i < servers_.size(); ++i)
         {
             if (servers_[i].has_ended())
-                return "a server has ended: " +
+                return "a server exited: " +
                        last_line(folder_.path() / std::to_string(i + 1) / "output");
         }
         return {};
@@ -193,7 +193,7 @@ private:
         }
     }
 
-    /// They are new, so they have nothing to forget.
+    /// The servers are new, so they have nothing to forget.
     void admit()
     {
         const auto give_up = std::chrono::steady_clock::now() + start_timeout;
@@ -213,7 +213,7 @@ private:
             if (const std::string problem = failure(); !problem.empty())
                 throw std::runtime_error(problem);
             if (std::chrono::steady_clock::now() >= give_up)
-                throw std::runtime_error("the servers do not answer: " + to_string(report));
+                throw std::runtime_error("the servers don't answer: " + to_string(report));
             ::usleep(20'000);
         }
     }

@@ -1,4 +1,4 @@
-// redlock: locks for the shell and for the operator.
+// redlock: locks for shell scripts and operators.
 
 #include "tool/commands.hpp"
 
@@ -34,7 +34,7 @@ constexpr command commands[]{
     {"local", local},
 };
 
-/// What the packages have besides the program is made by it.
+/// Writes the man page and the completions for the packages.
 bool is_written(const CLI::App& about, const std::vector<std::string>& arguments)
 {
     if (arguments.empty() || !arguments.front().starts_with("--write-"))
@@ -53,7 +53,7 @@ void check_name(const std::string& name)
             return;
         names += (names.empty() ? "" : ", ") + std::string(each.name);
     }
-    throw std::invalid_argument("there is no command '" + name + "'; there are " + names);
+    throw std::invalid_argument("unknown command '" + name + "'; the commands are " + names);
 }
 
 int carry_out(std::vector<std::string> arguments)
@@ -64,7 +64,7 @@ int carry_out(std::vector<std::string> arguments)
         return 0;
     if (!arguments.empty() && !arguments.front().starts_with('-'))
         check_name(arguments.front());
-    // What is behind the dashes is the child's, whatever it looks like.
+    // Everything after the dashes is the child's, whatever it looks like.
     const auto dashes = std::ranges::find(arguments, "--");
     const bool has_command = dashes != arguments.end();
     const std::vector<std::string> child(has_command ? dashes + 1 : dashes, arguments.end());
@@ -84,10 +84,10 @@ int carry_out(std::vector<std::string> arguments)
     const bool takes_command = name == "run" || name == "lead" || name == "local";
     if (takes_command && name != "local" && child.empty())
         throw std::invalid_argument(
-            "give a command behind --: redlock " + name + " RESOURCE -- COMMAND"
+            "give a command after --: redlock " + name + " RESOURCE -- COMMAND"
         );
     if (!takes_command && has_command)
-        throw std::invalid_argument("'" + name + "' takes no command behind --");
+        throw std::invalid_argument("'" + name + "' takes no command after --");
     return std::ranges::find(commands, name, &command::name)->run(given);
 }
 

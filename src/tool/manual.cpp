@@ -3,12 +3,12 @@
 #include <cstddef>
 #include <string_view>
 
-/// The man page and the completions, made of the description of the command line.
+/// Makes the man page and the completions from the description of the command line.
 namespace redlock::tool {
 
 namespace {
 
-/// Escapes what troff takes for its own.
+/// Escapes what troff would interpret.
 std::string in_troff(std::string_view text)
 {
     std::string made;
@@ -81,14 +81,14 @@ std::string man_page(const CLI::App& of)
         "that ended it.\n"
         ".TP\n.B 1\nThe answer is no: there is nothing to revoke or to free, or a node is not "
         "healthy.\n"
-        ".TP\n.B 75\nAnother holds the resource, see \\-E.\n"
+        ".TP\n.B 75\nSomeone else holds the resource, see \\-E.\n"
         ".TP\n.B 124\nThe lease was lost or revoked, and the command was stopped.\n"
-        ".TP\n.B 125\nThe command line, the nodes or redlock itself.\n"
-        ".TP\n.B 126, 127\nThe command cannot be run, or is not found.\n"
+        ".TP\n.B 125\nThere is a problem with the command line, the nodes or redlock itself.\n"
+        ".TP\n.B 126, 127\nThe command can't be run, or isn't found.\n"
         ".SH ENVIRONMENT\n.TP\n.B REDLOCK_NODES\nThe nodes, unless \\-\\-nodes or "
         "\\-\\-nodes\\-file is given. "
-        "The command does not get it.\n"
-        ".TP\n.B REDLOCK_RESOURCE, REDLOCK_FENCE\nWhat the command of run and lead gets: the "
+        "The command doesn't see it.\n"
+        ".TP\n.B REDLOCK_RESOURCE, REDLOCK_FENCE\nSet for the command of run and lead: the "
         "resource and the fencing token.\n";
     return made;
 }
@@ -102,7 +102,7 @@ std::string completion(const CLI::App& of, const std::string& shell)
         names += (names.empty() ? "" : " ") + each->get_name();
         cases += "    " + each->get_name() + ") words='" + long_options(*each) + "' ;;\n";
     }
-    // zsh reads that of bash.
+    // zsh can read bash's completion.
     std::string made =
         shell == "zsh" ? "#compdef redlock\nautoload -U +X bashcompinit && bashcompinit\n" : "";
     made +=

@@ -28,7 +28,7 @@ std::string in_utc(std::chrono::system_clock::time_point when)
     return {text, size};
 }
 
-/// Whether a text is UTF-8, as JSON has to be.
+/// Whether a text is UTF-8, which JSON requires.
 bool is_utf8(std::string_view text)
 {
     boost::system::error_code ec;
@@ -140,7 +140,7 @@ boost::json::object as_json(const std::string& resource, const holding& seen)
     made["state"] = to_string(seen.state);
     made["note"] = in_utf8(note_of(seen));
     made["revoked"] = seen.revoked;
-    // Below 2^53, so that every reader of JSON gets it right.
+    // Tokens are below 2^53, so every JSON reader gets them right.
     made["token"] = seen.token.value();
     if (seen.since)
         made["since"] = in_utc(*seen.since);

@@ -11,16 +11,16 @@
 
 namespace redlock::tool {
 
-/// Whether people read the output: only they get tables and colours.
+/// Whether a person reads the output. Only people get tables and colours.
 [[nodiscard]] bool is_terminal() noexcept;
 
-/// For JSON: other bytes become question marks.
+/// Makes a text valid for JSON: bytes that aren't UTF-8 become question marks.
 [[nodiscard]] std::string in_utf8(std::string text);
 
 /// "1.5 s", "forever".
 [[nodiscard]] std::string in_words(milliseconds time);
 
-/// Lines of cells. On a terminal they are in columns under their titles, else separated by tabs.
+/// Prints lines of cells: on a terminal in columns under titles, otherwise separated by tabs.
 void print_table(
     const std::vector<std::string>& titles,
     const std::vector<std::vector<std::string>>& lines

@@ -19,12 +19,12 @@
 #include <string>
 #include <vector>
 
-/// The commands that ask the nodes and end.
+/// The commands that ask the nodes and then end.
 namespace redlock::tool {
 
 namespace {
 
-/// Without a quorum the answer is none.
+/// Whether a quorum has answered. Otherwise there is no answer.
 bool is_answer(const client& locks, const holding& seen)
 {
     return 2 * seen.answered > locks.nodes().size();
@@ -76,7 +76,7 @@ int show(const options& given)
         print_table(holding_titles(), lines);
     if (answered)
         return 0;
-    std::cerr << "redlock: too few nodes answer:" << describe_absent(with.locks()) << '\n';
+    std::cerr << "redlock: too few nodes answered:" << describe_absent(with.locks()) << '\n';
     return static_cast<int>(status::ours);
 }
 
@@ -146,8 +146,8 @@ int revoke(const options& given)
     }
     else
     {
-        std::cout << resource << " is free when its holder has stopped, within " << in_words(left)
-                  << '\n';
+        std::cout << resource << " will be free once its holder has stopped, within "
+                  << in_words(left) << '\n';
     }
     return 0;
 }

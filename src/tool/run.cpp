@@ -38,7 +38,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-/// A child that runs under a lock.
+/// Runs a child under a lock.
 namespace redlock::tool {
 
 namespace asio = boost::asio;
@@ -47,7 +47,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Left between the end of the child and the deadline.
+/// Time between the end of the child and the deadline.
 constexpr milliseconds kill_before = 100ms;
 
 constexpr auto as_result = asio::as_tuple(asio::deferred);
@@ -57,7 +57,7 @@ int as_int(status what) noexcept
     return static_cast<int>(what);
 }
 
-/// The command has to get its warning before it is killed, and not before the first extension.
+/// The command must get its warning before it is killed, and not before the first extension.
 milliseconds stop_before_of(const run_options& how, const client_config& config)
 {
     const milliseconds longest = how.ttl * 2 / 3 - 2 * config.node_timeout;
@@ -67,12 +67,12 @@ milliseconds stop_before_of(const run_options& how, const client_config& config)
     throw std::invalid_argument(
         "--stop-before is " + std::to_string(chosen.count()) + "ms, must be " +
         std::to_string(kill_before.count()) + "ms to " + std::to_string(longest.count()) +
-        "ms, which is 2/3 of --ttl less two --node-timeout; give a longer --ttl"
+        "ms, which is 2/3 of --ttl minus two --node-timeout; give a longer --ttl"
     );
 }
 
-/// Writes warnings and errors of the client to stderr, unless that would have to wait: it must not
-/// keep the child alive beyond its lease.
+/// Writes the client's warnings and errors to stderr unless that would block, because blocking
+/// could keep the child alive beyond its lease.
 void log_without_waiting(log_level level, std::string_view line)
 {
     ::pollfd output{STDERR_FILENO, POLLOUT, 0};
@@ -80,8 +80,8 @@ void log_without_waiting(log_level level, std::string_view line)
         log_to_stderr(level, line);
 }
 
-/// Takes a turn of what this process was started for: waits for the resource, runs the child under
-/// it, and releases it.
+/// Does what this process was started for: waits for the resource, runs the child under it, and
+/// releases it.
 class guardian
 {
 public:
@@ -90,7 +90,7 @@ public:
     {
     }
 
-    /// Ends with the exit status of `run`.
+    /// @return The exit status of `run`.
     asio::awaitable<int> run_once()
     {
         auto acquired = co_await acquire(how_.try_once ? 0ms : how_.wait.value_or(forever));
@@ -103,21 +103,21 @@ public:
         }
         if (!ec)
             co_return co_await use(std::move(held));
-        // A status of one's own choice is enough of an answer: cron would mail the words.
+        // If the user chose the status, that is enough of an answer: cron would mail the words.
         if (ec != error::contended || how_.held_status == as_int(status::held))
             std::cerr << "redlock: " << how_.resource << ": " << ec.message() << " (" << report_
                       << ")\n";
         co_return ec == error::contended ? how_.held_status : as_int(status::ours);
     }
 
-    /// Ends when it is asked to, or with an error that waiting does not mend.
+    /// Ends when it is asked to, or with an error that waiting doesn't fix.
     asio::awaitable<int> run_again_and_again()
     {
         int last = 0;
         bool led = false;  // The signal came while the command ran.
         while (heard_.asked_to_end() == 0)
         {
-            // So that an error that does not pass is told.
+            // Limit the wait, so that a lasting error is reported.
             auto acquired = co_await acquire(10s);
             auto& [ec, held] = acquired;
             if (!ec)
@@ -164,7 +164,8 @@ private:
         co_return std::move(outcome);
     }
 
-    /// It came together with the signal. Nothing has run, so nothing is to be kept.
+    /// Gives back a lease that arrived together with the signal, or wasn't used because the command
+    /// couldn't be run. Nothing has run, so nothing is kept.
     asio::awaitable<void> give_back_unused(lease held)
     {
         co_await held.async_release(as_result);
@@ -172,13 +173,13 @@ private:
             co_await locks_.async_free(how_.resource, as_result);
     }
 
-    /// Runs the child and releases the resource when that is reaped.
+    /// Runs the child, and releases the resource once it is reaped.
     asio::awaitable<int> use(lease held)
     {
         int outcome = 0;
         bool ran = true;
         kill_at_.reset();
-        // An exception has to wait for the release.
+        // Handle an exception only after the release.
         try
         {
             outcome = co_await watch_over(held);
@@ -202,7 +203,7 @@ private:
         co_return outcome;
     }
 
-    /// Stops the child in time, should the lease end before it.
+    /// Stops the child in time if the lease ends before it.
     asio::awaitable<int> watch_over(lease& held)
     {
         child process(
@@ -223,18 +224,18 @@ private:
         };
         held.async_wait_lost(asio::bind_executor(context_.get_executor(), told));
 
-        const char* why = nullptr;  // It was asked to stop.
+        const char* why = nullptr;  // Why the child was asked to stop, if it was.
         while (!process.has_ended())
         {
             if (process.was_stopped_by_terminal())
                 stop_with(process, held);
-            // It does not move once the child was asked to stop.
+            // The deadline doesn't move once the child was asked to stop.
             const time_point deadline = kill_at_.value_or(held.valid_until() - kill_before);
             const bool revoked = *loss == error::revoked;
             const bool lost = held.expired() || (*loss && !revoked);
             if (!why && (revoked || lost || now() >= deadline + kill_before - stop_before_))
             {
-                why = revoked ? "another asks this holder to stop" : "the lease is not extended";
+                why = revoked ? "this holder was asked to stop" : "the lease was not extended";
                 kill_at_ = deadline;
                 process.signal(SIGTERM);
                 process.signal(SIGCONT);
@@ -248,17 +249,17 @@ private:
         co_await until_group_has_ended(process, held);
         const bool in_time = !why && !held.expired();
         if (!in_time)
-            tell(why ? why : "the lease was over before the command");
+            tell(why ? why : "the lease ended before the command did");
         co_return in_time ? process.exit_status() : as_int(status::lost);
     }
 
-    /// What the command has started may need its time after a signal, as long as the lease lasts.
+    /// After a signal, processes that the command started get time to end while the lease lasts.
     asio::awaitable<void> until_group_has_ended(const child& process, const lease& held)
     {
         if (!kill_at_ && heard_.asked_to_end() == 0)
             co_return;
         const time_point limit = kill_at_.value_or(held.valid_until() - kill_before);
-        // The leader counts until it is reaped, so it is the last one when nobody else answers.
+        // The leader counts until it is reaped, so it is the last one if no other is left.
         while (process.has_others() && now() < limit)
         {
             change_.expires_at(std::min(limit, now() + 10ms));
@@ -266,7 +267,7 @@ private:
         }
     }
 
-    /// The terminal has stopped the child. Until both go on, nothing extends the lease.
+    /// The terminal has stopped the child. Nothing extends the lease until both continue.
     static void stop_with(child& process, const lease& held)
     {
         process.stop_with_it();
@@ -305,7 +306,7 @@ private:
     signals heard_;
     asio::steady_timer change_;
     diagnostics report_;
-    std::optional<time_point> kill_at_;  ///< When the child is killed that was asked to stop.
+    std::optional<time_point> kill_at_;  ///< When a child that was asked to stop is killed.
     std::mt19937_64 random_{std::random_device()()};
 };
 
@@ -314,7 +315,7 @@ int supervise(const options& given, asio::awaitable<int> (guardian::*what)())
     client_config config = make_config(given.nodes);
     const milliseconds stop_before = stop_before_of(given.run, config);
     config.log = log_without_waiting;
-    // Of a reader that has gone, and of a terminal that stops its background.
+    // Raised by a reader that has gone, and by a terminal that stops background output.
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGTTOU, SIG_IGN);
     asio::io_context context{1};
@@ -326,7 +327,7 @@ int supervise(const options& given, asio::awaitable<int> (guardian::*what)())
     asio::co_spawn(context, (by.*what)(), [&](std::exception_ptr thrown, int ended) {
         failure = thrown;
         outcome = ended;
-        // Releases that are still under way get a moment.
+        // Give releases that are still under way a moment.
         locks.async_close([&context](error_code) { context.stop(); });
     });
     context.run();

@@ -16,7 +16,7 @@
 
 namespace redlock::tool {
 
-/// A client for commands that ask the nodes and end.
+/// A client for commands that ask the nodes and then end.
 class session
 {
 public:
@@ -27,7 +27,7 @@ public:
 
     [[nodiscard]] client& locks() noexcept { return locks_; }
 
-    /// Runs an operation to its end. @return The error, and what it yielded.
+    /// Runs an operation to its end. @return The error and the result.
     template <class Result, class Operation>
     [[nodiscard]] std::tuple<error_code, Result> complete(Operation operation)
     {

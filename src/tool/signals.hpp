@@ -10,7 +10,7 @@
 
 namespace redlock::tool {
 
-/// Hears the signals of this process, and passes them to one handler at a time.
+/// Receives the signals of this process, and passes them to one handler at a time.
 class signals
 {
 public:
@@ -20,17 +20,17 @@ public:
         {
             struct sigaction before{};
             ::sigaction(each, nullptr, &before);
-            // `nohup`, and `&` in a script, are to be obeyed.
+            // Respect `nohup`, and `&` in a script.
             if (each == SIGCHLD || before.sa_handler != SIG_IGN)
                 set_.add(each);
         }
         listen();
     }
 
-    /// @param handler Gets the number of each signal, also of SIGCHLD.
+    /// @param handler Gets the number of each signal, including SIGCHLD.
     void on_signal(std::function<void(int)> handler) { handler_ = std::move(handler); }
 
-    /// The last one that asks this process to end. Zero: none has.
+    /// The last signal that asked this process to end. Zero if none did.
     [[nodiscard]] int asked_to_end() const noexcept { return asked_to_end_; }
 
     [[nodiscard]] static bool asks_to_end(int number) noexcept

@@ -12,7 +12,7 @@ namespace redlock::detail {
 
 namespace {
 
-/// TCP or a Unix socket, as it is.
+/// TCP or a Unix socket, without TLS.
 class plain_transport
 {
 public:
@@ -48,7 +48,7 @@ std::string guess_about_tls(const node_config& config, const error_code& why)
     namespace error = boost::asio::error;
 
     if (config.tls && looks_like_no_tls(why))
-        return "; if the server speaks no TLS there, use redis:// in its URL";
+        return "; if the server doesn't speak TLS there, use redis:// in its URL";
     const bool odd = why.category() == resp::error_category();
     const bool hung_up =
         why == error::eof || why == error::connection_reset || why == error::connection_aborted;

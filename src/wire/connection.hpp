@@ -16,7 +16,7 @@
 
 namespace redlock::detail {
 
-/// A connection that is not in use by then is given up. The addresses of a name share this time.
+/// A connection that isn't in use after this time is given up. A name's addresses share the time.
 inline constexpr std::chrono::milliseconds open_timeout{2000};
 
 /** The byte stream to one server, from connecting to its loss. Opened once, never reused.
@@ -26,20 +26,20 @@ inline constexpr std::chrono::milliseconds open_timeout{2000};
 class connection
 {
 public:
-    /// What it tells its owner, on the strand and never from within a call of the owner.
+    /// Called on the strand, never from within a call that the owner makes.
     class owner
     {
     public:
         virtual void on_open() = 0;
 
-        /** Bytes have come.
+        /** Bytes have arrived.
 
-            @param input All that was received and not used yet.
-            @return How many of them were used. The others come again, with more behind them.
+            @param input Everything that was received and not used yet.
+            @return How many bytes were used. The others come again, followed by new ones.
         */
         [[nodiscard]] virtual std::size_t on_input(std::string_view input) = 0;
 
-        /// It is over. The last call, and it comes exactly once.
+        /// The connection is over. This is the last call, and comes exactly once.
         virtual void on_closed(error_code why) = 0;
 
     protected:
@@ -51,22 +51,22 @@ public:
     /// Connects. Keeps `of` until it is over; `of` must keep this.
     virtual void open(const std::shared_ptr<owner>& of) = 0;
 
-    /// Writes behind what was written before: as much as fits at once, the rest when there is room.
+    /// Writes after what was written before: as much as fits at once, the rest when there is room.
     /// Only when open. Does nothing once closed.
     virtual void write(std::string_view bytes) = 0;
 
-    /// What is wrong with the server's certificate. Empty: nothing is known to be.
+    /// What is wrong with the server's certificate, as far as is known. Empty: nothing.
     [[nodiscard]] virtual std::string objection() const { return {}; }
 
-    /// Ends it, also while it connects. `on_closed` follows, unless it came before.
+    /// Ends it, even while it connects. `on_closed` follows, unless it came before.
     virtual void close() noexcept = 0;
 };
 
 /** A connection over TCP or a Unix socket, or over TLS.
 
-    What it reads is worked off as one turn, and the turn's end follows at once.
-    @param tls Without a failure. Null without TLS.
-    @param names Of this node, the same for all its connections.
+    What it reads is handled as one turn, and the turn's end follows at once.
+    @param tls A context without a failure. Null without TLS.
+    @param names The look-ups of this node's name, shared by all its connections.
 */
 [[nodiscard]] std::unique_ptr<connection> make_connection(
     const ground& on,
@@ -75,8 +75,8 @@ public:
     std::shared_ptr<name_lookup> names
 );
 
-/// What else may be behind the loss of a connection that brought no reply: one side speaks TLS, and
-/// the other does not. Empty: not that.
+/// What else may explain the loss of a connection without a reply: one side speaks TLS, and the
+/// other doesn't. Empty if it isn't that.
 [[nodiscard]] std::string guess_about_tls(const node_config& config, const error_code& why);
 
 }  // namespace redlock::detail

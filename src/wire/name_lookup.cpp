@@ -37,7 +37,7 @@ name_lookup::name_lookup(const node_config& node)
 
 void name_lookup::begin(std::function<void()> on_end)
 {
-    take_answer();  // Of a look-up that ended when nobody waited.
+    take_answer();  // From a look-up that ended when nobody waited.
     answer_->wait(std::move(on_end));
     if (under_way_)
         return;
@@ -69,7 +69,7 @@ void name_lookup::take_answer() noexcept
         return;
     under_way_ = false;
     failure_ = answer->failure;
-    // An error for the time being says nothing against what was true before.
+    // A temporary error doesn't invalidate the earlier answer.
     if (!failure_ || failure_ == asio::error::host_not_found)
         known_ = std::move(answer->found);
 }

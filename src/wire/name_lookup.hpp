@@ -19,16 +19,16 @@ namespace redlock::detail {
 struct addresses
 {
     std::vector<boost::asio::ip::tcp::endpoint> found;
-    error_code failure;  ///< Why there are none, or why they are older ones.
+    error_code failure;  ///< Why there are none, or why they are from an earlier look-up.
 };
 
-/** The look-ups of the name of one node, from one connection to the next.
+/** The look-ups of one node's name, kept from one connection to the next.
 
-    A look-up of the system cannot be cut short, and name servers that are down make it last for
-    10 s and more. So each runs in a thread of its own, which delays neither other nodes nor other
-    look-ups of the program, and nobody waits for its end: not a connection that is closed, nor a
-    context, nor the process. A node has one thread at most: who asks while a look-up is under way
-    waits for that one.
+    The system's look-up can't be interrupted, and takes 10 s or more if name servers are down. So
+    each look-up runs in its own thread. It delays neither other nodes nor other look-ups of the
+    program, and nothing waits for its end: not a closed connection, nor a context, nor the process.
+    A node has at most one thread: a connection that asks while a look-up is under way waits for
+    that one.
 
     Used on the strand only. The thread shares nothing with it but the awaited value.
 */
@@ -37,11 +37,11 @@ class name_lookup
 public:
     explicit name_lookup(const node_config& node);
 
-    /// Begins a look-up unless one is under way. Its end calls `on_end`, on any thread: it may only
-    /// post.
+    /// Begins a look-up unless one is under way. Its end calls `on_end` on any thread, so it may
+    /// only post.
     void begin(std::function<void()> on_end);
 
-    /// Forgets `on_end`, uncalled. To be called before what it refers to is gone.
+    /// Forgets `on_end`, uncalled. Must be called before what `on_end` refers to is gone.
     void leave() noexcept { answer_->leave(); }
 
     /// Whether an earlier look-up has found addresses.
@@ -49,8 +49,8 @@ public:
 
     /** What to connect to now.
 
-        While a look-up is under way, and after one that failed for the time being, these are the
-        addresses that were found last. A name that does not exist has none.
+        While a look-up is under way, and after a temporary failure, these are the addresses that
+        were found last. A name that doesn't exist has none.
     */
     [[nodiscard]] addresses result();
 
@@ -62,7 +62,7 @@ private:
     std::shared_ptr<awaited_value<addresses>> answer_;
     bool under_way_ = false;
     std::vector<boost::asio::ip::tcp::endpoint> known_;
-    error_code failure_;  ///< Of the last look-up.
+    error_code failure_;  ///< From the last look-up.
 };
 
 }  // namespace redlock::detail

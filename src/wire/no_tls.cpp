@@ -1,4 +1,4 @@
-// In place of the files that need OpenSSL: every node that wants TLS is refused.
+// Replaces the files that need OpenSSL. Every node that wants TLS is refused.
 
 #include "wire/tls_connection.hpp"
 #include "wire/tls_context.hpp"
@@ -14,14 +14,14 @@ std::vector<std::shared_ptr<tls_source>> make_tls_sources(const std::vector<node
         if (node.tls)
             throw std::invalid_argument(
                 "redlock: node '" + node.name() +
-                "': this library was built without TLS (REDLOCK_TLS=OFF): no rediss:// or "
-                "valkeys://, and node_config::tls stays empty"
+                "': this library was built without TLS (REDLOCK_TLS=OFF); don't use rediss:// or "
+                "valkeys://, and leave node_config::tls empty"
             );
     }
     return std::vector<std::shared_ptr<tls_source>>(nodes.size());
 }
 
-// There is no source, so neither of these is ever called.
+// There is no TLS source, so neither of these is ever called.
 
 std::shared_ptr<tls_context> tls_source::latest()
 {

@@ -7,7 +7,7 @@ namespace redlock::detail {
 
 namespace {
 
-/// Digits of the longest number, and a sign.
+/// Room for the digits of the longest number, and a sign.
 using digits = std::array<char, 20>;
 
 template <class Number>
@@ -64,7 +64,7 @@ void request::clear() noexcept
     size_ = 0;
 }
 
-/// One append for the line, for each argument has one.
+/// Appends the line in one call, because every argument has one.
 void request::add_line(char type, std::size_t size)
 {
     std::array<char, 23> line;

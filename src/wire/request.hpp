@@ -12,8 +12,8 @@
 
 namespace redlock::detail {
 
-/// An argument that is the same in every command. Encoded by the compiler, because putting one
-/// together from its length and its text costs ten times as much as copying it.
+/// An argument that is the same in every command. Encoded at compile time, because building it from
+/// length and text costs ten times as much as copying it.
 struct encoded_argument
 {
     std::string_view wire;
@@ -32,7 +32,7 @@ public:
         (add(arguments), ...);
     }
 
-    /// Begins a command. So many calls of `add` must follow.
+    /// Begins a command. This many calls of `add` must follow.
     void begin(std::size_t arguments);
 
     void add(std::string_view text);
@@ -49,10 +49,10 @@ public:
 
     [[nodiscard]] std::string_view payload() const noexcept { return payload_; }
 
-    /// How many commands there are, and so how many replies are to come.
+    /// Number of commands, and so of replies to come.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    /// Forgets everything but the memory.
+    /// Forgets the commands and keeps the memory.
     void clear() noexcept;
 
 private:

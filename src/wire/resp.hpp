@@ -18,7 +18,7 @@ enum class type : std::uint8_t
     number,
     blob_string,
     array,
-    null,  ///< Of RESP3, or the null string or null array of RESP2.
+    null,  ///< RESP3's null, or the null string or null array of RESP2.
     boolean,
     double_number,
     big_number,
@@ -30,7 +30,7 @@ enum class type : std::uint8_t
     push,
 };
 
-/// Whether parts of it follow.
+/// Whether its parts follow.
 [[nodiscard]] constexpr bool is_aggregate(type kind) noexcept
 {
     return kind == type::array || kind == type::map || kind == type::set ||
@@ -49,36 +49,36 @@ enum class type : std::uint8_t
 struct part
 {
     type kind = type::null;
-    std::size_t size = 0;   ///< Elements of an aggregate; a pair of a map is two. Else 0.
-    std::size_t depth = 0;  ///< Aggregates around it.
+    std::size_t size = 0;   ///< Elements of an aggregate; a pair in a map counts two. Else 0.
+    std::size_t depth = 0;  ///< Number of aggregates around it.
 
-    /// The text without what frames it, nor the format of a verbatim string, nor the plus sign of a
-    /// number. A boolean is "t" or "f". Empty for a null or an aggregate.
+    /// The text, without its frame, the format of a verbatim string, or the plus sign of a number.
+    /// A boolean is "t" or "f". Empty for a null or an aggregate.
     std::string_view value;
 
-    bool pushed = false;  ///< Belongs to a push, which is no answer to any command.
+    bool pushed = false;  ///< Belongs to a push, which doesn't answer a command.
     bool last = false;    ///< Completes its reply or push.
 
     friend bool operator==(const part&, const part&) = default;
 };
 
-/// Bytes of a string, its frame not counted.
+/// Bytes in a string, not counting its frame.
 inline constexpr std::size_t max_string = std::size_t{1024} * 1024;
 
-/// Bytes of a line: of a simple string or error, a number, a length.
+/// Bytes in a line: a simple string or error, a number, a length.
 inline constexpr std::size_t max_line = std::size_t{64} * 1024;
 
-/// Elements of one aggregate.
+/// Elements in one aggregate.
 inline constexpr std::size_t max_elements = std::size_t{64} * 1024;
 
-/// Aggregates within one another.
+/// Depth of nested aggregates.
 inline constexpr std::size_t max_depth = 16;
 
-/// Bytes of a reply with its attributes. This limits the number of parts as well: each has at least
-/// three bytes.
+/// Bytes in a reply with its attributes. This also limits the number of parts, since each has at
+/// least three bytes.
 inline constexpr std::size_t max_reply = std::size_t{4} * 1024 * 1024;
 
-/// How a server breaks the protocol, or exceeds a limit of ours.
+/// How a server breaks the protocol, or exceeds one of our limits.
 enum class error
 {
     unknown_type = 1,
@@ -101,7 +101,7 @@ enum class error
     bad_verbatim_string,
     nested_push,
     reply_too_long,
-    unasked,  ///< Of replies to commands: none was sent.
+    unasked,  ///< A reply to a command when none was sent.
 };
 
 [[nodiscard]] const boost::system::error_category& error_category() noexcept;

@@ -40,7 +40,7 @@ constexpr bool is_of_stream(char first) noexcept
     return first == ';' || first == '.';
 }
 
-/// Whether it is one digit or more.
+/// Whether the text is one or more digits.
 bool is_digits(std::string_view text) noexcept
 {
     return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
@@ -61,7 +61,7 @@ std::size_t skip_digits(std::string_view& text) noexcept
     return count;
 }
 
-/// A length or size, which may exceed every number. Nothing if it is none, or negative.
+/// A length or size, which may exceed every number. Empty if it isn't one, or is negative.
 std::optional<std::size_t> to_size(std::string_view text) noexcept
 {
     std::size_t size = 0;
@@ -152,7 +152,7 @@ bool reader::take_line(std::string_view& input, part& to)
         return window.size() < max_window ? false : fail(error::line_too_long);
     }
     const std::string_view line = window.substr(1, end - 1);
-    // A CR elsewhere in the line is as wrong as none at its end.
+    // A CR elsewhere in the line is as wrong as a missing one at its end.
     if (line.find('\r') + 1 != line.size() || line.empty())
         return fail(error::bad_line_end);
     if (!consume(input, end + 1))
@@ -171,7 +171,7 @@ bool reader::read_line(std::string_view line, part& to)
     case type::simple_string:
     case type::simple_error: return true;
     case type::number:
-        // std::from_chars, which users of the value are likely to call, takes no plus sign.
+        // std::from_chars, which users of the value are likely to call, doesn't take a plus sign.
         if (line.starts_with('+') && is_digits(line.substr(1)))
             to.value.remove_prefix(1);
         return is_number(to.value) || fail(error::bad_number);
@@ -267,7 +267,7 @@ bool reader::place(part& taken)
     if (attribute)
         hidden_above_ = std::min(hidden_above_, depth_);
     else
-        --left_[depth_];  // An attribute is no element: the one that it belongs to follows.
+        --left_[depth_];  // An attribute isn't an element: the one that it belongs to follows.
     if (is_aggregate(taken.kind))
         left_[++depth_] = taken.size;
     while (depth_ > 0 && left_[depth_] == 0)

@@ -24,28 +24,28 @@
 
 namespace redlock::detail {
 
-/// Bytes of the input at first: the replies to some hundred commands.
+/// Initial size of the input: the replies to about a hundred commands.
 inline constexpr std::size_t first_input_size = 4096;
 
-/// Room that a read has at least.
+/// The least room that a read has.
 inline constexpr std::size_t least_room = 1024;
 
-/// A look-up has so long before the addresses that were found last are tried.
+/// How long a look-up may take before the addresses that were found last are tried.
 inline constexpr std::chrono::milliseconds head_start{250};
 
 /** What TCP, Unix sockets and TLS have in common.
 
     @tparam Transport `plain_transport` or `tls_transport`: the stream, and how it begins.
 
-    There is always one asynchronous operation under way that leads to `on_closed`: first what
-    connects, then what reads. Closing the socket ends it. Each one keeps the owner, which keeps
-    this; this keeps nobody, so that nothing is left if the execution context is destroyed.
+    One asynchronous operation that leads to `on_closed` is always under way: first the one that
+    connects, then the one that reads. Closing the socket ends it. Each one keeps the owner, which
+    keeps this. This object keeps nothing alive, so nothing is left if the context is destroyed.
 */
 template <class Transport>
 class socket_connection final : public connection
 {
 public:
-    /// @param more What the transport needs besides.
+    /// @param more What else the transport needs.
     template <class... More>
     socket_connection(
         const ground& on,
@@ -128,7 +128,7 @@ private:
         enter_later(ground_.strand, [this, kept = owner_.lock(), function]() { work(function); });
     }
 
-    /// Waits for the addresses of the name: on a timer, which the end of the look-up cuts short.
+    /// Waits for the addresses of the name, on a timer that the end of the look-up cuts short.
     void look_up()
     {
         looking_up_ = true;
@@ -170,7 +170,7 @@ private:
         connect_to_next({});
     }
 
-    /// @param before What became of the address before.
+    /// @param before The result for the previous address.
     void connect_to_next(error_code before)
     {
         error_code ec = before;
@@ -196,7 +196,7 @@ private:
         );
     }
 
-    /// An address that swallows everything must leave time for those behind it.
+    /// An address that never answers must leave time for the ones after it.
     void limit_attempt()
     {
         if (endpoints_.size() == 1)
@@ -228,7 +228,7 @@ private:
             shake_hands();
     }
 
-    /// Not of a plain transport.
+    /// Not called for a plain transport.
     void shake_hands()
     {
         const bool begun = transport_.shake_hands([this, kept = owner_.lock()](error_code ec) {
@@ -301,8 +301,8 @@ private:
         writing_ = true;
     }
 
-    /// What a server said before it hung up is still there: the reader takes it and then finds the
-    /// end. Windows calls a reset an abortion.
+    /// What the server sent before it hung up is still there: the reader takes it and then finds
+    /// the end. Windows reports a reset as an aborted connection.
     void on_write_failed(error_code why) noexcept
     {
         hung_up_ = why == asio::error::broken_pipe || why == asio::error::connection_reset ||
@@ -313,7 +313,7 @@ private:
             why_ = why;
     }
 
-    /// Ends what reads, which then tells why.
+    /// Ends the read, which then reports why.
     void fail(error_code why) noexcept
     {
         if (!why_ && !closed_)
@@ -321,7 +321,7 @@ private:
         close();
     }
 
-    /// Nothing leads to `on_closed` any more but this.
+    /// Only this leads to `on_closed` now.
     void end(error_code why)
     {
         fail(why);
@@ -337,19 +337,19 @@ private:
     std::weak_ptr<owner> owner_;
     std::shared_ptr<name_lookup> names_;
 
-    /// Of the look-up; then of the attempt to connect to one of several addresses.
+    /// For the look-up, then for the attempt to connect to one of several addresses.
     std::unique_ptr<alarm> limit_;
     std::vector<asio::generic::stream_protocol::endpoint> endpoints_;
-    std::size_t next_ = 0;  ///< Of the endpoints: to be tried.
+    std::size_t next_ = 0;  ///< The endpoint to try next.
     Transport transport_;
 
     std::vector<char> input_;
     std::size_t input_end_ = 0;
-    std::string output_;   ///< Behind what is being written.
-    std::string written_;  ///< Is being written.
+    std::string output_;   ///< To be written after `written_`.
+    std::string written_;  ///< Being written.
     bool looking_up_ = false;
     bool writing_ = false;
-    bool hung_up_ = false;  ///< The other side, so that nothing can be written.
+    bool hung_up_ = false;  ///< The other side has, so nothing can be written.
     bool closed_ = false;
     bool over_ = false;
     error_code why_;

@@ -33,7 +33,7 @@ public:
     [[nodiscard]] platform::stream_socket& socket() noexcept { return stream_.next_layer(); }
     [[nodiscard]] auto& stream() noexcept { return stream_; }
 
-    /// @return False if the host's name is none. Then `done` is not called.
+    /// @return False if the host's name isn't valid. Then `done` isn't called.
     template <class Handler>
     [[nodiscard]] bool shake_hands(Handler done)
     {

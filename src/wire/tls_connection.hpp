@@ -7,8 +7,8 @@
 
 namespace redlock::detail {
 
-/// As `make_connection`, over TLS. Where the library was built without it, there is no context that
-/// could be given.
+/// Like `make_connection`, but over TLS. If the library was built without TLS, no context exists
+/// that could be passed.
 [[nodiscard]] std::unique_ptr<connection> make_tls_connection(
     const ground& on,
     std::shared_ptr<tls_context> tls,
@@ -16,7 +16,7 @@ namespace redlock::detail {
     std::shared_ptr<name_lookup> names
 );
 
-/// Whether a TLS connection that ends so may have met a server that speaks none.
+/// Whether a TLS connection that ends with this error may have met a server without TLS.
 [[nodiscard]] bool looks_like_no_tls(const error_code& why);
 
 }  // namespace redlock::detail

@@ -36,7 +36,7 @@ std::vector<platform::file_stamp> stamps_of(const std::vector<std::string>& file
     return stamps;
 }
 
-/// The file of the system's authorities, which need not exist.
+/// The file of the system's authorities, which doesn't have to exist.
 std::string default_authorities()
 {
     const char* const chosen = std::getenv(::X509_get_default_cert_file_env());
@@ -65,7 +65,7 @@ std::vector<std::string> files_of(const tls_config& settings)
     throw std::runtime_error(std::string(setting) + " '" + file + "': " + why);
 }
 
-/// Reading a pipe or a terminal blocks, and takes input that is meant for the program.
+/// Reading a pipe or a terminal blocks, and consumes input that is meant for the program.
 void check_regular(const char* setting, const std::string& file)
 {
     std::error_code unreadable;
@@ -74,7 +74,7 @@ void check_regular(const char* setting, const std::string& file)
         reject(setting, file, "must be a regular file, not a pipe, a device or a folder");
 }
 
-/// What is no certificate is left out.
+/// Skips entries that aren't certificates.
 void add_authorities(ssl::context& to, const std::vector<std::string>& certificates)
 {
     X509_STORE* const store = ::SSL_CTX_get_cert_store(to.native_handle());
@@ -142,7 +142,7 @@ void load_key(ssl::context& to, const tls_config& tls, const bool& encrypted)
 
 void load(ssl::context& to, const tls_config& tls)
 {
-    // Before any file is read: without it OpenSSL asks the terminal, or else takes a line of the
+    // Set before any file is read. Otherwise OpenSSL asks on the terminal, or takes a line of the
     // program's input.
     const auto encrypted = std::make_shared<bool>(false);
     to.set_password_callback([encrypted, password = tls.key_password](auto, auto) {
@@ -181,7 +181,7 @@ tls_context make_tls_context(const tls_config& settings, const std::vector<std::
 struct tls_source::reading
 {
     std::atomic<bool> done = false;
-    std::shared_ptr<tls_context> made;  ///< The thread's until it is done.
+    std::shared_ptr<tls_context> made;  ///< Belongs to the thread until `done`.
 };
 
 tls_source::tls_source(const tls_config& settings)
@@ -221,7 +221,7 @@ void tls_source::read_again()
     }
     catch (const std::system_error&)
     {
-        // There is no thread to be had. The next connection tries again.
+        // No thread could be started. The next connection tries again.
     }
 }
 

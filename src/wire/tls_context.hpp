@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// Nothing here includes OpenSSL: the library can be built without.
+// Nothing here includes OpenSSL, because the library can be built without it.
 namespace boost::asio::ssl {
 
 class context;
@@ -18,7 +18,7 @@ class context;
 
 namespace redlock::detail {
 
-/// What TLS settings, and the files that they name, give. Does not change once it is made.
+/// Made from TLS settings and the files that they name. Doesn't change once it is made.
 struct tls_context
 {
     std::shared_ptr<boost::asio::ssl::context> context;
@@ -28,10 +28,10 @@ struct tls_context
 
 /** Where the connections of a client get their TLS context, for nodes with equal settings.
 
-    Reading a system's authorities takes 20 ms, and a key that is encrypted well takes longer. So no
-    handler reads the files: the constructor does, on the thread that makes the client, and
-    later a thread of its own. Nobody waits for that thread. It owns what it makes, and what it has
-    made is fetched when the next connection needs it.
+    Reading a system's authorities takes 20 ms, and a well encrypted key takes longer. So no handler
+    reads the files. The constructor does, on the thread that makes the client, and later a separate
+    thread. Nothing waits for that thread. It owns what it makes, and the next connection that needs
+    the result fetches it.
 
     Used on the strand only, once it is made.
 */
@@ -40,7 +40,7 @@ class tls_source
 public:
     explicit tls_source(const tls_config& settings);
 
-    /// Returns what was read last. Sees to it that files which have changed are read again.
+    /// Returns what was read last. If files have changed, starts to read them again.
     [[nodiscard]] std::shared_ptr<tls_context> latest();
 
     [[nodiscard]] bool is_for(const tls_config& settings) const;
@@ -53,7 +53,7 @@ private:
     tls_config settings_;
     std::vector<std::string> files_;
     std::shared_ptr<tls_context> latest_;
-    std::shared_ptr<reading> reading_;  ///< On its thread. Null: none.
+    std::shared_ptr<reading> reading_;  ///< Runs on its thread. Null if there is none.
 };
 
 /** One for each node, null without TLS. Nodes with equal settings share one.

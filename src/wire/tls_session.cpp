@@ -18,10 +18,10 @@ namespace ip = boost::asio::ip;
 
 namespace {
 
-/// Bytes of the names in a certificate that are shown.
+/// How many bytes of the names in a certificate are shown.
 constexpr std::size_t max_names = 300;
 
-/// Without the dot that makes a name absolute: certificates and SNI have none.
+/// Removes the dot that makes a name absolute, because certificates and SNI have none.
 std::string without_root(std::string host)
 {
     if (host.size() > 1 && host.ends_with('.'))
@@ -29,7 +29,7 @@ std::string without_root(std::string host)
     return host;
 }
 
-/// What a function of OpenSSL prints.
+/// Returns what an OpenSSL function prints.
 template <class Print>
 std::string printed(Print print)
 {
@@ -42,7 +42,7 @@ std::string printed(Print print)
     return {text, static_cast<std::size_t>(size)};
 }
 
-/// "'CN=node'", with what is not ASCII escaped.
+/// "'CN=node'", with non-ASCII characters escaped.
 std::string quoted(const X509_NAME* name)
 {
     const std::string text =
@@ -118,7 +118,7 @@ std::string tls_session::describe(X509_STORE_CTX& found) const
 std::string tls_session::verdict(X509_STORE_CTX& found) const
 {
     const int error = ::X509_STORE_CTX_get_error(&found);
-    // Of the chain from the server to its authority.
+    // One in the chain from the server to its authority.
     const X509* const at_fault = ::X509_STORE_CTX_get_current_cert(&found);
     switch (error)
     {

@@ -23,14 +23,14 @@ public:
 
     [[nodiscard]] boost::asio::ssl::context& context() noexcept { return *context_->context; }
 
-    /// Before the handshake: sends the node's name to the server, and has OpenSSL compare name or
-    /// address with the certificate. @return False if it takes no such name.
+    /// Before the handshake: makes OpenSSL send the node's name to the server, and compare name or
+    /// address with the certificate. @return False if it doesn't accept the name.
     [[nodiscard]] bool set_host(SSL& of) const noexcept;
 
-    /// OpenSSL's verdict on a certificate, whose words it keeps. @return The same verdict.
+    /// Keeps the words of OpenSSL's verdict on a certificate. @return The same verdict.
     bool on_verified(bool fine, X509_STORE_CTX& found) noexcept;
 
-    /// What is wrong with the server's certificate. Empty: nothing is known to be.
+    /// What is wrong with the server's certificate, as far as is known. Empty: nothing.
     [[nodiscard]] const std::string& objection() const noexcept { return objection_; }
 
 private:

@@ -440,8 +440,8 @@ BOOST_AUTO_TEST_CASE(a_first_program_sees_at_once_why_nothing_is_granted)
     BOOST_TEST(thrown == error::quarantined);
     const std::string said = errors.text();
     BOOST_TEST(contains(said, "redlock: warning: node 127.0.0.1:"), said);
-    BOOST_TEST(contains(said, "is quarantined: it may have forgotten locks"), said);
-    BOOST_TEST(contains(said, "run redlock init"), said);
+    BOOST_TEST(contains(said, "is quarantined: it may have lost locks"), said);
+    BOOST_TEST(contains(said, "run `redlock init`"), said);
 }
 
 BOOST_AUTO_TEST_CASE(a_body_is_refused_with_the_resource_and_what_the_nodes_said)

@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(a_group_that_can_have_two_masters_is_refused_with_what_to_s
     group_fixture f;
     f.tell_all({"CONFIG", "SET", "min-replicas-to-write", "0"});
     const std::string few = f.refusal_of(f.config(), "min-replicas-to-write");
-    BOOST_TEST(contains(few, "min-replicas-to-write is 0, and the group has 1 replicas"), few);
+    BOOST_TEST(contains(few, "min-replicas-to-write is 0, but the group has 1 replicas"), few);
     BOOST_TEST(contains(few, "set min-replicas-to-write 1 on every server"), few);
     BOOST_TEST(contains(few, "?overlap=15s"), few);
 
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(a_group_that_can_have_two_masters_is_refused_with_what_to_s
 
     f.tell_all({"ACL", "SETUSER", "locks", "-config"});
     const std::string forbidden = f.refusal_of(f.config(), "settings");
-    BOOST_TEST(contains(forbidden, "the server does not tell its settings: NOPERM"), forbidden);
+    BOOST_TEST(contains(forbidden, "the server doesn't report its settings: NOPERM"), forbidden);
 
     client_runner promised(f.context, f.config("?overlap=100ms"));
     run(f.context, run(f.context, promised->async_acquire("a", for_long())).async_release());
@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(a_master_that_never_ended_is_refused_when_it_is_met_again)
     address.reset_all();
     BOOST_TEST(client.reaches(0, node_state::rejected));
     BOOST_TEST(client.status(0).reason == reason::other_server);
-    BOOST_TEST(contains(client.status(0).because, "two masters answer behind this address"));
+    BOOST_TEST(contains(client.status(0).because, "two masters answer at this address"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

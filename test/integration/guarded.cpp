@@ -475,8 +475,8 @@ BOOST_AUTO_TEST_CASE(a_sentinel_does_not_vote_and_says_what_it_is)
     BOOST_TEST(locks.reaches(0, node_state::rejected));
     BOOST_TEST(
         locks.status(0).because ==
-        "this is a Sentinel, which holds no data; write redis+sentinel:// and the name of the "
-        "master that it watches"
+        "this is a Sentinel, which holds no data; use redis+sentinel:// with the name of the "
+        "master it watches"
     );
 }
 

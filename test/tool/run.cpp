@@ -77,8 +77,8 @@ BOOST_FIXTURE_TEST_CASE(mistakes_end_with_125_and_a_sentence, tool_nodes)
         BOOST_TEST(refused.ends_with(125));
         BOOST_TEST(refused.has_said(words), refused.output());
     };
-    refuses({"run", "r", "--", "true"}, "which nodes? Set REDLOCK_NODES=redis://HOST:PORT");
-    refuses({"run", "r"}, "give a command behind --");
+    refuses({"run", "r", "--", "true"}, "no nodes given. Set REDLOCK_NODES=redis://HOST:PORT");
+    refuses({"run", "r"}, "give a command after --");
     refuses({"run", "--", "true"}, "resource is required");
     refuses({"run", "r", "--ttl", "soon", "--", "true"}, "'soon' is not a time; write 250ms, 10s");
     refuses({"run", "r", "-E", "256", "--", "true"}, "256");
@@ -87,10 +87,10 @@ BOOST_FIXTURE_TEST_CASE(mistakes_end_with_125_and_a_sentence, tool_nodes)
         {"run", "r", "--stop-before", "8s", "--nodes", "redis://a", "--", "true"},
         "--stop-before is 8000ms, must be 100ms to 6266ms"
     );
-    refuses({"dance"}, "there is no command 'dance'; there are run, lead, show");
+    refuses({"dance"}, "unknown command 'dance'; the commands are run, lead, show");
     refuses({"show", "r", "--nodes", "redis://:secret@a"}, "--nodes has a password");
     refuses({"show", "r", "--nodes", "http://a"}, "redlock: entry 1 of the list of node URLs");
-    refuses({"show", "r", "--nodes-file", "/nowhere"}, "cannot read the file of nodes '/nowhere'");
+    refuses({"show", "r", "--nodes-file", "/nowhere"}, "cannot read the nodes file '/nowhere'");
     tool hidden({"show", "r", "--nodes", "redis://:secret@a"});
     BOOST_TEST(hidden.ends_with(125));
     BOOST_TEST(!hidden.has_said("secret"));

@@ -104,19 +104,19 @@ constexpr const char* bad_scheme =
     "it must start with redis://, rediss://, valkey://, valkeys://, unix:// or redis+sentinel://";
 constexpr const char* no_host = "the host is missing";
 constexpr const char* bad_port = "the port must be a number from 1 to 65535";
-constexpr const char* bad_database = "the path must be the number of a database";
+constexpr const char* bad_database = "the path must be a database number";
 constexpr const char* bad_percent = "'%' is not followed by two hexadecimal digits";
-constexpr const char* has_query = "a query may have overlap, with TLS also ca";
+constexpr const char* has_query = "a query may set overlap, ca (with TLS)";
 constexpr const char* not_encoded = "percent-encode '/', '?' and '#' in a user or password";
-constexpr const char* bad_brackets = "an IPv6 address, and nothing else, goes in brackets";
-constexpr const char* bad_character = "a character in the host that no host has";
-constexpr const char* has_control = "a control character in the host or path";
+constexpr const char* bad_brackets = "write an IPv6 address, and nothing else, in brackets";
+constexpr const char* bad_character = "the host contains a character that isn't allowed";
+constexpr const char* has_control = "the host or path contains a control character";
 constexpr const char* not_absolute = "the path of a unix socket must be absolute";
 constexpr const char* a_sentinel = "for Sentinels write redis+sentinel://host1,host2,host3/NAME";
-constexpr const char* no_master = "the name of the master is missing";
+constexpr const char* no_master = "the master's name is missing";
 constexpr const char* bad_overlap =
     "overlap must be a whole number with ms, s or min, as in overlap=15s";
-constexpr const char* several = "separate the URLs of a list by commas";
+constexpr const char* several = "separate the URLs of a list with commas";
 
 struct malformed_url
 {
@@ -177,7 +177,7 @@ const malformed_url malformed_urls[] = {
     {"rediss://h?ca=/ca.pem&verify=0", has_query},
     {"rediss://h?ca=/ca.pem#x", has_query},
     {"rediss://h?", has_query},
-    {"rediss://h?ca=", "the path behind ca= is missing"},
+    {"rediss://h?ca=", "the path after ca= is missing"},
     {"rediss://h?ca=/a%00b", has_control},
     {"rediss://h?ca=/%zz", bad_percent},
     {"rediss://h?ca=/a@b.pem", not_encoded},
@@ -522,7 +522,7 @@ BOOST_AUTO_TEST_CASE(a_message_shows_the_rest_of_the_url)
     BOOST_TEST(
         complaint(parse_node, "redis://me:secret@cache.example:6380/x") ==
         "redlock: node URL 'redis://***@cache.example:***': "
-        "the path must be the number of a database"
+        "the path must be a database number"
     );
     BOOST_TEST(
         complaint(parse_node, "rediss://cache.example:70000/1") ==

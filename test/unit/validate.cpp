@@ -445,7 +445,7 @@ BOOST_AUTO_TEST_CASE(where_a_failover_may_happen_some_settings_have_no_place)
         {"accept_cluster"}
     );
     check_rejected(
-        [&](auto& c) { promise(c), c.mode = mode::plain; }, {"plain mode has no quarantine"}
+        [&](auto& c) { promise(c), c.mode = mode::plain; }, {"a quarantine, which plain mode lacks"}
     );
     check_rejected(
         [](auto& c) { c.nodes[0].overlap = -1ms; }, {"overlap is -1 ms, must be 0 to 600000 ms"}
@@ -478,7 +478,7 @@ BOOST_AUTO_TEST_CASE(sentinels_need_addresses_and_the_name_of_a_master)
     );
     check_rejected(
         [&](auto& c) { watched("m", 1)(c), c.nodes[0].unix_socket = "/r.sock"; },
-        {"sentinel and unix_socket exclude each other"}
+        {"sentinel and unix_socket can't be combined"}
     );
 }
 
@@ -503,7 +503,7 @@ BOOST_AUTO_TEST_CASE(while_ttl_max_is_raised_there_is_another_one)
     BOOST_TEST(complaint(set(0ms)) == "");
     BOOST_TEST(complaint(set(60s)) == "");
     BOOST_TEST(complaint(set(10ms)) == "");
-    check_rejected(set(30s), {"other_ttl_max is 30000 ms, as ttl_max"});
+    check_rejected(set(30s), {"other_ttl_max is 30000 ms, like ttl_max"});
     check_rejected(set(9ms), {"other_ttl_max is 9 ms, must be 10 to"});
     check_rejected(set(-1ms), {"other_ttl_max is -1 ms"});
     check_rejected(set(25h), {"other_ttl_max"});

@@ -5,7 +5,7 @@
 
 /** Whether this compiler copies the bits of temporaries, and destroys both copy and original.
 
-    GCC 12 does so with an aggregate written into a `co_await` expression:
+    GCC 12 does this with an aggregate written into a `co_await` expression:
 
         co_await f(co_await x, {.nodes = parse_nodes(urls)});
 
@@ -23,12 +23,12 @@ namespace redlock::detail {
 /** A member that makes an aggregate safe from such copies.
 
     It stores the address where it was constructed. A copy of bits is at another address. The
-    members of such a copy may be read, because the originals live as long, but must not be moved
-    from or destroyed. So the destructor of the aggregate calls `start_anew_if_left`: a member does
-    not know where its owner begins, and with a base there are no designated initializers. Because
-    of the destructor, the aggregate has no move operations.
+    members of that copy may be read, because the originals live as long, but must not be moved from
+    or destroyed. So the destructor of the aggregate calls `start_anew_if_left`: a member doesn't
+    know where its owner begins, and a base class would rule out designated initializers. Because of
+    the destructor, the aggregate has no move operations.
 
-    It is a member with every compiler, so that all have the same layout.
+    It's a member with every compiler, so that the layout is always the same.
 */
 class birthplace
 {

@@ -62,9 +62,9 @@ private:
 
     User code may block, but must never block the client's strand. So the call is posted to the
     client's executor first, and from there to the handler's own, unless they are the same. The
-    handler's executor counts the operation as outstanding work, so that its context does not run
-    out of work earlier. The cancellation slot is cleared where the handler runs, because its
-    signal may only be used there.
+    handler's executor counts the operation as outstanding work, so its context doesn't run out of
+    work before. The cancellation slot is cleared where the handler runs, because its signal may
+    only be used there.
 */
 template <class Handler, class Executor>
 class delivery

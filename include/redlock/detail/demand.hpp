@@ -13,7 +13,7 @@ namespace redlock::detail {
 /** What an acquisition asks for: one value from the call to the wire.
 
     Made when the function is called, so it owns what the caller's arguments refer to, except the
-    report. The operation and its attempts share it, and what encodes a question reads it.
+    report. The operation and its attempts share it, and the code that encodes a question reads it.
 */
 struct demand
 {
@@ -47,7 +47,7 @@ struct demand
     std::size_t prefix_size = 0;
     acquire_options options;
     bool tries = false;
-    bool by_its_holder = false;  ///< Asked by the function that holds the resource by `with_lock`.
+    bool by_its_holder = false;  ///< Asked by the function that holds it through `with_lock`.
 };
 
 }  // namespace redlock::detail

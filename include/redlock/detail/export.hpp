@@ -1,8 +1,8 @@
 #ifndef REDLOCK_DETAIL_EXPORT_HPP
 #define REDLOCK_DETAIL_EXPORT_HPP
 
-/// Marks the names that a shared library exports. All others are hidden, so they cannot clash with
-/// the program's names, and may change.
+/// Marks the names that a shared library exports. All others are hidden, so they can't clash with
+/// the program's names and may change.
 #if !defined(_WIN32)
 #define REDLOCK_EXPORT [[gnu::visibility("default")]]
 #elif defined(REDLOCK_MAKES_DLL)  // By CMake, for the library itself.

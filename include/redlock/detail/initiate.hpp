@@ -35,7 +35,7 @@ private:
 };
 
 /// Starts an operation with a completion token. Reports a wrong token in one sentence, where Asio
-/// would need a hundred lines.
+/// would take a hundred lines.
 template <class Signature, class Token, class Start, class... Args>
 auto initiate(
     Token&& token,
@@ -47,8 +47,8 @@ auto initiate(
     constexpr bool fits = boost::asio::completion_token_for<Token, Signature>;
     static_assert(
         fits,
-        "This is no completion token of the operation. A callback has to take what its comment "
-        "calls the completion signature, such as (boost::system::error_code, redlock::lease)."
+        "This isn't a completion token for the operation. A callback must take the arguments of "
+        "the completion signature, for example (boost::system::error_code, redlock::lease)."
     );
     if constexpr (fits)
     {

@@ -19,11 +19,11 @@
 
 namespace redlock::detail {
 
-/** Provides an operation of a lease with an executor, for its token or its handler.
+/** Provides a lease's operation with an executor, for its token or its handler.
 
     A lease has the executor of its client. An empty lease has none, but `cancel_after` needs one
-    for its timer. It gets one of a context that belongs to the operation. With a longer-lived
-    context the timer could fire after the handler's context has gone.
+    for its timer. The operation then has a context for it. With a longer-lived context the timer
+    could fire after the handler's context is gone.
 */
 class REDLOCK_EXPORT lease_executor
 {

@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(plain_mode_has_no_notes)
     BOOST_TEST(std::get<0>(plain.complete(held.async_announce("x"))) == error::invalid_argument);
     BOOST_TEST(plain.log().empty());
     for (const std::string& line : lines)
-        BOOST_TEST(contains(line, "note needs guarded mode, and the client is in plain mode"));
+        BOOST_TEST(contains(line, "note needs guarded mode, but the client is in plain mode"));
     BOOST_TEST(lines.size() == 2u);
 }
 

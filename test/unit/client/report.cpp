@@ -259,23 +259,22 @@ BOOST_AUTO_TEST_CASE(a_call_that_is_wrong_is_told_by_name_value_and_limit)
         {"x", {.ttl = 5ms}, "ttl is 5 ms, must be 10 to 30000 ms"},
         {"x",
          {.ttl = 40ms},
-         "ttl is 40 ms, must be longer than node_timeout of the client, which is 50 ms"},
+         "ttl is 40 ms, must be longer than the client's node_timeout, which is 50 ms"},
         {"x",
          {.ttl = 60s},
-         "ttl is 60000 ms, must be 10 to 30000 ms, which is ttl_max of the client; auto_extend "
+         "ttl is 60000 ms, must be 10 to 30000 ms, which is the client's ttl_max; auto_extend "
          "keeps a lease for longer, and docs/operations.md says how to raise ttl_max"},
         {"x", {.wait = -1ms}, "wait is -1 ms, must be 0 ms or more"},
         {"x", {.hold_max = 0ms}, "hold_max is 0 ms, must be 1 ms or more"},
         {"x",
          {.ttl = 3s, .stop_before = 1867ms + 1ms},
-         "stop_before is 1868 ms, must be 0 to 1867 ms, which is 2/3 ttl less the clock drift "
-         "of ttl and grace and "
-         "two node_timeouts"},
+         "stop_before is 1868 ms, must be 0 to 1867 ms, which is 2/3 of ttl minus the clock "
+         "drift of ttl and grace and two node_timeouts"},
         {"", {}, "resource has 0 bytes, must have 1 to 512"},
         {"redlock:x",
          {},
-         "key_prefix and resource make a key that begins with 'redlock:', which is kept for "
-         "guarded mode itself"},
+         "key_prefix and resource make a key that begins with 'redlock:', which is "
+         "reserved for guarded mode"},
     };
     for (const auto& each : cases)
     {
@@ -336,7 +335,7 @@ BOOST_AUTO_TEST_CASE(who_gives_up_waiting_for_ready_nodes_finds_in_the_log_what_
     std::vector<std::string> lines;
     client_fixture fixture({.lines = &lines});
     fixture.each_node(0, 3, [](fake_node& node) {
-        node.starts(node_state::quarantined, "it may have forgotten locks");
+        node.starts(node_state::quarantined, "it may have lost locks");
     });
     fixture.start_client();
 
@@ -348,7 +347,7 @@ BOOST_AUTO_TEST_CASE(who_gives_up_waiting_for_ready_nodes_finds_in_the_log_what_
     BOOST_TEST(ready->code() == asio::error::operation_aborted);
     BOOST_TEST_REQUIRE(lines.size() == 1u);
     BOOST_TEST(lines[0].starts_with("gave up waiting for ready nodes: 2 of 3 needed, "));
-    BOOST_TEST(lines[0].find("quarantined (it may have forgotten locks)") != std::string::npos);
+    BOOST_TEST(lines[0].find("quarantined (it may have lost locks)") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_denial_says_whether_this_client_is_the_holder)

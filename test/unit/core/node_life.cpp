@@ -247,7 +247,7 @@ BOOST_AUTO_TEST_CASE(a_node_stays_in_its_state_whatever_it_refuses_until_it_is_l
 
     const node_news again = of.refuse({});
     BOOST_TEST((again.level == log_level::info));
-    BOOST_TEST(again.line == "node n refuses no commands any more");
+    BOOST_TEST(again.line == "node n no longer refuses commands");
 }
 
 BOOST_AUTO_TEST_CASE(a_refusal_tells_until_when_it_lasts_and_keeps_to_it)

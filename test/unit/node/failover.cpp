@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(a_master_that_has_been_a_replica_is_vetted_again)
     admit();
     look(fingerprint() + incarnation, told(std::string(40, 'f')));
     BOOST_TEST(end().refused.why == reason::unmarked);
-    BOOST_TEST(contains(end().refused.text, "has become a master anew"), end().refused.text);
+    BOOST_TEST(contains(end().refused.text, "has become a master again"), end().refused.text);
 }
 
 BOOST_AUTO_TEST_CASE(a_master_that_is_a_replica_now_is_refused)

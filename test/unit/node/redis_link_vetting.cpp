@@ -321,7 +321,7 @@ BOOST_AUTO_TEST_CASE(a_source_that_never_answers_has_two_seconds)
     advance(200ms);
 
     BOOST_TEST(end().code == asio::error::timed_out);
-    BOOST_TEST(end().guess == "; ask_credentials gave none in time");
+    BOOST_TEST(end().guess == "; ask_credentials provided none in time");
     give({}, {"locks", "s3cret"});
     BOOST_TEST(wire->written.empty());
 }

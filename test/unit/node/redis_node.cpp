@@ -318,7 +318,7 @@ BOOST_AUTO_TEST_CASE(what_a_node_refuses_is_told_and_it_stays_ready)
     link().node->on_refused("");
     BOOST_TEST(subject->status().refuses.empty());
     BOOST_TEST((log.back().first == log_level::info));
-    BOOST_TEST(log.back().second == name + " refuses no commands any more");
+    BOOST_TEST(log.back().second == name + " no longer refuses commands");
     BOOST_TEST(client->changes == 3);
 }
 

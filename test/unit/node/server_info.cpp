@@ -78,14 +78,14 @@ BOOST_AUTO_TEST_CASE(an_overlap_is_derived_only_where_the_master_waits_for_all_r
     };
     BOOST_TEST(text_of("connected_slaves:1\r\n", {1, 10s}, 1) == "");
     BOOST_TEST(text_of("connected_slaves:2\r\n", {3, 60s}, 2) == "");
-    BOOST_TEST(says(text_of("", {1, 1s}, 2), "is 1, and the group has 2 replicas"));
+    BOOST_TEST(says(text_of("", {1, 1s}, 2), "is 1, but the group has 2 replicas"));
     BOOST_TEST(says(text_of("connected_slaves:3\r\n", {2, 1s}, 2), "the group has 3 replicas"));
     BOOST_TEST(says(text_of("", {0, 1s}, 1), "min-replicas-to-write is 0"));
     BOOST_TEST(says(text_of("", {1, 0s}, 1), "min-replicas-max-lag is 0, must be 1 to 60"));
     BOOST_TEST(says(text_of("", {1, 61s}, 1), "min-replicas-max-lag is 61, must be 1 to 60"));
     BOOST_TEST(says(text_of("redis_version:6.2.1\r\n", {1, 1s}, 1), "the server is version 6.2.1"));
-    BOOST_TEST(says(text_of("", {0, 0s, "NOPERM no"}, 1), "does not tell its settings: NOPERM no"));
-    BOOST_TEST(says(text_of("", {1, 1s}, std::nullopt), "do not tell num-slaves"));
+    BOOST_TEST(says(text_of("", {0, 0s, "NOPERM no"}, 1), "report its settings: NOPERM no"));
+    BOOST_TEST(says(text_of("", {1, 1s}, std::nullopt), "don't report num-slaves"));
     BOOST_TEST(says(text_of("", {}, 1), "?overlap=15s"));
 }
 
@@ -130,8 +130,8 @@ BOOST_AUTO_TEST_CASE(a_sentinel_is_refused_by_its_name)
     BOOST_TEST(found.why == reason::rejected);
     BOOST_TEST(
         found.text ==
-        "this is a Sentinel, which holds no data; write redis+sentinel:// and the name of the "
-        "master that it watches"
+        "this is a Sentinel, which holds no data; use redis+sentinel:// with the name of the "
+        "master it watches"
     );
     BOOST_TEST(judge_mode(read(good + "redis_mode:standalone\r\n")).why == reason::none);
     BOOST_TEST(judge_mode(read(good)).why == reason::none);

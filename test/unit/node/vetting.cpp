@@ -33,12 +33,12 @@ BOOST_AUTO_TEST_CASE(words_that_hold_the_password_are_not_shown)
 {
     const std::string said = shown("ERR cannot parse 'HELLO 3 AUTH locks s3cret'", "s3cret");
 
-    BOOST_TEST(said == "the server's words are not shown: they contain the password");
+    BOOST_TEST(said == "the server's message isn't shown because it contains the password");
 }
 
 BOOST_AUTO_TEST_CASE(words_that_were_cut_within_the_password_are_not_shown)
 {
-    const std::string refused = "the server's words are not shown: they contain the password";
+    const std::string refused = "the server's message isn't shown because it contains the password";
 
     BOOST_TEST(shown("ERR cannot parse 'HELLO 3 AUTH locks s3cr...", "s3cret") == refused);
     BOOST_TEST(shown("ERR cannot parse 'HELLO 3 AUTH locks...", "s3cret") != refused);

@@ -30,12 +30,10 @@ std::string time_of_day(std::chrono::microseconds since_epoch)
     return text.data();
 }
 
-log_level level_of(node_state state, reason why) noexcept
+/// Whether a refusal ends with a failover, so that no one has to act.
+bool ends_with_failover(reason why, bool may_fail_over) noexcept
 {
-    // Missing replicas come back, for example after a failover.
-    if (state == node_state::rejected && why != reason::too_few_replicas)
-        return log_level::error;
-    return state == node_state::ready ? log_level::info : log_level::warning;
+    return why == reason::too_few_replicas || (may_fail_over && why == reason::replica);
 }
 
 }  // namespace
@@ -124,6 +122,13 @@ node_news node_life::change(node_state to, reason why, std::string because, erro
     if (stopping_ || still_down)
         return {true};
     return {true, level_of(to, why), describe()};
+}
+
+log_level node_life::level_of(node_state state, reason why) const noexcept
+{
+    if (state == node_state::rejected && !ends_with_failover(why, may_fail_over_))
+        return log_level::error;
+    return state == node_state::ready ? log_level::info : log_level::warning;
 }
 
 std::string node_life::describe() const

@@ -135,6 +135,7 @@ public:
 
 private:
     node_news change(node_state to, reason why, std::string because, error_code code = {});
+    [[nodiscard]] log_level level_of(node_state state, reason why) const noexcept;
     [[nodiscard]] std::string describe() const;
 
     std::size_t node_count_;

@@ -99,6 +99,8 @@ void pipeline::take_answer(const question_ptr& asked, const command& put, const 
         note_error(asked->what(), said.text().value_or(""));
     else
         findings_.answered.set(static_cast<std::size_t>(asked->what()));
+    if (meant.why == reason::too_few_replicas)
+        findings_.too_few_replicas = {meant.why, std::string(meant.text)};
     if (meant.why == reason::quarantined)
         findings_.quarantined_for = meant.ready_in;
     asked->on_reply(index_, meant);

@@ -25,6 +25,7 @@ struct findings
 {
     bool unmarked = false;                        ///< Its data is lost or replaced.
     refusal not_a_master;                         ///< Why it isn't a master now, in its words.
+    refusal too_few_replicas;                     ///< Why it writes nothing, in its words.
     std::optional<milliseconds> quarantined_for;  ///< How long it doesn't vote.
 
     std::bitset<verb_count> answered;  ///< Verbs that got an answer without an error.

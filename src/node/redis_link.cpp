@@ -1,6 +1,7 @@
 #include "node/redis_link.hpp"
 
 #include "core/one_line.hpp"
+#include "core/overlap.hpp"
 #include "core/silence.hpp"
 #include "loop/awaited_value.hpp"
 #include "node/guard.hpp"
@@ -409,6 +410,9 @@ private:
             return refuse({reason::unmarked, data_replaced});
         if (found.not_a_master)
             return refuse(found.not_a_master);
+        // It may be the old master: a new connection finds the one there is now.
+        if (found.too_few_replicas && core::may_fail_over(config_))
+            return refuse(found.too_few_replicas);
         if (found.quarantined_for)
             owner_->on_quarantined(*found.quarantined_for);
         if (!found.errors.empty() || refused_.any())

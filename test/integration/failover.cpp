@@ -1,5 +1,6 @@
 // A group of a master and replicas behind Sentinels, as one node.
 
+#include <redlock/blocking.hpp>
 #include <redlock/client.hpp>
 #include <redlock/initialize.hpp>
 
@@ -128,6 +129,15 @@ BOOST_AUTO_TEST_CASE(a_silent_sentinel_costs_a_part_of_the_time_to_connect)
     f.group.pause_sentinel(1);
     client_runner client(f.context, f.config());
     run(f.context, run(f.context, client->async_acquire("a", for_long())).async_release());
+}
+
+BOOST_AUTO_TEST_CASE(a_blocking_client_locks_on_a_group)
+{
+    group_fixture f;
+    blocking::client client(f.config());
+    blocking::lease held = client.acquire("a", for_long());
+    BOOST_TEST(held.fence().value() > 0u);
+    held.release();
 }
 
 BOOST_AUTO_TEST_CASE(sentinels_may_want_a_password_of_their_own)

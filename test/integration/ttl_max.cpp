@@ -79,6 +79,7 @@ BOOST_AUTO_TEST_CASE(it_is_raised_in_two_phases_while_clients_run)
     }
     client_runner first_phase(context, config(1s, 3s));
     first_phase.wait_for_all_nodes();
+    lease kept = run(context, first_phase->async_acquire("kept", {.ttl = 1s, .auto_extend = true}));
     {
         client_runner second_phase(context, config(3s, 1s));
         take_turns(second_phase, first_phase, 3s);
@@ -89,6 +90,8 @@ BOOST_AUTO_TEST_CASE(it_is_raised_in_two_phases_while_clients_run)
         take_turns(second_phase, last, 3s);
         take_turns(last, first_phase, 3s);
     }
+    BOOST_TEST(!kept.expired());
+    run(context, kept.async_release());
 }
 
 BOOST_AUTO_TEST_CASE(a_client_that_was_left_out_is_refused)

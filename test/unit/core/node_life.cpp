@@ -262,6 +262,15 @@ BOOST_AUTO_TEST_CASE(a_refusal_tells_until_when_it_lasts_and_keeps_to_it)
     BOOST_TEST(of.status().because == "a replica until 01:01:31 UTC");
 }
 
+BOOST_AUTO_TEST_CASE(a_replica_is_an_error_unless_a_failover_makes_it_one)
+{
+    node_life plain("n", 3);
+    BOOST_TEST((plain.reject({reason::replica, "a replica"}, 0s).level == log_level::error));
+    node_life group("n", 3, true);
+    BOOST_TEST((group.reject({reason::replica, "a replica"}, 0s).level == log_level::warning));
+    BOOST_TEST((group.reject({reason::rejected, "too old"}, 0s).level == log_level::error));
+}
+
 BOOST_AUTO_TEST_CASE(the_log_has_the_reason_and_what_waiters_have_to_do)
 {
     node_life of = a_node();

@@ -167,6 +167,15 @@ BOOST_AUTO_TEST_CASE(a_master_that_waits_for_its_replicas_says_so)
     BOOST_TEST(contains(end().refused.text, "NOREPLICAS"));
 }
 
+BOOST_AUTO_TEST_CASE(a_master_that_stops_writing_is_looked_for_again)
+{
+    admit();
+    link->ask(make_question(verb::acquire, "a", 1500ms, 7));
+    settle();
+    send("-NOREPLICAS Not enough good replicas to write.\r\n");
+    BOOST_TEST(end().refused.why == reason::too_few_replicas);
+}
+
 BOOST_AUTO_TEST_CASE(a_server_without_a_replication_id_is_refused)
 {
     introduce(healthy);

@@ -160,27 +160,31 @@ public:
     /// A client connects. @param life The run id of the server.
     /// @param again It has admitted this run id before.
     /// @param mark It marks a node without a marker.
+    /// @param more What a client says besides while ttl_max is raised.
     std::string admit(
         const std::string& life,
         bool durable = false,
         bool again = false,
-        bool mark = true
+        bool mark = true,
+        const std::vector<std::string>& more = {}
     )
     {
         connected_ = end_for(life);
-        return command(
-            {"EVAL",
-             from_.admit,
-             "2",
-             marker,
-             quarantine,
-             fingerprint(),
-             life,
-             "60000",
-             durable ? "1" : "0",
-             again ? "1" : "0",
-             mark ? "1" : "0"}
-        );
+        std::vector<std::string> asked{
+            "EVAL",
+            from_.admit,
+            "2",
+            marker,
+            quarantine,
+            fingerprint(),
+            life,
+            "60000",
+            durable ? "1" : "0",
+            again ? "1" : "0",
+            mark ? "1" : "0",
+        };
+        asked.insert(asked.end(), more.begin(), more.end());
+        return command(asked);
     }
 
     bool admits(const std::string& life, bool durable = false)
@@ -196,24 +200,10 @@ public:
                std::stoll(answer.substr(std::string("(integer) ").size())) > 50'000;
     }
 
-    /// A client connects while ttl_max is raised. @param raises It asks for more than the smaller.
+    /// The same while ttl_max is raised. @param raises The client asks for more than the smaller.
     std::string admit_either(const std::string& life, const std::string& smaller, bool raises)
     {
-        return command(
-            {"EVAL",
-             from_.admit,
-             "2",
-             marker,
-             quarantine,
-             fingerprint(),
-             life,
-             "60000",
-             "0",
-             "0",
-             "1",
-             smaller,
-             raises ? "1" : "0"}
-        );
+        return admit(life, false, false, true, {smaller, raises ? "1" : "0"});
     }
 
     std::string initialize(const char* what, const char* note = "note 1")

@@ -196,7 +196,7 @@ def vote_round():
         "A round: a quorum of five nodes, with a slow one and a dead one",
         "The client asks five nodes at once. Nodes 1, 2 and 5 grant, and the third grant "
         "completes the lease. Node 3 grants later, node 4 is dead. The lease counts from before "
-        "the first request, so it ends before the first key.",
+        "the first request, so it ends before any key expires.",
         ["client", "node 1", "node 2", "node 3", "node 4", "node 5"],
         end=121,
     )
@@ -276,11 +276,8 @@ def fence():
 def waiting():
     picture = Picture(
         "Waiting in turn: a line inside a client, a queue on each node",
-        "Client 1 holds the resource. In client 2 the tasks a, b and c line up for it: only a "
-        "asks the nodes, and client 2 enters the queue of each node. Client 3 asks later and "
-        "enters behind it. When client 1 releases, the node takes client 2 from the queue, keeps "
-        "the resource reserved for it and wakes it. Client 2 asks again and has its lease. Client "
-        "3 is now first in the queue.",
+        "Tasks line up in their client, and clients in a queue on each node. A release reserves "
+        "the resource for the first client, which the node wakes.",
         ["client 1", "key", "queue", "client 2", "client 3"],
         end=100,
         pitch=76,

@@ -5,7 +5,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
 usage() {
     cat <<'EOT'
-usage: scripts/site.sh [--output DIR] [--check]
+usage: scripts/site.sh [--output DIR] [--check | --pictures DIR]
 
 Installs what is missing (Debian) and makes a site: the pages of docs/, a reference of the public
 names, and the files that the pages refer to. Open build/site/index.html; no server is needed.
@@ -13,11 +13,14 @@ names, and the files that the pages refer to. Open build/site/index.html; no ser
   --output DIR  where to write it, instead of build/site
   --check       print a line for each dead link and each public name without a comment, and fail
                 if there is one; installs nothing
+  --pictures DIR  also write pictures of five pages, of the search and of the menus into the folder,
+                  on a screen and a phone, light and dark
 EOT
 }
 
 output=$root/build/site
 check=()
+pictures=
 while (($#)); do
     case $1 in
     --output)
@@ -26,6 +29,11 @@ while (($#)); do
         shift
         ;;
     --check) check=(--check) ;;
+    --pictures)
+        (($# >= 2)) || fail "$1 needs a value"
+        pictures=$2
+        shift
+        ;;
     --help) usage; exit 0 ;;
     *) fail "unknown option '$1', see --help" ;;
     esac
@@ -40,3 +48,9 @@ elif ! has_site_tools; then
 fi
 say "writing $output"
 "$(site_python)" "$root/docs/site/build.py" "$output" "${check[@]}"
+
+if [[ -n $pictures ]]; then
+    install_packages browser
+    fetch_playwright
+    node "$root/test/browser/site_screenshots.js" "$output" "$pictures"
+fi

@@ -3,6 +3,7 @@
 import argparse
 import html
 import pathlib
+import posixpath
 import re
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import sys
 import links
 import pages
 import reference
+import search
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 INDEX = "docs/README.md"
@@ -22,6 +24,13 @@ GROUPS = {
     "explanation": "Understand",
     "reference": "Look up",
 }
+# What a page is about says more than its mode.
+FOLDERS = {
+    "docs/design": "Change the library",
+    "examples": "Examples",
+    "test": "Change the library",
+}
+MENU = ["Begin", "Do", "Examples", "Understand", "Look up", "Reference", "Change the library"]
 
 
 def tracked_files():
@@ -30,9 +39,20 @@ def tracked_files():
     return sorted(n for n in names.decode().split("\0") if n and (ROOT / n).is_file())
 
 
+def group_of(path, mode):
+    return next((FOLDERS[f] for f in FOLDERS if path.startswith(f"{f}/")), GROUPS[mode])
+
+
 def entry(target, text, page):
     current = ' aria-current="page"' if target == page else ""
     return f'<li><a href="{pages.relative(target, page)}"{current}>{text}</a></li>\n'
+
+
+def step(direction, target, text, page):
+    """A link to the page before or after this one."""
+    words = "Previous" if direction == "prev" else "Next"
+    link = f'<a class="{direction}" rel="{direction}" href="{pages.relative(target, page)}">'
+    return f"{link}<span>{words}</span> {text}</a>\n"
 
 
 class Builder:
@@ -45,7 +65,8 @@ class Builder:
         self.headers = {h: self.reference.page(h) for h in self.reference.headers}
         places = {**self.headers, "include/redlock.hpp": "reference/index.html"}
         self.site = pages.Site(ROOT, tracked_files(), places, self.reference.names)
-        self.menu = []  # Title of a group, and its pages as path on the site and HTML.
+        self.menu = {}  # Title of a group: its pages as path on the site and HTML.
+        self.index = search.Index()
 
     def run(self):
         texts = {f: (ROOT / f).read_text("utf-8") for f in self.markdown_files()}
@@ -53,37 +74,40 @@ class Builder:
         rendered = {path: renderer.render(path, text) for path, text in texts.items()}
         self.make_menu(texts, rendered)
         for path, (body, title, sections, _) in rendered.items():
-            self.write(self.site.place(path), path, title, body, sections)
+            self.write_page(self.site.place(path), path, title, body, sections)
         self.write_reference()
         self.write_sources()
-        shutil.copy(ROOT / "docs/site/site.css", self.output)
+        for name in ("site.css", "site.js"):
+            shutil.copy(ROOT / "docs/site" / name, self.output)
+        (self.output / "search.js").write_text(self.index.script(), "utf-8")
+        self.findings += self.index.findings()
         return self.findings + list(links.check(self.output, self.site.origin))
 
     def markdown_files(self):
-        page = re.compile(r"((docs|packaging)/([\w-]+/)*)?[\w-]+\.md")
-        return [f for f in self.site.files if page.fullmatch(f)]
+        page = re.compile(
+            r"((docs|packaging)/([\w-]+/)*)?[\w-]+\.md|(test|examples/[\w-]+)/README\.md"
+        )
+        return sorted(f for f in self.site.files if page.fullmatch(f))
 
     def make_menu(self, texts, rendered):
-        listed = re.findall(r"\]\(([\w/-]+\.md)\)", texts[INDEX])
-        ordered = dict.fromkeys(f"docs/{name}" for name in listed)
-        groups = {title: [] for title in [*GROUPS.values(), "Change the library"]}
-        for path in sorted(p for p in rendered if p.startswith("docs/") and p != INDEX):
+        """Sorts the pages that name a mode into groups, in the order of the index."""
+        inner = {p for p in rendered if p.startswith("docs/") or rendered[p][3]} - {INDEX}
+        listed = re.findall(r"\]\(([\w./-]+\.md)\)", texts[INDEX])
+        listed = [posixpath.normpath(f"docs/{name}") for name in listed]
+        ordered = [p for p in dict.fromkeys(listed) if p in inner]
+        self.menu = {title: [] for title in MENU}
+        for path in [*ordered, *sorted(inner - set(ordered))]:
             if path not in ordered:
                 self.findings.append(f"{path}: {INDEX} does not list it")
-                ordered[path] = None
-        for path in ordered:
-            if path not in rendered:
-                continue  # A dead link, which is found as such.
             _, title, _, mode = rendered[path]
             if mode not in GROUPS:
                 self.findings.append(f"{path}: its first line names none of {', '.join(GROUPS)}")
                 mode = "how-to"
-            group = "Change the library" if path.startswith("docs/design/") else GROUPS[mode]
-            groups[group].append((self.site.place(path), html.escape(title)))
-        inner = groups.pop("Change the library")
-        inner.append((self.site.place("CONTRIBUTING.md"), "Contributing"))
-        self.menu = [*groups.items(), ("Reference", self.reference_entries())]
-        self.menu.append(("Change the library", inner))
+            entries = self.menu[group_of(path, mode)]
+            entries.append((self.site.place(path), html.escape(title)))
+        self.menu["Reference"] = self.reference_entries()
+        contributing = (self.site.place("CONTRIBUTING.md"), "Contributing")
+        self.menu["Change the library"].append(contributing)
 
     def reference_entries(self):
         pairs = sorted(self.headers.items())
@@ -92,10 +116,29 @@ class Builder:
 
     def menu_of(self, page):
         out = ""
-        for title, entries in self.menu:
+        for number, (title, entries) in enumerate(self.menu.items()):
+            name = f"menu-{number}"
             items = "".join(entry(target, text, page) for target, text in entries)
-            out += f"<h2>{title}</h2>\n<ul>\n{items}</ul>\n" if items else ""
+            listed = f'<ul aria-labelledby="{name}">\n{items}</ul>\n'
+            out += f'<p class="group" id="{name}">{title}</p>\n{listed}' if items else ""
         return out
+
+    def steps_of(self, page):
+        """Links to the pages before and after it in the menu. The index comes before all."""
+        chain = [(self.site.place(INDEX), "Documentation")]
+        chain += [pair for entries in self.menu.values() for pair in entries]
+        at = next((i for i, (target, _) in enumerate(chain) if target == page), None)
+        if at is None:
+            return ""
+        before = step("prev", *chain[at - 1], page) if at > 0 else ""
+        after = step("next", *chain[at + 1], page) if at + 1 < len(chain) else ""
+        return f'<nav class="steps" aria-label="Previous and next">\n{before}{after}</nav>'
+
+    def write_page(self, place, origin, title, body, sections=()):
+        """Writes a page that search finds."""
+        groups = [group for group, entries in self.menu.items() if place in dict(entries)]
+        self.index.add(place, title, groups[0] if groups else "More", body)
+        self.write(place, origin, title, pages.with_contents(body, sections), sections)
 
     def write(self, place, origin, title, body, sections=()):
         self.site.origin[place] = origin
@@ -107,6 +150,7 @@ class Builder:
             title=html.escape(title),
             menu=self.menu_of(place),
             content=body,
+            steps=self.steps_of(place),
             toc=pages.contents(sections),
         )
         path.write_text(text, "utf-8")
@@ -116,7 +160,7 @@ class Builder:
             writer = reference.Writer(self.reference, self.site, header)
             body = writer.write()
             title = header.removeprefix("include/")
-            self.write(page, header, title, body, writer.sections)
+            self.write_page(page, header, title, body, writer.sections)
         body = "<h1>Reference</h1>\n<p>Every public name, by its header.</p>\n"
         for header, page in sorted(self.headers.items()):
             items = "".join(
@@ -126,7 +170,7 @@ class Builder:
             )
             name = header.removeprefix("include/")
             link = f'<a href="{pathlib.PurePath(page).name}"><code>&lt;{name}&gt;</code></a>'
-            body += f"<h3>{link}</h3>\n<ul>\n{items}</ul>\n"
+            body += f"<h2>{link}</h2>\n<ul>\n{items}</ul>\n"
         self.write("reference/index.html", "the reference", "Reference", body)
 
     def brief(self, header, entity):

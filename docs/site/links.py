@@ -1,4 +1,7 @@
-"""Finds links of the finished site that lead nowhere. Other sites are not asked."""
+"""Finds links of the finished site that lead nowhere, and headings that skip a level.
+
+Other sites are not asked.
+"""
 
 import html.parser
 import posixpath
@@ -12,14 +15,28 @@ class Links(html.parser.HTMLParser):
         super().__init__()
         self.targets = []
         self.places = {""}
+        self.twice = []
+        self.levels = [0]  # Of the headings.
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
+        if tag in ("h1", "h2", "h3", "h4", "h5", "h6"):
+            self.levels.append(int(tag[1]))
         for name, value in attrs:
             if name in ("href", "src") and value is not None:
                 self.targets.append(value)
             elif name == "id" or (tag == "a" and name == "name"):
+                self.twice += [value] if name == "id" and value in self.places else []
                 self.places.add(value)
+
+    def outline_findings(self):
+        for above, level in zip(self.levels, self.levels[1:]):
+            if level > above + 1:
+                yield f"a heading of level {level} comes after one of level {above}"
+        if self.levels.count(1) != 1:
+            yield f"{self.levels.count(1)} headings of level 1"
+        for name in self.twice:
+            yield f"two places are named '{name}'"
 
 
 def check(output, origin):
@@ -29,6 +46,7 @@ def check(output, origin):
         for path in output.rglob("*.html")
     }
     for page, links in sorted(pages.items()):
+        yield from (f"{origin.get(page, page)}: {each}" for each in links.outline_findings())
         for target in dict.fromkeys(links.targets):
             parts = urllib.parse.urlsplit(target)
             if parts.scheme or parts.netloc:

@@ -28,6 +28,11 @@ def highlight(code, language, **options):
 
 
 def block(code, language):
+    """Code that readers copy: site.js adds a button to it."""
+    return f'<div class="code">{declaration(code, language)}</div>\n'
+
+
+def declaration(code, language):
     return f"<pre><code>{highlight(code, language, nowrap=True)}</code></pre>\n"
 
 
@@ -41,7 +46,7 @@ def heading(level, name, content):
     return f'<h{level} id="{name}">{content}{anchor}</h{level}>\n'
 
 
-def contents(entries):
+def contents_list(entries):
     """The sections of a page, as level, name and HTML. Too few of them need no list."""
     if len(entries) < 2:
         return ""
@@ -49,7 +54,23 @@ def contents(entries):
         f'<li{" class=inner" if level > 2 else ""}><a href="#{name}">{content}</a></li>\n'
         for level, name, content in entries
     )
-    return f'<nav class="toc" aria-label="On this page"><ul>\n{items}</ul></nav>'
+    return f"<ul>\n{items}</ul>"
+
+
+def contents(entries):
+    """The list beside the text."""
+    items = contents_list(entries)
+    return f'<nav class="toc" aria-label="On this page">{items}</nav>' if items else ""
+
+
+def with_contents(body, entries):
+    """The body with the list below its title, for screens that are too narrow for one beside."""
+    items = contents_list(entries)
+    if not items:
+        return body
+    folded = f"<details><summary>On this page</summary>\n{items}</details>"
+    nav = f'<nav class="toc-above" aria-label="On this page">{folded}</nav>\n'
+    return body.replace("</h1>\n", f"</h1>\n{nav}", 1)
 
 
 class Slugs:
@@ -99,6 +120,9 @@ class Renderer:
         body = self.markdown.renderer.render(tokens, self.markdown.options, {})
         body = re.sub(r'<h([2-4]) id="([^"]*)">(.*?)</h\1>\n', self.with_anchor, body)
         body = body.replace("<p><img", '<p class="picture"><img')
+        # Markdown has no table without a head. One that is empty is none, for those who hear it.
+        body = body.replace("<th></th>", "<td></td>")
+        body = re.sub(r"<thead>\n<tr>\n(<td></td>\n)+</tr>\n</thead>\n", "", body)
         box = '<input type="checkbox" aria-label="Done">'
         body = body.replace("<li>[ ]", f'<li class="task">{box}')
         return body, title, sections, mode and mode[1]

@@ -158,9 +158,10 @@ class Reference:
                 for element in entity.elements:
                     self.targets[element.get("id")] = place
                     for value in element.findall("enumvalue"):
-                        self.targets[value.get("id")] = place
-                        name = f"{entity.qualified}::{value.findtext('name')}"
-                        self.names.setdefault(name, place)
+                        name = value.findtext("name")
+                        of_value = f"{place}-{name}"
+                        self.targets[value.get("id")] = of_value
+                        self.names.setdefault(f"{entity.qualified}::{name}", of_value)
 
     def declaration(self, element):
         """The lines of the header that declare it, from its template to before its body."""
@@ -203,6 +204,7 @@ class Writer:
         self.header = header
         self.page = reference.page(header)
         self.sections = []
+        self.level = 3  # Of the headings in the comment that is written.
 
     def link(self, target, content):
         return f'<a href="{pages.relative(target, self.page)}">{content}</a>'
@@ -229,11 +231,11 @@ class Writer:
         out = [pages.heading(2, entity.anchor, title)]
         for element in entity.elements:
             if not entity.is_type or entity.kind == "enum":
-                out.append(pages.block(self.reference.declaration(element), "cpp"))
+                out.append(pages.declaration(self.reference.declaration(element), "cpp"))
             else:
-                out.append(pages.block(f"{entity.kind} {entity.name};", "cpp"))
+                out.append(pages.declaration(f"{entity.kind} {entity.name};", "cpp"))
             out.append(self.comment(element))
-            out.append(self.values(element))
+            out.append(self.values(entity, element))
         fields = [member for member in entity.members if member.kind in FIELDS]
         others = [member for member in entity.members if member.kind not in FIELDS]
         out.append(self.fields(fields))
@@ -241,11 +243,13 @@ class Writer:
         out += [self.member(member) for member in others]
         return "".join(out)
 
-    def values(self, element):
-        items = "".join(
-            f"<dt><code>{value.findtext('name')}</code></dt>\n<dd>{self.comment(value)}</dd>\n"
-            for value in element.findall("enumvalue")
-        )
+    def values(self, entity, element):
+        items = ""
+        for value in element.findall("enumvalue"):
+            name = value.findtext("name")
+            code = f"<code>{name}</code>"
+            items += self.term(f"{entity.anchor}-{name}", f"{entity.qualified}::{name}", code)
+            items += f"<dd>{self.comment(value)}</dd>\n"
         return f'<dl class="names">\n{items}</dl>\n' if items else ""
 
     def fields(self, members):
@@ -254,16 +258,21 @@ class Writer:
             code = pages.highlight(
                 self.reference.declaration(member.elements[0]), "cpp", nowrap=True
             ).rstrip()
-            items += f'<dt id="{member.anchor}"><code>{code}</code></dt>\n'
+            items += self.term(member.anchor, member.qualified, f"<code>{code}</code>")
             items += f"<dd>{self.comment(member.elements[0])}</dd>\n"
         return f'<dl class="names">\n{items}</dl>\n' if items else ""
+
+    @staticmethod
+    def term(anchor, name, code):
+        """A name in a list, which search finds by its whole name."""
+        return f'<dt id="{anchor}" data-name="{html.escape(name)}">{code}</dt>\n'
 
     def summary(self, members):
         rows = ""
         for member in members:
             name = f'<a href="#{member.anchor}"><code>{html.escape(member.name)}</code></a>'
             rows += f"<tr><td>{name}</td><td>{self.first_sentence(member.elements[0])}</td></tr>\n"
-        return f'<div class="scroll"><table>\n{rows}</table></div>\n' if rows else ""
+        return f'<div class="scroll summary"><table>\n{rows}</table></div>\n' if rows else ""
 
     def first_sentence(self, element):
         for part in ("briefdescription", "detaileddescription"):
@@ -277,10 +286,12 @@ class Writer:
         self.sections.append((3, member.anchor, html.escape(member.name)))
         title = f"<code>{html.escape(member.qualified)}</code>"
         out = [pages.heading(3, member.anchor, title)]
+        self.level = 4
         for element in member.elements:
             out.append('<div class="member">\n')
-            out.append(pages.block(self.reference.declaration(element), "cpp"))
+            out.append(pages.declaration(self.reference.declaration(element), "cpp"))
             out.append(self.comment(element) + "</div>\n")
+        self.level = 3
         return "".join(out)
 
     def comment(self, element):
@@ -307,14 +318,14 @@ class Writer:
 
     def on_para(self, element):
         # Doxygen puts lists and sections into paragraphs; HTML has them beside.
-        blocks = r"(<(?:h4|ul|ol|dl|pre|div)\b.*?</(?:h4|ul|ol|dl|pre|div)>)"
+        blocks = r"(<(?:h[34]|ul|ol|dl|pre|div)\b.*?</(?:h[34]|ul|ol|dl|pre|div)>)"
         within = self.inside(element).strip()
         if not re.search(blocks, within, re.S):
             return f"<p>{within}</p>\n" if within else ""
         out, text = "", ""
         for child in [None, *element]:
             made = self.text(element.text) if child is None else self.convert(child)
-            if child is not None and re.match(r"\s*<(h4|ul|ol|dl|pre|div)\b", made):
+            if child is not None and re.match(r"\s*<(h[34]|ul|ol|dl|pre|div)\b", made):
                 out += (f"<p>{text.strip()}</p>\n" if text.strip() else "") + made
                 text = self.text(child.tail)
             else:
@@ -347,10 +358,14 @@ class Writer:
     def on_listitem(self, element):
         return f"<li>{self.inside(element)}</li>\n"
 
+    def part(self, title):
+        """The heading of a part of a comment."""
+        return f'<h{self.level} class="part">{html.escape(title)}</h{self.level}>\n'
+
     def on_simplesect(self, element):
         title = element.findtext("title") or SECTIONS.get(element.get("kind"), element.get("kind"))
         body = "".join(self.convert(c) for c in element if c.tag != "title")
-        return f"<h4>{html.escape(title)}</h4>\n{body}"
+        return f"{self.part(title)}{body}"
 
     def on_parameterlist(self, element):
         items = ""
@@ -359,7 +374,7 @@ class Writer:
             items += f"<dt><code>{html.escape(names)}</code></dt>\n"
             items += f"<dd>{self.inside(item.find('parameterdescription')).strip()}</dd>\n"
         title = TITLES.get(element.get("kind"), element.get("kind"))
-        return f'<h4>{title}</h4>\n<dl class="names">\n{items}</dl>\n'
+        return f'{self.part(title)}<dl class="names">\n{items}</dl>\n'
 
     def on_programlisting(self, element):
         for space in element.iter("sp"):

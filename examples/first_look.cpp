@@ -25,15 +25,12 @@ int main(int argc, char** argv)
     asio::io_context context;
     redlock::client locks(context, argc == 2 ? argv[1] : "");
     locks.async_run(asio::detached);
-    asio::co_spawn(
-        context,
-        redlock::with_lock(locks, "orders:42", {.ttl = std::chrono::seconds(10)}, ship_order),
-        [&](std::exception_ptr failure) {
-            locks.cancel();
-            if (failure)
-                std::rethrow_exception(failure);
-        }
-    );
+    auto shipping = redlock::with_lock(locks, "orders:42", ship_order);
+    asio::co_spawn(context, std::move(shipping), [&](std::exception_ptr failure) {
+        locks.cancel();
+        if (failure)
+            std::rethrow_exception(failure);
+    });
     context.run();
 }
 // end snippet

@@ -355,7 +355,7 @@ BOOST_AUTO_TEST_CASE(a_leader_that_resigns_is_replaced_at_once_when_its_body_has
         "resigned: " << without[without.size() / 2] << " ms at the median, " << without.back()
                      << " at most"
     );
-    BOOST_TEST(without[without.size() / 2] <= 5);
+    BOOST_TEST(without[without.size() / 2] <= 100);  // Others that polled would take up to 300 ms.
     on.check();
     on.check_views();
 }

@@ -1000,7 +1000,7 @@ BOOST_AUTO_TEST_CASE(a_certificate_that_has_expired_is_shown_with_its_end)
 {
     const tls_files files;
     const auto old =
-        files.issue({.name = "old", .alt_names = "IP:127.0.0.1, DNS:localhost", .days = -1});
+        files.issue({.name = "old", .alt_names = "IP:127.0.0.1, DNS:localhost", .days = 0});
     redis_server server({
         .extra = {"--tls-auth-clients", "no"},
         .tls = redis_tls{old.certificate, old.key, files.authority()},

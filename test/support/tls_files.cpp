@@ -4,6 +4,8 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "support/eventually.hpp"
+
 namespace redlock::test {
 
 namespace {
@@ -63,6 +65,11 @@ tls_identity tls_files::issue(const subject& who) const
         " -CA " + word("authority.crt") + " -CAkey " + word("authority.key") +
         " -CAcreateserial -extfile " + word(who.name + ".ext") + " -out " + word(who.name + ".crt")
     );
+    // One for no days is valid in the second it is made.
+    const std::string check = "openssl x509 -noout -checkend 0 -in " + word(who.name + ".crt");
+    const auto has_expired = [&] { return std::system((check + " >" + word("log")).c_str()) != 0; };
+    if (who.days == 0 && !eventually(has_expired))
+        throw std::runtime_error(check + ": it does not expire");
     return {folder_.path() / (who.name + ".crt"), folder_.path() / (who.name + ".key")};
 }
 

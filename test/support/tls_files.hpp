@@ -39,7 +39,7 @@ public:
     {
         std::string name;       ///< The common name, also the name of the files.
         std::string alt_names;  ///< As in `subjectAltName`, such as `DNS:example.com`.
-        int days = 2;           ///< How long it is valid. Negative: it has expired.
+        int days = 2;           ///< How long it is valid. 0: it has expired.
     };
 
     /// Issues another certificate, for example one for the wrong host.

@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(initialization_is_refused)
         run(f.context, async_initialize_nodes(f.context, f.config())),
         std::invalid_argument,
         [](const std::invalid_argument& failure) {
-            return contains(failure.what(), "cannot be initialized: a failover may happen");
+            return contains(failure.what(), "can't be initialized: a failover may happen");
         }
     );
 }

@@ -161,7 +161,7 @@ export class Panel {
         if (silence)
             return `Silent for ${seconds(silence)}. Its lease runs for ${seconds(left)} more.`;
         return lease ? `${seconds(left)} of ${seconds(lease.ttl)} left`
-            : 'The servers are asking the lock nodes for the lease.';
+            : 'Nobody. The servers are asking the lock nodes for the lease.';
     }
 }
 

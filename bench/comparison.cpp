@@ -28,14 +28,18 @@ struct implementation
 {
     std::string_view name;
     std::string_view mode;
+    std::string_view limit_mode;  ///< Of the limit that sends the same scripts.
     run_function run;
 };
 
+constexpr std::string_view overlap_mode = "overlap";
+
 constexpr std::array implementations{
-    implementation{"limit", "plain", &run_limit},
-    implementation{"redlock", "plain", &run_plain},
-    implementation{"limit", "guarded", &run_guarded_limit},
-    implementation{"redlock", "guarded", &run_guarded},
+    implementation{"limit", "plain", "plain", &run_limit},
+    implementation{"redlock", "plain", "plain", &run_plain},
+    implementation{"limit", "guarded", "guarded", &run_guarded_limit},
+    implementation{"redlock", "guarded", "guarded", &run_guarded},
+    implementation{"redlock", overlap_mode, "guarded", &run_guarded_with_overlap},
 };
 
 // A second or two of work for the bare client, and more where the noise of the scheduler is worst.
@@ -71,10 +75,13 @@ std::size_t choose_parts(std::size_t pairs, std::size_t concurrency)
 
 std::vector<implementation> choose_implementations(const options& chosen)
 {
+    const auto is_chosen = [&](const implementation& candidate) {
+        if (candidate.mode == overlap_mode)
+            return chosen.wants_overlap();
+        return chosen.only.empty() || chosen.names(candidate.name);
+    };
     std::vector<implementation> selected;
-    for (const implementation& candidate : implementations)
-        if (chosen.only.empty() || chosen.names(candidate.name))
-            selected.push_back(candidate);
+    std::ranges::copy_if(implementations, std::back_inserter(selected), is_chosen);
     return selected;
 }
 
@@ -86,7 +93,7 @@ using results = std::vector<std::vector<result>>;
 // comes before it.
 results measure(
     const std::vector<implementation>& selected,
-    std::span<const std::uint16_t> ports,
+    const pair_nodes& nodes,
     const options& chosen,
     const placement& where,
     std::size_t concurrency
@@ -94,14 +101,15 @@ results measure(
 {
     const std::size_t pairs = choose_pairs(chosen, concurrency);
     const std::size_t parts = choose_parts(pairs, concurrency);
-    const auto run_alone = [&](run_function run, std::size_t count) {
+    const auto run_alone = [&](const implementation& one) {
         return run_isolated<result>(time_limit, [&] {
             move_to(where.client);
-            return run(ports, concurrency, count);
+            const auto& ports = one.mode == overlap_mode ? nodes.with_overlap : nodes.plain;
+            return one.run(ports, concurrency, pairs / parts);
         });
     };
     for (const implementation& warmed : selected)
-        (void)run_alone(warmed.run, pairs / parts);
+        (void)run_alone(warmed);
 
     results found(selected.size());
     const std::size_t rounds = chosen.rounds.value_or(chosen.size == scale::quick ? 3 : 5);
@@ -114,7 +122,7 @@ results measure(
             {
                 const std::size_t place = part % 2 == 0 ? turn : selected.size() - 1 - turn;
                 const std::size_t index = (round + part + place) % selected.size();
-                of_round[index].push_back(run_alone(selected[index].run, pairs / parts));
+                of_round[index].push_back(run_alone(selected[index]));
             }
         }
         for (std::size_t index = 0; index < selected.size(); ++index)
@@ -132,26 +140,30 @@ double ratio_to(const results& found, std::size_t yardstick, std::size_t index)
     return median(ratios);
 }
 
-std::size_t find_limit(std::string_view mode)
+std::size_t find_limit(const std::vector<implementation>& selected, std::string_view mode)
 {
     const auto is_limit = [mode](const implementation& one) {
         return one.name == "limit" && one.mode == mode;
     };
-    const auto found = std::ranges::find_if(implementations, is_limit);
-    return static_cast<std::size_t>(found - implementations.begin());
+    const auto found = std::ranges::find_if(selected, is_limit);
+    return static_cast<std::size_t>(found - selected.begin());
 }
 
 // Of the library to the limit of plain mode, and in guarded mode to that of its scripts too.
-std::vector<ratio_row> ratios_of(const results& found, std::size_t concurrency)
+std::vector<ratio_row> ratios_of(
+    const std::vector<implementation>& selected,
+    const results& found,
+    std::size_t concurrency
+)
 {
     std::vector<ratio_row> ratios;
-    for (std::size_t index = 0; index < implementations.size(); ++index)
+    for (std::size_t index = 0; index < selected.size(); ++index)
     {
-        const implementation& one = implementations[index];
+        const implementation& one = selected[index];
         if (one.name == "limit")
             continue;
         ratio_row row{std::string(one.mode), concurrency, ratio_to(found, 0, index), {}};
-        if (const std::size_t own = find_limit(one.mode); own != 0)
+        if (const std::size_t own = find_limit(selected, one.limit_mode); own != 0)
             row.ratio_to_guarded_limit = ratio_to(found, own, index);
         ratios.push_back(std::move(row));
     }
@@ -160,11 +172,7 @@ std::vector<ratio_row> ratios_of(const results& found, std::size_t concurrency)
 
 }  // namespace
 
-report compare_pairs(
-    const options& chosen,
-    const placement& where,
-    std::span<const std::uint16_t> ports
-)
+report compare_pairs(const options& chosen, const placement& where, const pair_nodes& nodes)
 {
     const std::vector<implementation> selected = choose_implementations(chosen);
 
@@ -173,7 +181,7 @@ report compare_pairs(
     found.context = chosen.context ? chosen.context->name : "";
     for (const std::size_t concurrency : choose_concurrencies(chosen))
     {
-        const results measured = measure(selected, ports, chosen, where, concurrency);
+        const results measured = measure(selected, nodes, chosen, where, concurrency);
         for (std::size_t index = 0; index < selected.size(); ++index)
         {
             found.rows.push_back({
@@ -183,8 +191,12 @@ report compare_pairs(
                 .summary = summarize(measured[index]),
             });
         }
-        if (selected.size() == implementations.size())
-            std::ranges::move(ratios_of(measured, concurrency), std::back_inserter(found.ratios));
+        if (chosen.only.empty() || (chosen.names("limit") && chosen.names("redlock")))
+        {
+            std::ranges::move(
+                ratios_of(selected, measured, concurrency), std::back_inserter(found.ratios)
+            );
+        }
     }
     return found;
 }

@@ -6,15 +6,22 @@
 #include "result.hpp"
 
 #include <cstdint>
-#include <span>
+#include <vector>
 
 namespace bench {
+
+/// Where pairs are measured.
+struct pair_nodes
+{
+    std::vector<std::uint16_t> plain;         ///< Initialized.
+    std::vector<std::uint16_t> with_overlap;  ///< May fail over. Empty if nobody asks for them.
+};
 
 /// Measures the pairs of the library and of the bare client on the same servers, by turns.
 [[nodiscard]] report compare_pairs(
     const options& chosen,
     const placement& where,
-    std::span<const std::uint16_t> ports
+    const pair_nodes& nodes
 );
 
 }  // namespace bench

@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -57,10 +58,14 @@ std::vector<std::uint16_t> ports_of(redlock::test::redis_servers& servers)
 bool run_pairs(
     const options& chosen,
     const bench::placement& where,
-    std::span<const std::uint16_t> ports
+    const std::vector<std::uint16_t>& ports
 )
 {
-    const bench::report found = bench::compare_pairs(chosen, where, ports);
+    bench::pair_nodes nodes{.plain = ports, .with_overlap = {}};
+    std::optional<redlock::test::redis_servers> others;
+    if (chosen.wants_overlap())
+        nodes.with_overlap = ports_of(others.emplace(node_count));
+    const bench::report found = bench::compare_pairs(chosen, where, nodes);
     print(to_table(found), to_json_lines(found));
     return std::ranges::none_of(found.rows, [](const auto& row) { return row.summary.errors; });
 }

@@ -26,6 +26,7 @@ constexpr const char* usage_text =
     "      limit, redlock   pairs of the bare client, of the library\n"
     "      faults           acquisitions with two servers frozen and closed\n"
     "    and these, which take minutes and are left out otherwise:\n"
+    "      overlap          pairs of the library on nodes that may fail over\n"
     "      leases           a hundred thousand of them are held\n"
     "      contended        8 tasks of one client want one resource, beside one task alone\n"
     "      contended-procs  processes want one resource, beside the bare client's. That one waits\n"
@@ -80,7 +81,7 @@ constexpr std::array contexts{
     named_context{"plain", loop::kind::plain},
 };
 
-constexpr std::array<std::string_view, 2> pairs_benchmarks{"limit", "redlock"};
+constexpr std::array<std::string_view, 3> pairs_benchmarks{"limit", "redlock", "overlap"};
 
 constexpr std::array<std::string_view, 13> other_benchmarks{
     "burst",
@@ -176,6 +177,11 @@ bool options::wants_pairs() const
 {
     const auto is_named = [this](std::string_view name) { return names(name); };
     return only.empty() || std::ranges::any_of(pairs_benchmarks, is_named);
+}
+
+bool options::wants_overlap() const
+{
+    return names("overlap");
 }
 
 bool options::wants_faults() const

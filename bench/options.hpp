@@ -45,9 +45,11 @@ struct options
     /// Returns whether `--only` names this benchmark.
     [[nodiscard]] bool names(std::string_view benchmark) const;
 
-    /// Returns whether pairs are to be measured, and whether frozen and closed servers are.
+    /// Returns whether pairs are to be measured, those on nodes that may fail over among them, and
+    /// whether frozen and closed servers are.
     /// @{
     [[nodiscard]] bool wants_pairs() const;
+    [[nodiscard]] bool wants_overlap() const;
     [[nodiscard]] bool wants_faults() const;
     /// @}
 };

@@ -87,15 +87,10 @@ asio::awaitable<void> start_all(run& shared, std::size_t concurrency)
     }
 }
 
-result run_pairs(
-    redlock::mode mode,
-    std::span<const std::uint16_t> ports,
-    std::size_t concurrency,
-    std::size_t pairs
-)
+result run_pairs(const redlock::client_config& config, std::size_t concurrency, std::size_t pairs)
 {
     loop context;
-    run shared{redlock::client(context, make_config(ports, mode)), pair_meter(pairs)};
+    run shared{redlock::client(context, config), pair_meter(pairs)};
     shared.locks.async_run(asio::detached);
     asio::co_spawn(context, start_all(shared, concurrency), asio::detached);
     context.run();
@@ -120,12 +115,24 @@ void initialize_nodes(std::span<const std::uint16_t> ports)
 
 result run_plain(std::span<const std::uint16_t> ports, std::size_t concurrency, std::size_t pairs)
 {
-    return run_pairs(redlock::mode::plain, ports, concurrency, pairs);
+    return run_pairs(make_config(ports, redlock::mode::plain), concurrency, pairs);
 }
 
 result run_guarded(std::span<const std::uint16_t> ports, std::size_t concurrency, std::size_t pairs)
 {
-    return run_pairs(redlock::mode::guarded, ports, concurrency, pairs);
+    return run_pairs(make_config(ports, redlock::mode::guarded), concurrency, pairs);
+}
+
+result run_guarded_with_overlap(
+    std::span<const std::uint16_t> ports,
+    std::size_t concurrency,
+    std::size_t pairs
+)
+{
+    redlock::client_config config = make_config(ports, redlock::mode::guarded);
+    for (redlock::node_config& node : config.nodes)
+        node.overlap = 100ms;
+    return run_pairs(config, concurrency, pairs);
 }
 
 }  // namespace bench

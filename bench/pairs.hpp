@@ -46,6 +46,13 @@ void initialize_nodes(std::span<const std::uint16_t> ports);
     std::size_t pairs
 );
 
+/// The same with nodes that may fail over. The first run waits for their quarantine.
+[[nodiscard]] result run_guarded_with_overlap(
+    std::span<const std::uint16_t> ports,
+    std::size_t concurrency,
+    std::size_t pairs
+);
+
 }  // namespace bench
 
 #endif

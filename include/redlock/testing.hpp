@@ -84,6 +84,17 @@ public:
     /// `run_until_idle`, `advance` or `freeze`.
     void take_down(std::size_t count);
 
+    /** The first `count` nodes fail over to replicas that know no lock. Clients lose their connection
+        and find an empty node.
+
+        In guarded mode the nodes then don't vote for one quarantine, as real ones do that have an
+        `overlap`. Leases of a quorum of such nodes are lost: an extension fails with
+        `error::lease_lost` or `error::quarantined`. In plain mode the nodes vote at once.
+
+        @param overlap As in `node_config`. The quarantine is longer by as much. Not negative.
+    */
+    void fail_over(std::size_t count, milliseconds overlap = milliseconds(0));
+
     /// Whether a quorum of the nodes has a key for the resource, of any holder.
     [[nodiscard]] bool held(std::string_view resource) const;
 

@@ -170,7 +170,16 @@ std::optional<reply> fake_node::put_to_connection(kept_question asked)
 reply fake_node::absent_reply() const
 {
     const vote counts_as = status_.state == node_state::down ? vote::unknown : vote::refused;
-    return {counts_as, status_.reason, status_.code, status_.because};
+    reply told{counts_as, status_.reason, status_.code, status_.because};
+    if (status_.state == node_state::quarantined)
+        told.ready_in = quarantine_left();
+    return told;
+}
+
+milliseconds fake_node::quarantine_left() const
+{
+    const nanoseconds left = server_->guard.quarantined_until - time_->elapsed();
+    return std::max(std::chrono::ceil<milliseconds>(left), milliseconds(0));
 }
 
 /// A node that is connected but doesn't take a release now sends it a little later.
@@ -233,8 +242,19 @@ void fake_node::break_connection(milliseconds away)
     });
 }
 
-void fake_node::apply(const change& to)
+void fake_node::apply(change to)
 {
+    const milliseconds left = quarantine_left();
+    if (sits_out_ && to.state == node_state::ready && left > milliseconds(0))
+    {
+        to.state = node_state::quarantined;
+        to.because = "it may have lost locks, so it doesn't vote for " +
+                     std::to_string(left.count()) + " ms";
+        later(left, [](fake_node& self) {
+            if (self.status_.state == node_state::quarantined)
+                self.apply({node_state::ready, {}, {}});
+        });
+    }
     reconnects_ = false;
     status_.state = to.state;
     status_.because = to.because;

@@ -181,6 +181,9 @@ public:
     /// connection fails; releases are kept and sent over the next one.
     void becomes(node_state state, std::string because = {}, error_code code = {});
 
+    /// While its server is in a quarantine, the node is so too, and takes no questions.
+    void sits_out_quarantines() { sits_out_ = true; }
+
     /// How long the session takes to end.
     void stops_after(milliseconds delay) { stops_after_ = delay; }
 
@@ -216,7 +219,8 @@ private:
     void arrive(const std::shared_ptr<flight>& command);
     void deliver(const std::shared_ptr<flight>& command);
     void break_connection(milliseconds away);
-    void apply(const change& to);
+    void apply(change to);
+    [[nodiscard]] milliseconds quarantine_left() const;
     void fail_all();
     void send_kept();
 
@@ -231,6 +235,7 @@ private:
     std::weak_ptr<owner> owner_;
     change starts_as_{node_state::ready, {}, {}};
     milliseconds stops_after_{0};
+    bool sits_out_ = false;
     node_status status_;
     bool reconnects_ = false;  ///< Its connection broke and will come back.
 

@@ -497,6 +497,17 @@ void fake_server::revoke(const std::string& key, nanoseconds now)
         told->revokes(key, holder.token);
 }
 
+void fake_server::forget()
+{
+    store.clear();
+    guard.fences.clear();
+    tracked.clear();
+    queues.waiting.clear();
+    queues.reserved.clear();
+    queues.flagged.clear();
+    queues.distant.clear();
+}
+
 void fake_server::tell_change(const std::string& key, const std::string& by)
 {
     const auto found = tracked.find(key);

@@ -174,6 +174,9 @@ struct fake_server
     /// Marks the hold of a resource so that it's no longer extended, if it has a token.
     void revoke(const std::string& key, nanoseconds now);
 
+    /// Loses all keys and what belongs to them. Nobody is told.
+    void forget();
+
     /// Notifies the clients that track a key. @param by Isn't notified.
     void tell_change(const std::string& key, const std::string& by = {});
 };

@@ -3,7 +3,10 @@
 #include "client/client_impl.hpp"
 #include "client/validate.hpp"
 #include "core/limits.hpp"
+#include "core/quarantine.hpp"
 #include "core/quorum.hpp"
+
+#include <boost/asio/error.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -38,6 +41,7 @@ struct fake_nodes::parts
     std::vector<std::vector<std::weak_ptr<fake_node>>> nodes;  ///< Of each client.
     std::optional<std::string> prefix;                         ///< That of the clients.
     std::size_t down = 0;                                      ///< The first nodes.
+    milliseconds quarantine{0};                                ///< The longest of the clients'.
 };
 
 fake_nodes::fake_nodes(boost::asio::io_context& context, std::size_t count)
@@ -70,6 +74,9 @@ client fake_nodes::make_client(client_config config)
         );
     parts_->prefix = config.key_prefix;
 
+    parts_->quarantine =
+        std::max(parts_->quarantine, core::quarantine_for(config.ttl_max, config.clock_window));
+
     const boost::asio::any_io_executor executor = parts_->context.get_executor();
     detail::ground on{
         parts_->strand, std::make_shared<detail::turn>(executor, parts_->strand), parts_->time
@@ -84,6 +91,8 @@ client fake_nodes::make_client(client_config config)
         auto node = std::make_shared<fake_node>(index, parts_->time, log, server);
         if (index < parts_->down)
             node->starts(node_state::down, "taken down");
+        if (config.mode == mode::guarded)
+            node->sits_out_quarantines();
         nodes.push_back(node);
         asked.push_back(std::move(node));
     }
@@ -145,6 +154,28 @@ void fake_nodes::take_down(std::size_t count)
                 node->becomes(node_state::down, "taken down");
             if (!down && node->status().state == node_state::down)
                 node->becomes(node_state::ready);
+        }
+    }
+}
+
+void fake_nodes::fail_over(std::size_t count, milliseconds overlap)
+{
+    count = std::min(count, parts_->servers.size());
+    for (std::size_t index = 0; index < count; ++index)
+    {
+        parts_->servers[index]->forget();
+        parts_->servers[index]->guard.quarantined_until =
+            parts_->time->elapsed() + parts_->quarantine + overlap;
+    }
+    for (const auto& nodes : parts_->nodes)
+    {
+        for (std::size_t index = 0; index < std::min(count, nodes.size()); ++index)
+        {
+            const auto node = nodes[index].lock();
+            if (!node || node->status().state == node_state::down)
+                continue;
+            node->becomes(node_state::down, "failed over", boost::asio::error::connection_reset);
+            node->becomes(node_state::ready);
         }
     }
 }

@@ -154,6 +154,55 @@ BOOST_AUTO_TEST_CASE(a_client_that_is_made_while_nodes_are_down_finds_them_so)
     BOOST_TEST((other.nodes().at(2).state == node_state::ready));
 }
 
+BOOST_AUTO_TEST_CASE(nodes_that_failed_over_know_no_lease_and_grant_none_for_a_quarantine)
+{
+    program tested({.ttl_max = 10s});
+    auto [ec, held] = tested.acquire({.ttl = 8s, .auto_extend = true});
+    BOOST_TEST_REQUIRE(ec == error_code());
+    const auto lost = launch(held.async_wait_lost());
+
+    tested.nodes.fail_over(2, 5s);
+    tested.nodes.run_until_idle();
+    BOOST_TEST(!tested.nodes.held("a"));
+    BOOST_TEST((tested.locks.nodes().at(1).state == node_state::quarantined));
+    BOOST_TEST((tested.locks.nodes().at(2).state == node_state::ready));
+    client other = tested.nodes.make_client({.ttl_max = 10s});
+    other.async_run(asio::detached);
+    const auto next = launch(other.async_acquire("a", {.ttl = 8s, .wait = 1min}));
+
+    tested.nodes.advance(8s);
+    BOOST_TEST(lost->done());
+    BOOST_TEST((other.nodes().at(1).state == node_state::quarantined));
+    BOOST_TEST(std::get<0>(tested.acquire({.wait = 0s})) == error::quarantined);
+    tested.nodes.advance(6s);
+    BOOST_TEST(!next->done());
+    tested.nodes.advance(2s);  // The quarantine takes 15.1 s.
+    BOOST_TEST_REQUIRE(next->done());
+    BOOST_TEST((next->value().fence() > held.fence()));
+    BOOST_TEST((other.nodes().at(1).state == node_state::ready));
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_survives_the_failover_of_a_minority)
+{
+    program tested;
+    auto [ec, held] = tested.acquire({.ttl = 3s, .auto_extend = true});
+    BOOST_TEST_REQUIRE(ec == error_code());
+    tested.nodes.fail_over(1);
+    tested.nodes.advance(1min);
+    BOOST_TEST(!held.expired());
+}
+
+BOOST_AUTO_TEST_CASE(in_plain_mode_a_failover_lets_another_one_in_at_once)
+{
+    program tested({.mode = mode::plain});
+    auto [ec, held] = tested.acquire({.ttl = 10s});
+    BOOST_TEST_REQUIRE(ec == error_code());
+    tested.nodes.fail_over(3);
+    tested.nodes.run_until_idle();
+    BOOST_TEST(std::get<0>(tested.acquire({.wait = 0s})) == error_code());
+    BOOST_TEST(!held.expired());
+}
+
 BOOST_AUTO_TEST_CASE(a_client_and_its_lease_may_outlive_the_nodes)
 {
     asio::io_context context;

@@ -201,7 +201,7 @@ private:
     void meddle()
     {
         const std::string key = keys.at(chance_.below(keys.size()));
-        switch (chance_.below(mode_ == mode::guarded ? 5 : 3))
+        switch (chance_.below(mode_ == mode::guarded ? 6 : 4))
         {
         case 0:
             scripted_[0]->put({"DEL", key});
@@ -215,15 +215,30 @@ private:
             scripted_[0]->put({"SET", key, "foreign"});
             fake_server_->store.put(key, "foreign", forever, world_->elapsed());
             break;
-        case 3:
+        case 3: return forget();
+        case 4:
             fake_server_->guard.marked = !fake_server_->guard.marked;
             mark(fake_server_->guard.marked);
             break;
-        case 4:
-            scripted_[0]->put({"SET", scripted_[0]->guarded().quarantine_key, "1", "PX", "35"});
-            fake_server_->guard.quarantined_until = world_->elapsed() + 35ms;
-            break;
+        case 5: return begin_quarantine();
         }
+    }
+
+    void begin_quarantine()
+    {
+        scripted_[0]->put({"SET", scripted_[0]->guarded().quarantine_key, "1", "PX", "35"});
+        fake_server_->guard.quarantined_until = world_->elapsed() + 35ms;
+    }
+
+    /// As after a failover to a replica that had nothing.
+    void forget()
+    {
+        scripted_[0]->put({"FLUSHALL"});
+        fake_server_->forget();
+        if (mode_ == mode::plain)
+            return;
+        mark(fake_server_->guard.marked);
+        begin_quarantine();
     }
 
     void mark(bool marked)

@@ -72,13 +72,15 @@ void simulation::inflict(fault what)
 
 void simulation::inflict_on_node(fault what, std::size_t node)
 {
-    server& hit = *servers_[node];
+    server& hit = network_->leads_to(node);
     switch (what)
     {
     case fault::freeze:
-        return network_->freeze(node, dice_.between(0ns, 3 * nanoseconds(plan_.ttl_max)));
+        return network_->freeze(hit, dice_.between(0ns, 3 * nanoseconds(plan_.ttl_max)));
     case fault::crash: return crash(hit);
     case fault::copy: return copy_another(hit);
+    case fault::failover: return fail_over(node);
+    case fault::there_and_back: return go_there_and_back(node);
     case fault::flush: return hit.flush_all();
     case fault::flush_scripts: return hit.flush_scripts();
     case fault::error_replies: return send_errors(hit);
@@ -137,17 +139,11 @@ void simulation::crash(server& node)
     if (plan_.of == profile::plain_amnesia || dice_.below(2))
         down = lost == everything && !may_forget ? down : 0ns;
     node.crash(lost, time_.elapsed() + down);
-    network_->reset_all(index_of(node));
+    network_->reset_all(node);
     time_.after(down, [&node]() {
         if (!node.up())
             node.start();
     });
-}
-
-std::size_t simulation::index_of(const server& node) const
-{
-    const auto found = std::ranges::find(servers_, &node, &std::unique_ptr<server>::get);
-    return static_cast<std::size_t>(found - servers_.begin());
 }
 
 /// A node has what another one has, and has forgotten what it had. With its connections, or
@@ -164,9 +160,71 @@ void simulation::copy_another(server& node)
         return;
     node.copy(master);
     if (dice_.below(2))
-        network_->reset_all(index_of(node));
+        network_->reset_all(node);
     const nanoseconds longest = dice_.below(2) ? 0ns : 2 * nanoseconds(plan_.ttl_max);
     time_.after(dice_.between(0ns, longest), [&node]() { node.promote(); });
+}
+
+/// The server behind a node that is not the master. Null: it is down, or was the master until now
+/// and goes on.
+server* simulation::replica_of(std::size_t node)
+{
+    const bool is_first = &network_->leads_to(node) == servers_[node].get();
+    server& other = is_first ? *replicas_[node] : *servers_[node];
+    return other.up() && other.is_replica() ? &other : nullptr;
+}
+
+/// A replica takes over, with what it has got so far. Some clients notice.
+void simulation::hand_over(std::size_t node, server& to)
+{
+    const nanoseconds lag = dice_.below(2) ? 0ns : dice_.between(0ns, nanoseconds(plan_.ttl_max));
+    to.take_over(network_->leads_to(node), lag);
+    network_->lead(node, to);
+    for (const auto& each : contenders_)
+    {
+        if (dice_.below(2))
+            network_->reset(each->index, node);
+    }
+}
+
+void simulation::fail_over(std::size_t node)
+{
+    server& old = network_->leads_to(node);
+    server* const fresh = replica_of(node);
+    if (!fresh)
+        return;
+    hand_over(node, *fresh);
+    nanoseconds goes_on = plan_.overlap;
+    if (plan_.of == profile::long_overlap)
+        goes_on += dice_.between(0ns, 2 * nanoseconds(plan_.ttl_max));
+    else if (dice_.below(2))
+        goes_on = dice_.between(0ns, goes_on);
+    if (dice_.below(4) == 0)
+        network_->freeze(old, dice_.between(0ns, goes_on));
+    time_.after(goes_on, [this, &old, fresh]() {
+        old.copy(*fresh);
+        if (dice_.below(2))  // Sentinel ends connections, FAILOVER does not.
+            network_->reset_all(old);
+    });
+}
+
+/// Too fast for a client's probes.
+void simulation::go_there_and_back(std::size_t node)
+{
+    server& first = network_->leads_to(node);
+    server* const other = replica_of(node);
+    if (!other || !first.up())
+        return;
+    hand_over(node, *other);
+    first.copy(*other);
+    const nanoseconds away = dice_.below(2) ? 0ns : dice_.between(0ns, nanoseconds(10ms));
+    time_.after(away, [this, node, &first, other]() {
+        if (&network_->leads_to(node) != other || !first.is_replica())
+            return;
+        first.take_over(*other, 0ns);
+        other->copy(first);
+        network_->lead(node, first);
+    });
 }
 
 void simulation::send_errors(server& node)
@@ -245,7 +303,7 @@ void simulation::delete_a_lock_key()
 void simulation::freeze_quorum()
 {
     for (std::size_t i = 0; i < majority_of(servers_.size()); ++i)
-        network_->freeze(i, plan_.load.stall);
+        network_->freeze(*servers_[i], plan_.load.stall);
 }
 
 void simulation::destroy_client(contender& who)

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 
 namespace redlock::sim {
 
@@ -35,13 +36,8 @@ std::optional<std::string> holder_of(const entry& key)
 
 }  // namespace
 
-invariants::invariants(
-    const plan& of,
-    schedule& time,
-    trace& told,
-    std::vector<const server*> servers
-)
-    : plan_(of), time_(time), trace_(told), servers_(std::move(servers))
+invariants::invariants(const plan& of, schedule& time, trace& told, node_list nodes)
+    : plan_(of), time_(time), trace_(told), nodes_(std::move(nodes))
 {
 }
 
@@ -124,19 +120,23 @@ void invariants::i2_a_quorum_holds_the_attempt(claim& of)
     const nanoseconds deadline =
         of.in->was_suspended() ? time_.elapsed() : of.in->when(of.held->valid_until());
     std::size_t backing = 0;
-    for (const server* each : servers_)
-        backing += backs(*each, of, deadline);
+    const auto backs_it = [&](const server* each) { return backs(*each, of, deadline); };
+    for (const auto& servers : nodes_)
+        backing += std::ranges::all_of(servers, backs_it);
     if (backing < majority_of(plan_.nodes))
         break_rule("I2", describe(of) + ", and " + std::to_string(backing) + " nodes keep it so");
 }
 
-/// Whether a node will not grant the resource to anybody else before `until`.
+/// Whether a server will not grant the resource to anybody else before `until`.
 bool invariants::backs(const server& node, const claim& of, nanoseconds until) const
 {
     const entry* const key = node.look(of.resource);
     if (key && key->writer == of.client && node.gone_at(*key) >= until)
         return true;
     if (!node.up() && node.back_at() >= until)
+        return true;
+    // A replica grants nothing. Once it's promoted, it starts a quarantine.
+    if (plan_.fails_over() && node.is_replica())
         return true;
     return plan_.guarded() && is_shut(node, until);
 }
@@ -155,7 +155,7 @@ bool invariants::is_shut(const server& node, nanoseconds until) const
     // It starts a quarantine with the first client that meets it.
     const std::string* const text = marker->text();
     const bool keeps_all = node.durable() && !node.was_replica();
-    return !keeps_all && (!text || text->find(node.run_id()) == std::string::npos);
+    return !keeps_all && (!text || text->find(plan_.incarnation(node)) == std::string::npos);
 }
 
 void invariants::i3_tokens_increase(const claim& granted, fencing_token before)
@@ -364,8 +364,8 @@ void invariants::i17_the_time_has_passed(const claim& granted)
     if (granted.token <= found->second.first)
         return;
     const std::chrono::microseconds until = found->second.second;
-    const bool passed =
-        std::ranges::any_of(servers_, [until](const server* each) { return each->now() >= until; });
+    const auto is_over = [until](const server* each) { return each->now() >= until; };
+    const bool passed = std::ranges::any_of(nodes_ | std::views::join, is_over);
     if (!passed)
         break_rule(
             "I17", describe(granted) + ", and it is kept for " + to_string(found->second.first)
@@ -376,7 +376,7 @@ void invariants::i6_no_key_is_left(bool calm)
 {
     if (!calm)
         return;
-    for (const server* each : servers_)
+    for (const server* each : nodes_ | std::views::join)
     {
         for (const auto& [key, value] : each->keys())
         {
@@ -472,7 +472,7 @@ void invariants::i13_nothing_of_nobody_is_left(
     std::span<const server* const> excused
 )
 {
-    for (const server* each : servers_)
+    for (const server* each : nodes_ | std::views::join)
     {
         if (std::ranges::find(excused, each) != excused.end())
             continue;

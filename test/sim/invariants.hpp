@@ -57,7 +57,10 @@ struct claim
 class invariants
 {
 public:
-    invariants(const plan& of, schedule& time, trace& told, std::vector<const server*> servers);
+    /// The servers behind each node.
+    using node_list = std::vector<std::vector<const server*>>;
+
+    invariants(const plan& of, schedule& time, trace& told, node_list nodes);
     invariants(const invariants&) = delete;
     invariants& operator=(const invariants&) = delete;
 
@@ -183,7 +186,7 @@ private:
     const plan& plan_;
     schedule& time_;
     trace& trace_;
-    std::vector<const server*> servers_;
+    node_list nodes_;
     std::vector<const server*> excluded_;
     std::vector<claim_ptr> claims_;
     std::vector<claim*> valid_;  ///< Of one check.

@@ -29,6 +29,7 @@ public:
           process_(from),
           client_(client),
           node_(node),
+          server_(&of.leads_to(node)),
           strand_(strand),
           turn_(std::move(end_of_turn)),
           stream_(from.new_stream())
@@ -38,6 +39,7 @@ public:
 
     [[nodiscard]] unsigned client() const noexcept { return client_; }
     [[nodiscard]] std::size_t node() const noexcept { return node_; }
+    [[nodiscard]] const server& other_end() const noexcept { return *server_; }
 
     /// Lets go of the owner, for the world ends.
     void drop() { const auto dropped = std::move(owner_); }
@@ -154,10 +156,11 @@ private:
 
     // The server's end.
 
-    [[nodiscard]] server& at() noexcept { return *network_.servers_[node_]; }
+    [[nodiscard]] server& at() noexcept { return *server_; }
 
     void accept()
     {
+        server_ = &network_.leads_to(node_);
         life_ = at().life();
         if (!at().up())
         {
@@ -174,11 +177,11 @@ private:
         });
     }
 
-    [[nodiscard]] network::workplace& workplace() noexcept { return network_.workplaces_[node_]; }
+    [[nodiscard]] network::workplace& workplace() noexcept { return network_.workplaces_[server_]; }
 
     void receive(std::string bytes, unsigned life)
     {
-        network_.put_to_work(node_, [self = shared_from_this(), sent = std::move(bytes), life]() {
+        network_.put_to_work(at(), [self = shared_from_this(), sent = std::move(bytes), life]() {
             self->work_on(sent, life);
         });
     }
@@ -186,7 +189,7 @@ private:
     /// The server learns that the connection has ended, when it has read what came before.
     void hang_up()
     {
-        network_.put_to_work(node_, [self = shared_from_this()]() {
+        network_.put_to_work(at(), [self = shared_from_this()]() {
             self->at().hang_up(*self->session_);
         });
     }
@@ -297,6 +300,7 @@ private:
     process& process_;
     unsigned client_;
     std::size_t node_;
+    server* server_;  ///< That has accepted it, or is asked to.
     detail::strand_type strand_;
     std::shared_ptr<detail::turn> turn_;
     std::uint64_t stream_;
@@ -332,16 +336,15 @@ private:
 network::network(
     schedule& time,
     trace& told,
-    std::vector<server*> servers,
+    std::vector<server*> nodes,
     std::size_t clients,
     std::uint64_t seed
 )
     : time_(time),
       trace_(told),
-      servers_(std::move(servers)),
+      nodes_(std::move(nodes)),
       dice_(seed),
-      links_(clients * servers_.size()),
-      workplaces_(servers_.size())
+      links_(clients * nodes_.size())
 {
 }
 
@@ -379,7 +382,7 @@ void network::block(unsigned client, std::size_t node, direction which, nanoseco
     nanoseconds& until = link_of(client, node).blocked[static_cast<std::size_t>(which)];
     until = std::max(until, time_.elapsed() + duration);
     trace_.note(
-        servers_[node]->name(),
+        nodes_[node]->name(),
         "is blocked for client, direction, ns",
         client,
         static_cast<unsigned>(which),
@@ -387,31 +390,31 @@ void network::block(unsigned client, std::size_t node, direction which, nanoseco
     );
 }
 
-void network::freeze(std::size_t node, nanoseconds duration)
+void network::freeze(const server& which, nanoseconds duration)
 {
-    nanoseconds& until = workplaces_[node].frozen_until;
+    nanoseconds& until = workplaces_[&which].frozen_until;
     until = std::max(until, time_.elapsed() + duration);
-    trace_.note(servers_[node]->name(), "is frozen for ns", duration.count());
+    trace_.note(which.name(), "is frozen for ns", duration.count());
 }
 
-void network::put_to_work(std::size_t node, std::function<void()> what)
+void network::put_to_work(const server& which, std::function<void()> what)
 {
-    workplaces_[node].waiting.push_back(std::move(what));
-    work_off(node);
+    workplace& at = workplaces_[&which];
+    at.waiting.push_back(std::move(what));
+    work_off(at);
 }
 
-void network::work_off(std::size_t node)
+void network::work_off(workplace& at)
 {
-    workplace& at = workplaces_[node];
     while (!at.goes_on_later && !at.waiting.empty())
     {
         const nanoseconds free = at.free_at();
         if (free > time_.elapsed())
         {
             at.goes_on_later = true;
-            return time_.at(free, [this, node]() {
-                workplaces_[node].goes_on_later = false;
-                work_off(node);
+            return time_.at(free, [this, &at]() {
+                at.goes_on_later = false;
+                work_off(at);
             });
         }
         const auto next = std::move(at.waiting.front());
@@ -422,24 +425,24 @@ void network::work_off(std::size_t node)
 
 void network::reset(unsigned client, std::size_t node)
 {
-    trace_.note(servers_[node]->name(), "loses the connection of client", client);
+    trace_.note(nodes_[node]->name(), "loses the connection of client", client);
     each_wire([&](wire& each) {
         if (each.client() == client && each.node() == node)
             each.reset();
     });
 }
 
-void network::reset_all(std::size_t node)
+void network::reset_all(const server& which)
 {
     each_wire([&](wire& each) {
-        if (each.node() == node)
+        if (&each.other_end() == &which)
             each.reset();
     });
 }
 
 void network::cut_off(unsigned client)
 {
-    for (std::size_t node = 0; node < servers_.size(); ++node)
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
         link_of(client, node).cut_off = true;
     each_wire([&](wire& each) {
         if (each.client() == client)

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -40,15 +41,19 @@ struct network_habits
 
     A server works off what has arrived one after the other, whatever connection it came by. While
     it works, or is frozen, the rest queues up.
+
+    Each node is an address, which leads to one server at a time. A connection stays with the one
+    that accepted it.
 */
 class network
 {
 public:
-    /// @param servers Must outlive it, as the processes must.
+    /// @param nodes Where each address leads at first. Servers must outlive the network, as the
+    ///     processes must.
     network(
         schedule& time,
         trace& told,
-        std::vector<server*> servers,
+        std::vector<server*> nodes,
         std::size_t clients,
         std::uint64_t seed
     );
@@ -73,15 +78,21 @@ public:
         to_client,
     };
 
+    /// Where the address of a node leads.
+    [[nodiscard]] server& leads_to(std::size_t node) const noexcept { return *nodes_[node]; }
+
+    /// Lets it lead to another server, for new connections.
+    void lead(std::size_t node, server& to) { nodes_[node] = &to; }
+
     /// Holds back what is sent in one direction between a client and a node.
     void block(unsigned client, std::size_t node, direction which, nanoseconds duration);
 
     /// The server does nothing for so long. It still accepts connections, and takes bytes.
-    void freeze(std::size_t node, nanoseconds duration);
+    void freeze(const server& which, nanoseconds duration);
 
-    /// Ends the connections between a client and a node, or those of all clients.
+    /// Ends the connections between a client and a node, or all those with a server.
     void reset(unsigned client, std::size_t node);
-    void reset_all(std::size_t node);
+    void reset_all(const server& which);
 
     /// How many connections a client has opened to a node.
     [[nodiscard]] std::size_t connections(unsigned client, std::size_t node) noexcept
@@ -107,7 +118,7 @@ private:
 
     [[nodiscard]] link& link_of(unsigned client, std::size_t node)
     {
-        return links_[client * servers_.size() + node];
+        return links_[client * nodes_.size() + node];
     }
 
     /// What a server has not worked off yet.
@@ -125,19 +136,19 @@ private:
     };
 
     /// Lets a server do something, behind everything that has arrived there before.
-    void put_to_work(std::size_t node, std::function<void()> what);
-    void work_off(std::size_t node);
+    void put_to_work(const server& which, std::function<void()> what);
+    void work_off(workplace& at);
 
     template <class Function>
     void each_wire(Function what);
 
     schedule& time_;
     trace& trace_;
-    std::vector<server*> servers_;
+    std::vector<server*> nodes_;
     dice dice_;
     network_habits habits_;
     std::vector<link> links_;
-    std::vector<workplace> workplaces_;
+    std::map<const server*, workplace> workplaces_;
     std::vector<std::weak_ptr<wire>> wires_;
 };
 

@@ -23,6 +23,9 @@ constexpr std::array profile_names{
     "overloaded",
     "mixed",
     "lines",
+    "failovers",
+    "long_overlap",
+    "same_replication_id",
 };
 static_assert(profile_names.size() == all_profiles.size());
 
@@ -45,6 +48,8 @@ constexpr std::array fault_names{
     "client destroyed",
     "client closed",
     "rubbish in a queue",
+    "failover",
+    "failover there and back",
     "majority forward",
     "delete keys",
     "freeze of a quorum",
@@ -190,7 +195,10 @@ void break_assumption(plan& made)
     case profile::late_actors: allow_only({fault::stall}); break;
     case profile::overloaded:
     case profile::mixed:
-    case profile::lines: break;
+    case profile::lines:
+    case profile::failovers: break;
+    case profile::long_overlap: allow_only({fault::failover}); break;
+    case profile::same_replication_id: allow_only({fault::there_and_back}); break;
     }
 }
 
@@ -201,6 +209,29 @@ void mix_versions(plan& made, dice& chance)
     made.lingers = false;
     made.old = 1 + chance.below(made.clients);
     std::erase(made.faults, fault::copy);
+}
+
+/// Nodes with a replica each. What they did before is over.
+void add_replicas(plan& made, dice& chance)
+{
+    made.mode = redlock::mode::guarded;
+    made.nodes = one_of(chance, std::array<std::size_t, 4>{1, 1, 2, 3});
+    // In a longer one leases outlive what the clocks ask for.
+    if (made.of != profile::failovers || chance.below(2))
+        made.ttl_max = 2500ms;
+    made.clock_window = one_of(chance, std::array{30ms, 150ms});
+    made.overlap = one_of(chance, std::array{50ms, 300ms, 2000ms});
+    made.marked = made.marked || made.of != profile::failovers;
+    made.durable = made.bare_quorum = made.calm = false;
+    made.heal_at = made.overlap + made.ttl_max * static_cast<int>(3 + chance.below(6));
+    made.between_faults = made.ttl_max / static_cast<int>(1 + chance.below(3));
+    if (made.of != profile::failovers)
+        return;
+    std::erase(made.faults, fault::copy);
+    std::erase(made.faults, fault::clock_far_forward);
+    made.faults.push_back(fault::failover);
+    if (chance.below(2))
+        made.faults.push_back(fault::there_and_back);
 }
 
 /// Nodes that have to work for what they answer, and nothing that goes wrong by itself.
@@ -298,6 +329,8 @@ client_config plan::config(std::size_t client) const
         node_config& node = made.nodes.emplace_back();
         node.host = "n" + std::to_string(i + 1);
         node.durable = durable;
+        if (fails_over())
+            node.overlap = overlap;
     }
     made.mode = mode;
     made.ttl_max = ttl_max;
@@ -321,6 +354,9 @@ plan draw_plan(profile of, dice& chance)
     made.lingers = made.lingers && made.guarded();
     if (of == profile::mixed)
         mix_versions(made, chance);
+    if (of == profile::failovers || of == profile::long_overlap ||
+        of == profile::same_replication_id)
+        add_replicas(made, chance);
     if (of == profile::overloaded)
         overload(made, chance);
     if (of == profile::lines)

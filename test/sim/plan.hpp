@@ -7,11 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "sim/dice.hpp"
 #include "sim/network.hpp"
+#include "sim/server.hpp"
 
 namespace redlock::sim {
 
@@ -28,9 +30,12 @@ enum class profile : std::uint8_t
     different_lists,  ///< Clients have different lists of as many nodes (A1).
     unfenced_reads,   ///< The resource checks the token of writes only.
     late_actors,      ///< Holders act without asking whether they still hold, unfenced (A8).
-    overloaded,  ///< More is asked for at once than the nodes do in their time. They stand still.
-    mixed,       ///< Some of the clients have the scripts of an older version.
-    lines,       ///< Clients with many and with few who want the same resource, all the time.
+    overloaded,    ///< More is asked for at once than the nodes do in their time. They stand still.
+    mixed,         ///< Some of the clients have the scripts of an older version.
+    lines,         ///< Clients with many and with few who want the same resource, all the time.
+    failovers,     ///< Each node is a master with a replica, behind one address.
+    long_overlap,  ///< The same, and old masters go on for longer than was promised.
+    same_replication_id,  ///< The same, and a server does not tell that it has become a master anew.
 };
 
 inline constexpr std::array all_profiles{
@@ -46,6 +51,9 @@ inline constexpr std::array all_profiles{
     profile::overloaded,
     profile::mixed,
     profile::lines,
+    profile::failovers,
+    profile::long_overlap,
+    profile::same_replication_id,
 };
 
 [[nodiscard]] std::string_view to_string(profile value) noexcept;
@@ -73,12 +81,14 @@ enum class fault : std::uint8_t
     client_closed,
     spoil_queue,  ///< An operator writes rubbish into a queue, or deletes one.
     // Of other profiles than `respecting`.
+    failover,        ///< A replica becomes the master, and the old one goes on for a while.
+    there_and_back,  ///< And hands over at once, to the one that was the master before.
     majority_forward,
     delete_keys,
     freeze_quorum,  ///< Too many nodes for a quorum of others stand still together.
 };
 
-inline constexpr std::size_t fault_count = 21;
+inline constexpr std::size_t fault_count = 23;
 
 [[nodiscard]] std::string_view to_string(fault value) noexcept;
 
@@ -121,6 +131,7 @@ struct plan
     std::int64_t rate = 0;        ///< How far clocks may run off, in millionths.
     bool marked = true;           ///< The nodes are marked before, as by an initialization.
     bool durable = false;         ///< The nodes are, and are told so.
+    milliseconds overlap{0};      ///< Promised for nodes that fail over. Zero: none does.
     bool bare_quorum = false;     ///< Each client reaches no more nodes than a quorum.
     bool calm = false;            ///< Nothing goes wrong, and no key is left behind.
     bool cancels = false;
@@ -136,6 +147,7 @@ struct plan
     nanoseconds heal_at{0};  ///< From then on nothing goes wrong.
 
     [[nodiscard]] bool guarded() const noexcept { return mode == redlock::mode::guarded; }
+    [[nodiscard]] bool fails_over() const noexcept { return overlap > milliseconds(0); }
     [[nodiscard]] bool has_load() const noexcept
     {
         return of == profile::overloaded || of == profile::lines;
@@ -144,11 +156,18 @@ struct plan
     /// Whether nothing goes wrong that docs/safety.md does not promise to survive.
     [[nodiscard]] bool keeps_promises() const noexcept
     {
-        return of == profile::respecting || of == profile::mixed || has_load();
+        return of == profile::respecting || of == profile::mixed || of == profile::failovers ||
+               has_load();
     }
 
     /// The longest time for which a release keeps a resource.
     [[nodiscard]] milliseconds longest_at_least() const noexcept { return 2 * ttl_max; }
+
+    /// What a node is known by, which is another one whenever it may have forgotten something.
+    [[nodiscard]] std::string incarnation(const server& node) const
+    {
+        return fails_over() ? node.run_id() + " " + node.replication_id() : node.run_id();
+    }
 
     /// @param client Counted from 0.
     [[nodiscard]] client_config config(std::size_t client = 0) const;

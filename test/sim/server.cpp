@@ -240,6 +240,7 @@ void server::crash(nanoseconds lost, nanoseconds back_at)
 void server::copy(const server& master)
 {
     replica_ = was_replica_ = true;
+    replication_id_ = master.replication_id_;
     for (auto& [index, keys] : databases_)
     {
         keys.clear(time_.elapsed());
@@ -255,8 +256,22 @@ void server::copy(const server& master)
 
 void server::promote()
 {
-    if (std::exchange(replica_, false))
-        trace_.note(how_.name, "is a master again");
+    if (!std::exchange(replica_, false))
+        return;
+    trace_.note(how_.name, "is a master again");
+    if (!how_.keeps_replication_id)
+        renew_replication_id();
+}
+
+void server::take_over(const server& from, nanoseconds lag)
+{
+    databases_ = from.databases_;
+    for (auto& [index, keys] : databases_)
+        keys.roll_back(time_.elapsed() - lag);
+    invalidate_all();
+    trace_.note(how_.name, "lags behind by ns", lag.count());
+    replica_ = was_replica_ = true;
+    promote();
 }
 
 void server::draw_run_id()
@@ -265,6 +280,15 @@ void server::draw_run_id()
     run_id_.clear();
     for (int i = 0; i < 40; ++i)
         run_id_ += digits[dice_.below(16)];
+    renew_replication_id();
+}
+
+/// Another one each time, and of no other server.
+void server::renew_replication_id()
+{
+    const std::string count = std::to_string(++promotions_);
+    replication_id_ = run_id_;
+    replication_id_.replace(0, count.size() + 1, count + "-");
 }
 
 void server::start()

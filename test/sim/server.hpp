@@ -88,6 +88,7 @@ public:
         std::string password{};
         running_clock wall{};
         bool durable = false;  ///< What CONFIG says, and whether a crash loses anything.
+        bool keeps_replication_id = false;  ///< Even where it becomes a master, which is wrong.
     };
 
     /// @param changed Is told of each change of a key, before it is made.
@@ -133,13 +134,18 @@ public:
     /// Becomes a replica, which has what its master has, and keeps its connections.
     void copy(const server& master);
 
-    /// Becomes a master again, with what it has.
+    /// Becomes a master, with what it has.
     void promote();
+
+    /// Becomes a master with what another one had `lag` ago, as the replica that it was.
+    void take_over(const server& from, nanoseconds lag);
 
     // What the simulator sees.
     [[nodiscard]] const std::string& name() const noexcept { return how_.name; }
     [[nodiscard]] const std::string& run_id() const noexcept { return run_id_; }
+    [[nodiscard]] const std::string& replication_id() const noexcept { return replication_id_; }
     [[nodiscard]] bool durable() const noexcept { return how_.durable; }
+    [[nodiscard]] bool is_replica() const noexcept { return replica_; }
 
     /// Whether its data came from another server since it started.
     [[nodiscard]] bool was_replica() const noexcept { return was_replica_; }
@@ -254,6 +260,7 @@ private:
     void expire(std::string_view key, unsigned database);
 
     void draw_run_id();
+    void renew_replication_id();
     answer log_in(session& from, std::string_view user, std::string_view password);
     answer run_script(const script_engine::compiled& script, const call& by);
     answer expire_at(const call& by, std::int64_t when);
@@ -278,6 +285,8 @@ private:
     session* at_work_ = nullptr;  ///< Whose command runs.
     std::set<const script_engine::compiled*> loaded_;
     std::string run_id_;
+    std::string replication_id_;
+    unsigned promotions_ = 0;
     std::int64_t started_ = 0;  ///< By its clock, in seconds.
     unsigned life_ = 0;
     bool up_ = true;

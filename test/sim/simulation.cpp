@@ -54,7 +54,12 @@ simulation::simulation(
     for (const auto& each : servers_)
         nodes.push_back(each.get());
     far_forward_.resize(nodes.size());
-    rules_.emplace(plan_, time_, trace_, std::vector<const server*>(nodes.begin(), nodes.end()));
+    std::vector<std::vector<const server*>> behind_nodes;
+    for (const server* const each : nodes)
+        behind_nodes.push_back({each});
+    for (std::size_t i = 0; i < replicas_.size(); ++i)
+        behind_nodes[i].push_back(replicas_[i].get());
+    rules_.emplace(plan_, time_, trace_, std::move(behind_nodes));
     // One more client, should none be left in the end.
     network_.emplace(time_, trace_, nodes, plan_.clients + 1, dice_.bits());
     network_->habits() = plan_.habits;
@@ -77,23 +82,30 @@ simulation::~simulation()
 void simulation::make_servers()
 {
     const std::size_t count = plan_.of == profile::different_lists ? 5 : plan_.nodes;
+    for (std::size_t i = 0; i < count; ++i)
+        servers_.push_back(make_server("n" + std::to_string(i + 1)));
+    for (std::size_t i = 0; i < count && plan_.fails_over(); ++i)
+    {
+        replicas_.push_back(make_server("n" + std::to_string(i + 1) + "b"));
+        replicas_.back()->copy(*servers_[i]);
+    }
+}
+
+std::unique_ptr<server> simulation::make_server(std::string name)
+{
     nanoseconds apart = plan_.guarded() ? nanoseconds(plan_.clock_window) / 2 : 1h;
     if (plan_.right_nodes)
         apart = 100us;
-    for (std::size_t i = 0; i < count; ++i)
-    {
-        server::options how;
-        how.name = "n" + std::to_string(i + 1);
-        how.durable = plan_.durable;
-        std::int64_t rate = dice_.between(-plan_.rate, plan_.rate);
-        if (plan_.of == profile::fast_nodes)
-            rate = 300'000;
-        how.wall = running_clock(dice_.between(-apart, apart), rate);
-        const auto on_change = [this](const key_change& change) { rules_->on_change(change); };
-        servers_.push_back(
-            std::make_unique<server>(time_, scripts_, trace_, how, dice_.bits(), on_change)
-        );
-    }
+    server::options how;
+    how.name = std::move(name);
+    how.durable = plan_.durable;
+    how.keeps_replication_id = plan_.of == profile::same_replication_id;
+    std::int64_t rate = dice_.between(-plan_.rate, plan_.rate);
+    if (plan_.of == profile::fast_nodes)
+        rate = 300'000;
+    how.wall = running_clock(dice_.between(-apart, apart), rate);
+    const auto on_change = [this](const key_change& change) { rules_->on_change(change); };
+    return std::make_unique<server>(time_, scripts_, trace_, how, dice_.bits(), on_change);
 }
 
 std::vector<std::size_t> simulation::list_of(unsigned client) const
@@ -105,15 +117,16 @@ std::vector<std::size_t> simulation::list_of(unsigned client) const
     return list;
 }
 
-/// As `async_initialize_nodes` does it.
+/// As `async_initialize_nodes` does it. Those that fail over have sat out a quarantine before.
 void simulation::mark_nodes()
 {
-    const auto guard = detail::make_guard(plan_.config());
+    const client_config config = plan_.config();
+    const auto guard = detail::make_guard(config);
     if (!guard || !plan_.marked)
         return;
     for (const auto& each : servers_)
     {
-        std::string marker = guard->fingerprint + each->run_id();
+        std::string marker = guard->fingerprint_of(config.nodes.front()) + plan_.incarnation(*each);
         each->plant(guard->marker_key, plan_.durable ? marker + " durable" : marker);
     }
 }
@@ -267,13 +280,17 @@ void simulation::heal()
 {
     healed_ = true;
     network_->heal();
-    for (const auto& each : servers_)
+    for (const auto* list : {&servers_, &replicas_})
     {
-        // In plain mode one that forgot has to stay away until its time.
-        if (!each->up() && plan_.guarded())
-            each->start();
-        each->impair(impairment::none);
-        each->promote();
+        for (const auto& each : *list)
+        {
+            // In plain mode one that forgot has to stay away until its time.
+            if (!each->up() && plan_.guarded())
+                each->start();
+            each->impair(impairment::none);
+            if (!plan_.fails_over())
+                each->promote();
+        }
     }
 }
 
@@ -283,8 +300,8 @@ bool simulation::clocks_agree() const
     if (!plan_.guarded())
         return true;
     std::vector<std::chrono::microseconds> times;
-    for (const auto& each : servers_)
-        times.push_back(each->now());
+    for (std::size_t i = 0; i < servers_.size(); ++i)
+        times.push_back(network_->leads_to(i).now());
     std::ranges::sort(times);
     const std::size_t quorum = majority_of(times.size());
     for (std::size_t i = 0; i + quorum <= times.size(); ++i)

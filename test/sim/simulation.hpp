@@ -86,7 +86,7 @@ public:
 
     [[nodiscard]] const plan& drawn() const noexcept { return plan_; }
     [[nodiscard]] schedule& time() noexcept { return time_; }
-    [[nodiscard]] server& node(std::size_t index) { return *servers_[index]; }
+    [[nodiscard]] server& node(std::size_t index) { return network_->leads_to(index); }
     [[nodiscard]] contender& at(std::size_t index) { return *contenders_[index]; }
 
 private:
@@ -94,6 +94,7 @@ private:
 
     // How it begins: simulation.cpp.
     void make_servers();
+    [[nodiscard]] std::unique_ptr<server> make_server(std::string name);
     contender& add_contender();
     [[nodiscard]] std::vector<std::size_t> list_of(unsigned client) const;
     void mark_nodes();
@@ -130,7 +131,10 @@ private:
     void inflict_on_client(fault what, contender& who);
     void crash(server& node);
     void copy_another(server& node);
-    [[nodiscard]] std::size_t index_of(const server& node) const;
+    [[nodiscard]] server* replica_of(std::size_t node);
+    void fail_over(std::size_t node);
+    void go_there_and_back(std::size_t node);
+    void hand_over(std::size_t node, server& to);
     void send_errors(server& node);
     void set_clock_back(server& node);
     void set_clock_far_forward(server& node);
@@ -146,7 +150,8 @@ private:
     schedule time_;
     trace trace_;
     script_engine& scripts_;
-    std::vector<std::unique_ptr<server>> servers_;
+    std::vector<std::unique_ptr<server>> servers_;   ///< The first masters.
+    std::vector<std::unique_ptr<server>> replicas_;  ///< Of each, if it fails over.
     std::optional<invariants> rules_;
     call_book calls_;
     std::vector<std::unique_ptr<contender>> contenders_;

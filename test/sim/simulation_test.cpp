@@ -32,7 +32,7 @@ public:
         : told(time),
           in(time, told, {.name = "c0"}, 1),
           node(time, scripts, told, {}, 1, [this](const key_change& c) { rules.on_change(c); }),
-          rules(plan_of_one_node(), time, told, {&node})
+          rules(plan_of_one_node(), time, told, {{&node}})
     {
     }
 
@@ -102,6 +102,7 @@ BOOST_AUTO_TEST_CASE(a_seed_gives_the_same_schedule_again)
     {
         run_again(seed, profile::overloaded);
         run_again(seed, profile::lines);
+        run_again(seed, profile::failovers);
     }
 }
 
@@ -142,6 +143,7 @@ BOOST_AUTO_TEST_CASE(every_fault_happens)
     add(profile::majority_step, 5);
     add(profile::deleted_keys, 5);
     add(profile::overloaded, 3);
+    add(profile::failovers, 20);
 
     BOOST_TEST(claims > 100u);
     BOOST_TEST(woken > 50u);

@@ -96,12 +96,10 @@ request make_settings_request()
     return made;
 }
 
-request make_replica_settings_request()
+void ask_replica_settings(request& to)
 {
-    request made;
     for (const char* name : {"min-replicas-to-write", "min-replicas-max-lag"})
-        made.push("CONFIG", "GET", name);
-    return made;
+        to.push("CONFIG", "GET", name);
 }
 
 bool is_durable(const std::vector<std::string>& told)
@@ -166,8 +164,12 @@ void vetting::on_introduced(const texts& told)
     durable_ = node_.durable;
     if (node_.durable && !node_.trust_durable)
         return link_.exchange(make_settings_request(), &vetting::on_settings);
-    if (may_fail_over_ && !node_.overlap)
-        return link_.exchange(make_replica_settings_request(), &vetting::on_replica_settings);
+    if (derives_overlap())
+    {
+        request settings;
+        ask_replica_settings(settings);
+        return link_.exchange(settings, &vetting::on_replica_settings);
+    }
     ask_to_admit();
 }
 
@@ -425,11 +427,19 @@ void vetting::look_again()
         probe.push("GET", group_.guarded->marker_key);
         if (may_fail_over_)
             probe.push("INFO", "replication");
+        if (derives_overlap())
+            ask_replica_settings(probe);
         break;
     case probe_kind::role: probe.push("ROLE"); break;
     case probe_kind::life: probe.push("PING"); break;
     }
     link_.exchange(probe, &vetting::on_looked_again);
+}
+
+/// Whether the overlap is known from the server's settings, because nobody promised one.
+bool vetting::derives_overlap() const noexcept
+{
+    return may_fail_over_ && !node_.overlap && group_.guarded && group_.seal.empty();
 }
 
 vetting::probe_kind vetting::probe_by() const noexcept
@@ -443,7 +453,7 @@ void vetting::on_looked_again(const texts& told)
 {
     if (const refusal now = judge_error(told.error))
         return link_.refuse(now.why, now.text);
-    if (!told.error.empty())
+    if (!told.error.empty() && !derives_overlap())
     {
         // The user may not ask this, but the server is alive.
         may_ask_role_ = false;
@@ -456,7 +466,7 @@ void vetting::on_looked_again(const texts& told)
         if (!is_own_marker(found))
             return link_.refuse(reason::unmarked, data_replaced);
         if (may_fail_over_)
-            look_at_replication(told.all.back());
+            look_at_replication(told);
         break;
     case probe_kind::role:
         if (const refusal now = judge_role(found))
@@ -466,12 +476,24 @@ void vetting::on_looked_again(const texts& told)
     }
 }
 
-void vetting::look_at_replication(const std::string& told)
+/// @param told The marker, INFO replication and, where they count, settings.
+void vetting::look_at_replication(const texts& told)
 {
-    server_info server;
-    read_info(server, told);
+    server_info server = server_;
+    if (told.all.size() > 1)
+        read_info(server, told.all[1]);
     if (const refusal now = judge_replication(server, server_.replication_id))
-        link_.refuse(now.why, now.text);
+        return link_.refuse(now.why, now.text);
+    if (!derives_overlap())
+        return;
+    replica_settings set;
+    read_settings(set, told.all);
+    set.error = told.error;
+    if (const refusal now = judge_replicas(server, set, group_.known_replicas(index_)))
+        return link_.refuse(now.why, now.text);
+    // A longer quarantine must be counted from now on.
+    if (core::overlap_after(set.max_lag) != overlap_)
+        link_.refuse(reason::unmarked, "min-replicas-max-lag has changed; rechecking the server");
 }
 
 bool vetting::is_own_marker(const std::string& found) const

@@ -33,7 +33,7 @@ namespace redlock::detail {
 [[nodiscard]] request make_settings_request();
 
 /// Asks what makes a master wait for its replicas.
-[[nodiscard]] request make_replica_settings_request();
+void ask_replica_settings(request& to);
 
 /// @param told Names and values in turn. An error instead of them also means not durable.
 [[nodiscard]] bool is_durable(const std::vector<std::string>& told);
@@ -120,9 +120,12 @@ public:
     /// How the marker of an admitted server ends, for the scripts that compare it.
     [[nodiscard]] std::string marker_end() const;
 
-    /// Probes an admitted server. Refuses it if it is no longer a master, or its data was
-    /// replaced.
+    /// Probes an admitted server. Refuses it if it is no longer a master, its data was replaced, or
+    /// its settings no longer allow what was derived from them.
     void look_again();
+
+    /// Whether a busy server is probed too, because its settings count and no answer shows them.
+    [[nodiscard]] bool looks_at_busy() const noexcept { return derives_overlap(); }
 
     /// Marks a node without a marker.
     void mark() { send_initialize("mark", &vetting::on_mark_answered); }
@@ -146,7 +149,8 @@ private:
 
     [[nodiscard]] probe_kind probe_by() const noexcept;
     void on_looked_again(const texts& told);
-    void look_at_replication(const std::string& told);
+    void look_at_replication(const texts& told);
+    [[nodiscard]] bool derives_overlap() const noexcept;
     [[nodiscard]] bool is_own_marker(const std::string& found) const;
     void on_introduced(const texts& told);
     [[nodiscard]] bool recognize();

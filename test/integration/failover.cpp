@@ -171,6 +171,50 @@ BOOST_AUTO_TEST_CASE(a_group_that_can_have_two_masters_is_refused_with_what_to_s
     run(f.context, run(f.context, promised->async_acquire("a", for_long())).async_release());
 }
 
+BOOST_AUTO_TEST_CASE(a_group_that_stops_waiting_for_its_replicas_loses_its_vote_until_it_waits_again
+)
+{
+    group_fixture f;
+    client_runner client(f.context, f.config());
+    run(f.context, run(f.context, client->async_acquire("a", for_long())).async_release());
+
+    f.tell_all({"CONFIG", "SET", "min-replicas-to-write", "0"});
+    BOOST_TEST(client.reaches(0, node_state::rejected));
+    const std::string because = client.status(0).because;
+    BOOST_TEST(contains(because, "set min-replicas-to-write 1 on every server"), because);
+    f.tell_all({"CONFIG", "SET", "min-replicas-to-write", "1"});
+    run(f.context, run(f.context, client->async_acquire("a", for_long())).async_release());
+}
+
+BOOST_AUTO_TEST_CASE(the_permissions_on_the_page_are_enough)
+{
+    group_fixture f;
+    f.tell_all({"ACL",        "SETUSER",  "locks",        "reset", "on",    ">secret",    "~lock:*",
+                "~redlock:*", "+get",     "+mget",        "+set",  "+pttl", "+pexpire",   "+del",
+                "+eval",      "+evalsha", "+script|load", "+info", "+time", "+config|get"});
+    for (std::size_t index = 0; index < 3; ++index)
+    {
+        BOOST_TEST_REQUIRE(
+            f.group.ask_sentinel(
+                index,
+                {"ACL",
+                 "SETUSER",
+                 "watcher",
+                 "on",
+                 ">s3cret",
+                 "&+switch-master",
+                 "&+slave",
+                 "+sentinel|get-master-addr-by-name",
+                 "+sentinel|master",
+                 "+subscribe"}
+            ) == "OK"
+        );
+    }
+    client_runner client(f.context, f.config("?sentinel_user=watcher&sentinel_password=s3cret"));
+    run(f.context, run(f.context, client->async_acquire("lock:a", for_long())).async_release());
+    BOOST_TEST(client.status(0).refuses == "");
+}
+
 BOOST_AUTO_TEST_CASE(an_unknown_master_is_told_apart_from_sentinels_that_are_away)
 {
     group_fixture f;

@@ -84,10 +84,34 @@ struct watched_link : link_fixture
 
     void tell_settings(const std::string& replicas, const std::string& lag)
     {
-        send(
-            "%1\r\n" + blob("min-replicas-to-write") + blob(replicas) + "%1\r\n" +
-            blob("min-replicas-max-lag") + blob(lag)
+        send(settings(replicas, lag));
+    }
+
+    void admit()
+    {
+        introduce();
+        tell_settings("1", "10");
+        send(":0\r\n");
+        BOOST_TEST_REQUIRE(ready.has_value());
+        (void)wire->take();
+    }
+
+    /// The answer to a probe.
+    void look(const std::string& replicas, const std::string& lag, const std::string& info = told())
+    {
+        advance(1s);
+        BOOST_TEST(
+            contains(wire->take(), blob("CONFIG") + blob("GET") + blob("min-replicas-to-write"))
         );
+        const std::string marker =
+            group.guarded->fingerprint_of(parse_node("redis+sentinel://s/m")) + incarnation;
+        send(blob(marker) + blob(info) + settings(replicas, lag));
+    }
+
+    static std::string settings(const std::string& replicas, const std::string& lag)
+    {
+        return "%1\r\n" + blob("min-replicas-to-write") + blob(replicas) + "%1\r\n" +
+               blob("min-replicas-max-lag") + blob(lag);
     }
 };
 
@@ -205,6 +229,61 @@ BOOST_AUTO_TEST_CASE(a_master_that_waits_for_none_is_refused_with_what_to_do)
     tell_settings("0", "10");
     BOOST_TEST(end().refused.why == reason::rejected);
     BOOST_TEST(contains(end().refused.text, "set min-replicas-to-write 1 on every server"));
+}
+
+BOOST_AUTO_TEST_CASE(a_master_whose_settings_stay_keeps_its_vote)
+{
+    admit();
+    look("1", "10");
+    look("1", "10");
+    BOOST_TEST(ended.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_master_that_no_longer_waits_for_its_replicas_is_refused)
+{
+    admit();
+    look("0", "10");
+    BOOST_TEST(end().refused.why == reason::rejected);
+    BOOST_TEST(contains(end().refused.text, "set min-replicas-to-write 1 on every server"));
+}
+
+BOOST_AUTO_TEST_CASE(a_master_with_a_new_replica_that_it_does_not_wait_for_is_refused)
+{
+    admit();
+    look("1", "10", told() + "connected_slaves:2\r\n");
+    BOOST_TEST(end().refused.why == reason::rejected);
+    BOOST_TEST(contains(end().refused.text, "but the group has 2 replicas"));
+}
+
+BOOST_AUTO_TEST_CASE(a_master_with_another_lag_is_vetted_again)
+{
+    admit();
+    look("1", "20");
+    BOOST_TEST(end().refused.why == reason::unmarked);
+}
+
+BOOST_AUTO_TEST_CASE(a_master_that_hides_its_settings_later_is_refused)
+{
+    admit();
+    advance(1s);
+    (void)wire->take();
+    const std::string marker =
+        group.guarded->fingerprint_of(parse_node("redis+sentinel://s/m")) + incarnation;
+    send(blob(marker) + blob(told()) + "-NOPERM no\r\n-NOPERM no\r\n");
+    BOOST_TEST(end().refused.why == reason::rejected);
+    BOOST_TEST(contains(end().refused.text, "NOPERM no"));
+}
+
+BOOST_AUTO_TEST_CASE(the_settings_of_a_busy_master_are_looked_at)
+{
+    admit();
+    link->ask(make_question(verb::acquire, "a", 1500ms, 7));
+    settle();
+    (void)wire->take();
+    advance(1s);
+    const std::string asked = wire->take();
+    BOOST_TEST(contains(asked, blob("min-replicas-to-write")));
+    BOOST_TEST(!contains(asked, blob("EVALSHA")));
 }
 
 BOOST_AUTO_TEST_CASE(a_master_that_hides_its_settings_is_refused_with_what_to_do)

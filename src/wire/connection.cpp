@@ -47,13 +47,14 @@ std::string guess_about_tls(const node_config& config, const error_code& why)
 {
     namespace error = boost::asio::error;
 
+    const std::string in_its_url = config.sentinel ? "+sentinel:// in its URL" : ":// in its URL";
     if (config.tls && looks_like_no_tls(why))
-        return "; if the server doesn't speak TLS there, use redis:// in its URL";
+        return "; if the server doesn't speak TLS there, use redis" + in_its_url;
     const bool odd = why.category() == resp::error_category();
     const bool hung_up =
         why == error::eof || why == error::connection_reset || why == error::connection_aborted;
     if (!config.tls && config.unix_socket.empty() && (odd || hung_up))
-        return "; if the server speaks TLS there, use rediss:// in its URL";
+        return "; if the server speaks TLS there, use rediss" + in_its_url;
     return {};
 }
 

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "support/connection_fixture.hpp"
+#include "support/contains.hpp"
 #include "support/needed.hpp"
 
 namespace redlock::test {
@@ -289,6 +290,16 @@ BOOST_AUTO_TEST_CASE(a_path_that_no_socket_can_have_is_told)
     run_until_closed();
 
     BOOST_TEST(owner->code == asio::error::name_too_long);
+}
+
+BOOST_AUTO_TEST_CASE(a_guess_about_tls_names_the_scheme_of_the_url)
+{
+    const auto guess = [](const char* url) {
+        return detail::guess_about_tls(parse_node(url), asio::error::eof);
+    };
+    BOOST_TEST(contains(guess("redis://h"), "use rediss:// in its URL"));
+    BOOST_TEST(contains(guess("redis+sentinel://h/m"), "use rediss+sentinel:// in its URL"));
+    BOOST_TEST(guess("unix:///h") == "");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -84,14 +84,16 @@ public:
     /// `run_until_idle`, `advance` or `freeze`.
     void take_down(std::size_t count);
 
-    /** The first `count` nodes fail over to replicas that know no lock. Clients lose their connection
-        and find an empty node.
+    /** The first `count` nodes fail over to replicas that know no lock. Nodes that are down stay
+        down. Clients notice in the next `run_until_idle`, `advance` or `freeze`.
 
-        In guarded mode the nodes then don't vote for one quarantine, as real ones do that have an
-        `overlap`. Leases of a quorum of such nodes are lost: an extension fails with
-        `error::lease_lost` or `error::quarantined`. In plain mode the nodes vote at once.
+        In guarded mode the nodes then sit out a quarantine, like real nodes with an `overlap`. If a
+        quorum failed over, leases end at their deadline, because no extension succeeds. In plain
+        mode the nodes vote at once. Make the clients first: their settings give the quarantine.
 
-        @param overlap As in `node_config`. The quarantine is longer by as much. Not negative.
+        @param count More than there are: all nodes.
+        @param overlap Lengthens the quarantine, as `node_config::overlap` does. Throws
+            std::invalid_argument if it is negative.
     */
     void fail_over(std::size_t count, milliseconds overlap = milliseconds(0));
 

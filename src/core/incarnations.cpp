@@ -1,6 +1,7 @@
 #include "core/incarnations.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace redlock::core {
 
@@ -10,6 +11,20 @@ namespace {
 constexpr std::size_t max_former = 64;
 
 }  // namespace
+
+bool incarnations::entry::was(const introduction& met) const
+{
+    return std::ranges::any_of(former, [&met](const std::string& each) {
+        return each == met.run_id + met.replication_id || each == met.replication_id;
+    });
+}
+
+void incarnations::entry::remember(std::string id)
+{
+    if (former.size() == max_former)
+        former.erase(former.begin());
+    former.push_back(std::move(id));
+}
 
 incarnations::finding incarnations::meet(std::size_t node, const introduction& met, time_point now)
 {
@@ -22,7 +37,7 @@ incarnations::finding incarnations::meet(std::size_t node, const introduction& m
     const time_point started = now - met.uptime + std::chrono::seconds(1);
     if (known.run_id != met.run_id || known.replication_id != met.replication_id)
     {
-        if (std::ranges::find(known.former, met.run_id + met.replication_id) != known.former.end())
+        if (known.was(met))
             return finding::returned;
         // An uptime depends on a wall clock, which may have been set after the start. So a server
         // that is alone for a while gets the benefit of the doubt.
@@ -30,10 +45,12 @@ incarnations::finding incarnations::meet(std::size_t node, const introduction& m
         const bool is_failover = !met.replication_id.empty();
         if (!is_first && !is_failover && started < known.last_heard && now < overlaps_until(node))
             return finding::overlaps;
-        if (known.former.size() == max_former)
-            known.former.erase(known.former.begin());
         if (!is_first)
-            known.former.push_back(known.run_id + known.replication_id);
+            known.remember(known.run_id + known.replication_id);
+        // A Sentinel that lags behind may lead to the new master first. If the old one were
+        // accepted then, the new one would be refused for good.
+        if (!met.predecessor.empty())
+            known.remember(met.predecessor);
         known.run_id = met.run_id;
         known.replication_id = met.replication_id;
         known.was_admitted = false;

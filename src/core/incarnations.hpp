@@ -21,6 +21,9 @@ struct introduction
     std::string replication_id{};
 
     std::chrono::seconds uptime{0};  ///< In whole seconds.
+
+    /// The replication id of the master before it, if the server was that one's replica.
+    std::string predecessor{};
 };
 
 /** Which server was met behind each entry of the list of nodes.
@@ -40,7 +43,7 @@ public:
         fine,
         same_server,  ///< Another entry leads to the same server.
         overlaps,     ///< It seems to have run while the last one did. See `overlaps_until`.
-        returned,     ///< It was there before the last one.
+        returned,     ///< It was there before the last one, or was the master before it.
     };
 
     /** @param doubt How long the last server must be silent before one that ran at the same time is
@@ -83,7 +86,13 @@ private:
         std::string replication_id;
         time_point last_heard;
         bool was_admitted = false;
-        std::vector<std::string> former;  ///< Run ids, with replication ids where they matter.
+        std::vector<std::string> former;  ///< Run ids, with replication ids where they matter, and
+                                          ///< the replication ids of predecessors.
+
+        /// Whether a server was there before this one.
+        [[nodiscard]] bool was(const introduction& met) const;
+
+        void remember(std::string id);
     };
 
     nanoseconds doubt_;

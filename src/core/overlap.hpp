@@ -18,6 +18,12 @@ inline constexpr std::chrono::seconds max_replica_lag{60};
     return entry.overlap || entry.sentinel;
 }
 
+/// Whether the overlap of an entry follows from its server's settings, because nobody promised one.
+[[nodiscard]] inline bool derives_overlap(const node_config& entry) noexcept
+{
+    return entry.sentinel && !entry.overlap;
+}
+
 /** How long a master that no longer hears its replicas keeps writing.
 
     Redis looks once a second and compares whole seconds. With a lag of 2 s it was seen to write for

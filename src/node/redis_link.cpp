@@ -457,7 +457,7 @@ private:
         case core::silence::finding::none: break;
         }
         look_after(probe_interval);
-        if (unanswered() == 0 || (admitted_ && vetting_.looks_at_busy()))
+        if (unanswered() == 0 || (admitted_ && vetting_.derives_overlap()))
             vetting_.look_again();
     }
 

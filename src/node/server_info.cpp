@@ -30,6 +30,13 @@ refusal not_derived(const std::string& why, const std::string& remedy)
     };
 }
 
+void read_replica(server_info& into, std::string_view address)
+{
+    const bool listens = !address.ends_with(",port=0");
+    if (listens && std::ranges::find(into.replicas, address) == into.replicas.end())
+        into.replicas.emplace_back(address);
+}
+
 void read_field(server_info& into, std::string_view name, std::string_view value)
 {
     if (name == "run_id")
@@ -38,8 +45,10 @@ void read_field(server_info& into, std::string_view name, std::string_view value
         into.version = value;
     else if (name == "master_replid")
         into.replication_id = value;
-    else if (name == "connected_slaves")
-        into.replicas = to_number(value);
+    else if (name == "master_replid2")
+        into.predecessor = value;
+    else if (name.starts_with("slave") && value.starts_with("ip="))
+        read_replica(into, value.substr(0, value.find(",state=")));
     else if (name == "uptime_in_seconds")
         into.uptime = std::chrono::seconds(to_number(value));
     else if (name == "redis_mode")
@@ -129,7 +138,8 @@ refusal judge_replicas(
 )
 {
     const std::string to_write = "min-replicas-to-write is " + std::to_string(set.to_write);
-    const unsigned replicas = std::max({known.value_or(0), server.replicas, 1U});
+    const auto connected = static_cast<unsigned>(server.replicas.size());
+    const unsigned replicas = std::max({known.value_or(0), connected, 1U});
     const std::string all =
         "set min-replicas-to-write " + std::to_string(replicas) + " on every server of the group";
 

@@ -22,8 +22,13 @@ struct server_info
     std::string version;
     std::chrono::seconds uptime{0};
     std::string replication_id;  ///< Changes whenever the server becomes a master.
-    unsigned replicas = 0;       ///< Those that are connected.
-    std::string mode;            ///< "standalone", "cluster" or "sentinel".
+    std::string predecessor;     ///< The replication id of the master before it.
+
+    /// The addresses of connected replicas. One that reconnects may have two connections, and a
+    /// backup listens nowhere, so connections aren't counted.
+    std::vector<std::string> replicas;
+
+    std::string mode;  ///< "standalone", "cluster" or "sentinel".
     std::string role;
     std::string cluster_enabled;  ///< "0" or "1".
     std::string max_memory;       ///< In bytes, "0" for no limit.

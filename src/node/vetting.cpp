@@ -96,10 +96,12 @@ request make_settings_request()
     return made;
 }
 
-void ask_replica_settings(request& to)
+request make_replica_settings_request()
 {
+    request made;
     for (const char* name : {"min-replicas-to-write", "min-replicas-max-lag"})
-        to.push("CONFIG", "GET", name);
+        made.push("CONFIG", "GET", name);
+    return made;
 }
 
 bool is_durable(const std::vector<std::string>& told)
@@ -120,6 +122,7 @@ vetting::vetting(link& vetted, link_group group, std::size_t index, node_config 
       index_(index),
       node_(std::move(config)),
       may_fail_over_(core::may_fail_over(node_)),
+      derives_overlap_(group_.guarded && group_.seal.empty() && core::derives_overlap(node_)),
       overlap_(node_.overlap.value_or(milliseconds(0)))
 {
 }
@@ -164,12 +167,8 @@ void vetting::on_introduced(const texts& told)
     durable_ = node_.durable;
     if (node_.durable && !node_.trust_durable)
         return link_.exchange(make_settings_request(), &vetting::on_settings);
-    if (derives_overlap())
-    {
-        request settings;
-        ask_replica_settings(settings);
-        return link_.exchange(settings, &vetting::on_replica_settings);
-    }
+    if (derives_overlap_)
+        return link_.exchange(make_replica_settings_request(), &vetting::on_replica_settings);
     ask_to_admit();
 }
 
@@ -192,7 +191,10 @@ bool vetting::recognize()
 
     core::introduction met{server_.run_id, {}, server_.uptime};
     if (may_fail_over_)
+    {
         met.replication_id = server_.replication_id;
+        met.predecessor = server_.predecessor;
+    }
     switch (group_.servers->meet(index_, met, link_.now()))
     {
     case finding::fine: return true;
@@ -427,19 +429,13 @@ void vetting::look_again()
         probe.push("GET", group_.guarded->marker_key);
         if (may_fail_over_)
             probe.push("INFO", "replication");
-        if (derives_overlap())
-            ask_replica_settings(probe);
         break;
     case probe_kind::role: probe.push("ROLE"); break;
     case probe_kind::life: probe.push("PING"); break;
     }
     link_.exchange(probe, &vetting::on_looked_again);
-}
-
-/// Whether the overlap is known from the server's settings, because nobody promised one.
-bool vetting::derives_overlap() const noexcept
-{
-    return may_fail_over_ && !node_.overlap && group_.guarded && group_.seal.empty();
+    if (derives_overlap_)
+        link_.exchange(make_replica_settings_request(), &vetting::on_settings_again);
 }
 
 vetting::probe_kind vetting::probe_by() const noexcept
@@ -453,7 +449,7 @@ void vetting::on_looked_again(const texts& told)
 {
     if (const refusal now = judge_error(told.error))
         return link_.refuse(now.why, now.text);
-    if (!told.error.empty() && !derives_overlap())
+    if (!told.error.empty())
     {
         // The user may not ask this, but the server is alive.
         may_ask_role_ = false;
@@ -466,7 +462,7 @@ void vetting::on_looked_again(const texts& told)
         if (!is_own_marker(found))
             return link_.refuse(reason::unmarked, data_replaced);
         if (may_fail_over_)
-            look_at_replication(told);
+            look_at_replication(told.all.back());
         break;
     case probe_kind::role:
         if (const refusal now = judge_role(found))
@@ -476,24 +472,26 @@ void vetting::on_looked_again(const texts& told)
     }
 }
 
-/// @param told The marker, INFO replication and, where they count, settings.
-void vetting::look_at_replication(const texts& told)
+void vetting::look_at_replication(const std::string& told)
 {
-    server_info server = server_;
-    if (told.all.size() > 1)
-        read_info(server, told.all[1]);
+    server_info server;
+    read_info(server, told);
     if (const refusal now = judge_replication(server, server_.replication_id))
         return link_.refuse(now.why, now.text);
-    if (!derives_overlap())
-        return;
+    server_.replicas = std::move(server.replicas);
+}
+
+/// A lag that has changed counts from the next failover on: the new master is asked for its own.
+void vetting::on_settings_again(const texts& told)
+{
+    const bool may_not_ask = told.error.starts_with("NOPERM");
+    if (!told.error.empty() && !may_not_ask)
+        return;  // Such as BUSY. It is asked again in a second.
     replica_settings set;
     read_settings(set, told.all);
     set.error = told.error;
-    if (const refusal now = judge_replicas(server, set, group_.known_replicas(index_)))
-        return link_.refuse(now.why, now.text);
-    // A longer quarantine must be counted from now on.
-    if (core::overlap_after(set.max_lag) != overlap_)
-        link_.refuse(reason::unmarked, "min-replicas-max-lag has changed; rechecking the server");
+    if (const refusal now = judge_replicas(server_, set, group_.known_replicas(index_)))
+        link_.refuse(now.why, now.text);
 }
 
 bool vetting::is_own_marker(const std::string& found) const

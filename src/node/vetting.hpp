@@ -33,7 +33,7 @@ namespace redlock::detail {
 [[nodiscard]] request make_settings_request();
 
 /// Asks what makes a master wait for its replicas.
-void ask_replica_settings(request& to);
+[[nodiscard]] request make_replica_settings_request();
 
 /// @param told Names and values in turn. An error instead of them also means not durable.
 [[nodiscard]] bool is_durable(const std::vector<std::string>& told);
@@ -120,12 +120,12 @@ public:
     /// How the marker of an admitted server ends, for the scripts that compare it.
     [[nodiscard]] std::string marker_end() const;
 
-    /// Probes an admitted server. Refuses it if it is no longer a master, its data was replaced, or
-    /// its settings no longer allow what was derived from them.
+    /// Probes an admitted server. Refuses it if it is no longer a master, or its data was
+    /// replaced.
     void look_again();
 
-    /// Whether a busy server is probed too, because its settings count and no answer shows them.
-    [[nodiscard]] bool looks_at_busy() const noexcept { return derives_overlap(); }
+    /// Whether to probe a busy server too: no other answer shows its settings.
+    [[nodiscard]] bool derives_overlap() const noexcept { return derives_overlap_; }
 
     /// Marks a node without a marker.
     void mark() { send_initialize("mark", &vetting::on_mark_answered); }
@@ -149,8 +149,8 @@ private:
 
     [[nodiscard]] probe_kind probe_by() const noexcept;
     void on_looked_again(const texts& told);
-    void look_at_replication(const texts& told);
-    [[nodiscard]] bool derives_overlap() const noexcept;
+    void look_at_replication(const std::string& told);
+    void on_settings_again(const texts& told);
     [[nodiscard]] bool is_own_marker(const std::string& found) const;
     void on_introduced(const texts& told);
     [[nodiscard]] bool recognize();
@@ -180,6 +180,7 @@ private:
     std::size_t index_;
     node_config node_;
     bool may_fail_over_;
+    bool derives_overlap_;  ///< From settings that must stay.
     server_info server_;
     bool durable_ = false;  ///< The server is, as far as is known.
 

@@ -96,6 +96,9 @@ std::optional<reply> fake_node::ask(question_ptr asked)
     case node_state::connecting: waiting_.push_back(std::move(kept)); return std::nullopt;
     case node_state::ready: return put_to_connection(std::move(kept));
     case node_state::quarantined:
+        if (sits_out_ && !detail::rules_of(kept.asked->what()).votes)
+            return put_to_connection(std::move(kept));
+        break;
     case node_state::down:
     case node_state::rejected: break;
     }
@@ -171,7 +174,7 @@ reply fake_node::absent_reply() const
 {
     const vote counts_as = status_.state == node_state::down ? vote::unknown : vote::refused;
     reply told{counts_as, status_.reason, status_.code, status_.because};
-    if (status_.state == node_state::quarantined)
+    if (status_.state == node_state::quarantined && sits_out_)
         told.ready_in = quarantine_left();
     return told;
 }
@@ -265,6 +268,12 @@ void fake_node::apply(change to)
     case node_state::connecting: break;
     case node_state::ready: send_kept(); break;
     case node_state::quarantined:
+        if (sits_out_)
+        {
+            send_kept();
+            break;
+        }
+        [[fallthrough]];
     case node_state::down:
     case node_state::rejected: fail_all(); break;
     }

@@ -3,8 +3,8 @@
 #include "client/client_impl.hpp"
 #include "client/validate.hpp"
 #include "core/limits.hpp"
-#include "core/quarantine.hpp"
 #include "core/quorum.hpp"
+#include "node/guard.hpp"
 
 #include <boost/asio/error.hpp>
 
@@ -74,8 +74,9 @@ client fake_nodes::make_client(client_config config)
         );
     parts_->prefix = config.key_prefix;
 
-    parts_->quarantine =
-        std::max(parts_->quarantine, core::quarantine_for(config.ttl_max, config.clock_window));
+    const auto guard = detail::make_guard(config);
+    if (guard)
+        parts_->quarantine = std::max(parts_->quarantine, guard->quarantine);
 
     const boost::asio::any_io_executor executor = parts_->context.get_executor();
     detail::ground on{
@@ -91,7 +92,7 @@ client fake_nodes::make_client(client_config config)
         auto node = std::make_shared<fake_node>(index, parts_->time, log, server);
         if (index < parts_->down)
             node->starts(node_state::down, "taken down");
-        if (config.mode == mode::guarded)
+        if (guard)
             node->sits_out_quarantines();
         nodes.push_back(node);
         asked.push_back(std::move(node));
@@ -150,7 +151,7 @@ void fake_nodes::take_down(std::size_t count)
             if (!node)
                 continue;
             const bool down = index < count;
-            if (down && node->status().state == node_state::ready)
+            if (down && node->status().state != node_state::down)
                 node->becomes(node_state::down, "taken down");
             if (!down && node->status().state == node_state::down)
                 node->becomes(node_state::ready);
@@ -160,6 +161,10 @@ void fake_nodes::take_down(std::size_t count)
 
 void fake_nodes::fail_over(std::size_t count, milliseconds overlap)
 {
+    if (overlap < milliseconds(0))
+        throw std::invalid_argument(
+            "redlock: overlap is " + std::to_string(overlap.count()) + " ms, must not be negative"
+        );
     count = std::min(count, parts_->servers.size());
     for (std::size_t index = 0; index < count; ++index)
     {
@@ -169,10 +174,10 @@ void fake_nodes::fail_over(std::size_t count, milliseconds overlap)
     }
     for (const auto& nodes : parts_->nodes)
     {
-        for (std::size_t index = 0; index < std::min(count, nodes.size()); ++index)
+        for (std::size_t index = parts_->down; index < count; ++index)
         {
             const auto node = nodes[index].lock();
-            if (!node || node->status().state == node_state::down)
+            if (!node)
                 continue;
             node->becomes(node_state::down, "failed over", boost::asio::error::connection_reset);
             node->becomes(node_state::ready);

@@ -85,12 +85,6 @@ enum question : std::size_t
     first_needed
 };
 
-/// Whether the overlap of a node follows from its settings.
-bool is_derived(const node_config& node)
-{
-    return node.sentinel && !node.overlap;
-}
-
 /// The fields of INFO.
 std::map<std::string, std::string> fields_of(const answers& told)
 {
@@ -171,7 +165,7 @@ public:
             return std::move(found_);
         }
         look_at_server();
-        if (is_derived(node_))
+        if (core::derives_overlap(node_))
             look_at_replicas();
         look_at_persistence();
         look_at_clock();
@@ -280,11 +274,11 @@ private:
         overlap_ = core::overlap_after(set.max_lag);
         if (const auto wrong = detail::judge_replicas(info, set, told_.replicas))
             problem(wrong.text);
-        else if (info.replicas < set.to_write)
+        else if (info.replicas.size() < set.to_write)
         {
             problem(
                 "it waits for " + std::to_string(set.to_write) + " replicas but has " +
-                std::to_string(info.replicas) + ", so it grants nothing. Bring them back"
+                std::to_string(info.replicas.size()) + ", so it grants nothing. Bring them back"
             );
         }
     }
@@ -485,7 +479,7 @@ detail::request make_inquiry(const node_config& node, const detail::guard& guard
     made.push("PTTL", guarded.quarantine_key);
     for (const char* setting : {"min-replicas-to-write", "min-replicas-max-lag"})
     {
-        if (is_derived(node))
+        if (core::derives_overlap(node))
             made.push("CONFIG", "GET", setting);
         else
             made.push("PING");

@@ -165,8 +165,7 @@ void simulation::copy_another(server& node)
     time_.after(dice_.between(0ns, longest), [&node]() { node.promote(); });
 }
 
-/// The server behind a node that is not the master. Null: it is down, or was the master until now
-/// and goes on.
+/// The server behind a node that is not the master. Null if it is down or still acts as the master.
 server* simulation::replica_of(std::size_t node)
 {
     const bool is_first = &network_->leads_to(node) == servers_[node].get();
@@ -201,8 +200,22 @@ void simulation::fail_over(std::size_t node)
         goes_on = dice_.between(0ns, goes_on);
     if (dice_.below(4) == 0)
         network_->freeze(old, dice_.between(0ns, goes_on));
-    time_.after(goes_on, [this, &old, fresh]() {
+    // A name or a Sentinel that lags behind leads some back to the old one. Not to one that has
+    // crashed: whoever takes it for a new master refuses the real one until the next failover.
+    for (const auto& each : contenders_)
+    {
+        if (dice_.below(3) != 0 || !old.up())
+            continue;
+        const unsigned client = each->index;
+        time_.after(dice_.between(0ns, goes_on), [this, client, node, &old]() {
+            network_->mislead(client, node, old.is_replica() ? nullptr : &old);
+            network_->reset(client, node);
+        });
+    }
+    time_.after(goes_on, [this, node, &old, fresh]() {
         old.copy(*fresh);
+        for (const auto& each : contenders_)
+            network_->mislead(each->index, node, nullptr);
         if (dice_.below(2))  // Sentinel ends connections, FAILOVER does not.
             network_->reset_all(old);
     });

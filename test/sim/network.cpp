@@ -29,7 +29,7 @@ public:
           process_(from),
           client_(client),
           node_(node),
-          server_(&of.leads_to(node)),
+          server_(&of.server_for(client, node)),
           strand_(strand),
           turn_(std::move(end_of_turn)),
           stream_(from.new_stream())
@@ -160,7 +160,7 @@ private:
 
     void accept()
     {
-        server_ = &network_.leads_to(node_);
+        server_ = &network_.server_for(client_, node_);
         life_ = at().life();
         if (!at().up())
         {

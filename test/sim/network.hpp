@@ -84,6 +84,12 @@ public:
     /// Lets it lead to another server, for new connections.
     void lead(std::size_t node, server& to) { nodes_[node] = &to; }
 
+    /// For one client it leads to this server instead. Null: no longer.
+    void mislead(unsigned client, std::size_t node, server* to)
+    {
+        link_of(client, node).misled_to = to;
+    }
+
     /// Holds back what is sent in one direction between a client and a node.
     void block(unsigned client, std::size_t node, direction which, nanoseconds duration);
 
@@ -113,12 +119,20 @@ private:
     {
         nanoseconds blocked[2]{};
         bool cut_off = false;
+        server* misled_to = nullptr;
         std::size_t connections = 0;
     };
 
     [[nodiscard]] link& link_of(unsigned client, std::size_t node)
     {
         return links_[client * nodes_.size() + node];
+    }
+
+    /// Where a client gets that connects now.
+    [[nodiscard]] server& server_for(unsigned client, std::size_t node)
+    {
+        server* const other = link_of(client, node).misled_to;
+        return other ? *other : *nodes_[node];
     }
 
     /// What a server has not worked off yet.

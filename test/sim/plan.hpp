@@ -82,7 +82,7 @@ enum class fault : std::uint8_t
     spoil_queue,  ///< An operator writes rubbish into a queue, or deletes one.
     // Of other profiles than `respecting`.
     failover,        ///< A replica becomes the master, and the old one goes on for a while.
-    there_and_back,  ///< And hands over at once, to the one that was the master before.
+    there_and_back,  ///< A failover, and at once one back.
     majority_forward,
     delete_keys,
     freeze_quorum,  ///< Too many nodes for a quorum of others stand still together.

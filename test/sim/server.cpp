@@ -287,7 +287,7 @@ void server::draw_run_id()
 void server::renew_replication_id()
 {
     const std::string count = std::to_string(++promotions_);
-    replication_id_ = run_id_;
+    former_replication_id_ = std::exchange(replication_id_, run_id_);
     replication_id_.replace(0, count.size() + 1, count + "-");
 }
 

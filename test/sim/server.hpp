@@ -286,6 +286,7 @@ private:
     std::set<const script_engine::compiled*> loaded_;
     std::string run_id_;
     std::string replication_id_;
+    std::string former_replication_id_ = std::string(40, '0');
     unsigned promotions_ = 0;
     std::int64_t started_ = 0;  ///< By its clock, in seconds.
     unsigned life_ = 0;

@@ -273,7 +273,8 @@ answer server::info(const call& by)
     else if (section == "replication")
         made.text = std::string("# Replication\r\nrole:") + (replica_ ? "slave" : "master") +
                     "\r\nconnected_slaves:0\r\nsecond_repl_offset:" + (was_replica_ ? "1" : "-1") +
-                    "\r\nmaster_replid:" + replication_id_ + "\r\n";
+                    "\r\nmaster_replid:" + replication_id_ +
+                    "\r\nmaster_replid2:" + former_replication_id_ + "\r\n";
     else if (section == "memory")
         made.text = "# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n";
     else if (section == "cluster")

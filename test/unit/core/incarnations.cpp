@@ -149,6 +149,15 @@ BOOST_AUTO_TEST_CASE(a_master_that_has_been_none_in_between_is_refused)
     BOOST_TEST(is_fine(servers.meet(0, {"b", "2", 12s}, start + 3s)));
 }
 
+BOOST_AUTO_TEST_CASE(the_master_before_this_one_is_refused_even_if_it_was_never_met)
+{
+    incarnations servers(1, doubt);
+    BOOST_TEST(is_fine(servers.meet(0, {"b", "2", 10s, "1"}, start)));
+    BOOST_TEST((servers.meet(0, {"a", "1", 12s, "0"}, start + 1s) == finding::returned));
+    BOOST_TEST(is_fine(servers.meet(0, {"b", "2", 12s, "1"}, start + 2s)));
+    BOOST_TEST(is_fine(servers.meet(0, {"a", "3", 14s, "2"}, start + 3s)));
+}
+
 BOOST_AUTO_TEST_CASE(two_entries_that_lead_to_one_server_are_seen_whatever_it_was)
 {
     incarnations servers(2, doubt);

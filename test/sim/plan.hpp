@@ -35,7 +35,7 @@ enum class profile : std::uint8_t
     lines,         ///< Clients with many and with few who want the same resource, all the time.
     failovers,     ///< Each node is a master with a replica, behind one address.
     long_overlap,  ///< The same, and old masters go on for longer than was promised.
-    same_replication_id,  ///< The same, and a server does not tell that it has become a master anew.
+    same_replication_id,  ///< The same, and a server hides that it became a master again.
 };
 
 inline constexpr std::array all_profiles{

@@ -13,6 +13,8 @@ else()
         $<$<BOOL:${REDLOCK_WERROR}>:-Werror>
         # GCC takes the allocator of Asio's coroutine frames for two.
         $<$<CXX_COMPILER_ID:GNU>:-Wno-mismatched-new-delete>
+        # GCC takes a source that is compiled together with others for a header.
+        $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>
         # GCC 12 sees overlaps in the string concatenations of its own library (GCC PR 105651).
         $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
     )

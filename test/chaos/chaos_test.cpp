@@ -14,6 +14,8 @@
 #include "chaos/runs.hpp"
 #include "support/needs.hpp"
 
+namespace chaos_tests {
+
 using namespace redlock::test;
 
 namespace {
@@ -47,7 +49,10 @@ void expect_foul(const std::string& mode, const std::string& without)
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(test_chaos, *boost::unit_test::precondition(needs("redis-server")))
+BOOST_AUTO_TEST_SUITE(
+    test_chaos,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
 
 BOOST_AUTO_TEST_CASE(guarded_leases_tokens_and_a_fenced_store_withstand_all_faults)
 {
@@ -89,3 +94,5 @@ BOOST_AUTO_TEST_CASE(workers_that_give_back_without_comparing_let_two_in)
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace chaos_tests

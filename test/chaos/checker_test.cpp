@@ -13,6 +13,8 @@
 #include "chaos/checker.hpp"
 #include "support/contains.hpp"
 
+namespace checker_tests {
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -432,3 +434,5 @@ BOOST_AUTO_TEST_CASE(a_line_of_somebody_else_is_an_error)
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace checker_tests

@@ -18,6 +18,8 @@
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_clock_shim)
+
 using namespace redlock::test;
 using namespace std::chrono_literals;
 
@@ -71,8 +73,6 @@ nanoseconds time_of(const redis_server& server)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_clock_shim)
 
 BOOST_AUTO_TEST_CASE(every_wall_clock_of_a_process_is_shifted_and_no_other_one)
 {

@@ -8,11 +8,14 @@
 #include "support/needs.hpp"
 #include "support/printing.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_clock_step,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
-
-BOOST_AUTO_TEST_SUITE(test_clock_step, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(a_clock_that_jumps_on_one_node_lets_two_in_in_plain_mode)
 {

@@ -16,11 +16,14 @@
 #include "support/needs.hpp"
 #include "support/redis_server.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_crew,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
-
-BOOST_AUTO_TEST_SUITE(test_crew, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(a_worker_ends_after_its_acquisitions_and_has_logged_each)
 {

@@ -9,6 +9,11 @@
 #include "chaos/failover_run.hpp"
 #include "support/needs.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_failovers,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock::test;
 
 namespace {
@@ -25,8 +30,6 @@ failover_report expect_clean(const failover_settings& settings)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_failovers, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(a_group_that_is_told_to_fail_over_has_one_holder_at_a_time)
 {

@@ -17,6 +17,11 @@
 #include "support/needs.hpp"
 #include "support/redis_server.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_faults,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock::test;
 using namespace std::chrono_literals;
 
@@ -70,8 +75,6 @@ struct bench
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_faults, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(what_a_node_does_not_answer_meanwhile_it_answers_afterwards)
 {

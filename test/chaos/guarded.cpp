@@ -17,6 +17,8 @@
 #include "support/needs.hpp"
 #include "support/printing.hpp"
 
+namespace guarded_tests {
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -31,7 +33,10 @@ void expect_clean(const history& all)
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(test_guarded_clients, *boost::unit_test::precondition(needs("redis-server")))
+BOOST_AUTO_TEST_SUITE(
+    test_guarded_clients,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
 
 BOOST_AUTO_TEST_CASE(an_undisturbed_client_needs_one_round)
 {
@@ -84,3 +89,5 @@ BOOST_AUTO_TEST_CASE(a_node_whose_clock_jumps_refuses_newcomers)
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace guarded_tests

@@ -23,6 +23,11 @@
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_late_writes,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -113,8 +118,6 @@ outcome run_late_writes(bool checked)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_late_writes, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(a_store_that_checks_tokens_accepts_no_late_write)
 {

@@ -16,6 +16,8 @@
 
 #include "chaos/checker.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_mutations)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -507,8 +509,6 @@ std::optional<bool> mutate(example& made, mutation how)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_mutations)
 
 BOOST_AUTO_TEST_CASE(a_hundred_thousand_wrong_histories_are_flagged_and_no_right_one)
 {

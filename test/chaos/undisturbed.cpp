@@ -7,9 +7,12 @@
 #include "chaos/runs.hpp"
 #include "support/needs.hpp"
 
-using namespace redlock::test;
+BOOST_AUTO_TEST_SUITE(
+    test_undisturbed,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
 
-BOOST_AUTO_TEST_SUITE(test_undisturbed, *boost::unit_test::precondition(needs("redis-server")))
+using namespace redlock::test;
 
 BOOST_AUTO_TEST_CASE(an_undisturbed_client_needs_one_round_in_plain_mode)
 {

@@ -25,6 +25,11 @@
 #include "support/needs.hpp"
 #include "support/posix.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_bad_input,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock::test;
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
@@ -207,8 +212,6 @@ std::string what_ends_a_server(std::vector<std::string> options)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_bad_input, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(bad_frames_get_a_clear_answer_and_the_connection_stays)
 {

@@ -18,6 +18,11 @@
 #include "support/needs.hpp"
 #include "support/tcp_proxy.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_faults,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock::test;
 using namespace std::chrono_literals;
 
@@ -62,8 +67,6 @@ private:
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_faults, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(a_killed_coordinator_is_replaced_and_nothing_is_lost_or_doubled)
 {

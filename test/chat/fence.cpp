@@ -15,6 +15,11 @@
 #include "support/client_runner.hpp"
 #include "support/needs.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_fence,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock::test;
 using namespace std::chrono_literals;
 namespace json = boost::json;
@@ -61,8 +66,6 @@ struct late_write
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_fence, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(a_refused_write_is_told_to_all_members)
 {

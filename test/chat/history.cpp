@@ -21,6 +21,8 @@
 
 #include "support/client_runner.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_history)
+
 using namespace redlock::test;
 namespace asio = boost::asio;
 
@@ -116,8 +118,6 @@ private:
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_history)
 
 BOOST_AUTO_TEST_CASE(readers_take_turns_and_one_page_is_read_at_a_time)
 {

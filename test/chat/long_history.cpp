@@ -15,6 +15,11 @@
 #include "support/client_runner.hpp"
 #include "support/needs.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_long_history,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock::test;
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
@@ -34,8 +39,6 @@ std::string longest_text()
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_long_history, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(who_reads_a_long_history_does_not_disturb_other_rooms)
 {

@@ -13,11 +13,14 @@
 #include "support/http_client.hpp"
 #include "support/needs.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_metrics,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock::test;
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
-
-BOOST_AUTO_TEST_SUITE(test_metrics, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(a_take_over_an_acquisition_and_a_delivery_are_measured)
 {

@@ -17,11 +17,14 @@
 #include "support/client_runner.hpp"
 #include "support/needs.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_room,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock::test;
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
-
-BOOST_AUTO_TEST_SUITE(test_room, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(members_on_two_servers_see_the_same_order_without_gaps)
 {

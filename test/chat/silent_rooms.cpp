@@ -10,6 +10,11 @@
 #include "support/client_runner.hpp"
 #include "support/needs.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_silent_rooms,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock::test;
 using namespace std::chrono_literals;
 
@@ -28,8 +33,6 @@ long calls(const redis_server& server, const std::string& command)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_silent_rooms, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(a_lock_node_has_little_to_do_for_rooms_in_which_nobody_talks)
 {

@@ -14,6 +14,11 @@
 #include "support/eventually.hpp"
 #include "support/needs.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_times,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock::test;
 using namespace std::chrono_literals;
 namespace json = boost::json;
@@ -61,8 +66,6 @@ std::int64_t number(const json::value& from, const char* member)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_times, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(a_coordinator_that_is_silent_is_told_apart_from_one_that_works_and_from_none)
 {

@@ -19,6 +19,11 @@
 #include "support/eventually.hpp"
 #include "support/needs.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_programs,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock::test;
 using namespace std::chrono_literals;
 
@@ -42,8 +47,6 @@ std::uint64_t done_before(const program& leader)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_programs, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_FIXTURE_TEST_CASE(timeouts_gives_up_twice_and_gets_the_resource_in_the_end, example_nodes)
 {

@@ -18,6 +18,11 @@
 
 #include "support/needs.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_tutorial,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock::test;
 using namespace std::chrono_literals;
 
@@ -97,8 +102,6 @@ void check_run(program&& run, const std::string& page, const std::string& name)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_tutorial, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(a_step_without_nodes_says_what_it_needs)
 {

@@ -33,6 +33,11 @@
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_basics,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -122,8 +127,6 @@ asio::awaitable<void> acquire_and_release(client& locks, std::string name)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_basics, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(an_acquired_lease_is_one_key_with_our_id_and_the_ttl_on_every_node)
 {

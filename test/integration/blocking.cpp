@@ -35,6 +35,11 @@
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_blocking,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -143,13 +148,7 @@ bool in_child(const std::function<bool()>& what)
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(
-    test_blocking,
-    blocking_fixture,
-    *boost::unit_test::precondition(needs("redis-server"))
-)
-
-BOOST_AUTO_TEST_CASE(a_resource_is_acquired_extended_and_given_back)
+BOOST_FIXTURE_TEST_CASE(a_resource_is_acquired_extended_and_given_back, blocking_fixture)
 {
     blocking::client locks(config);
     blocking::lease held = locks.acquire(resource, 2s);
@@ -169,7 +168,7 @@ BOOST_AUTO_TEST_CASE(a_resource_is_acquired_extended_and_given_back)
     BOOST_TEST(locks.metrics().released == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(leases_have_tokens_in_guarded_mode)
+BOOST_FIXTURE_TEST_CASE(leases_have_tokens_in_guarded_mode, blocking_fixture)
 {
     config = guarded_config(servers);
     blocking::client locks(config);
@@ -183,7 +182,7 @@ BOOST_AUTO_TEST_CASE(leases_have_tokens_in_guarded_mode)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_list_of_urls_makes_a_client)
+BOOST_FIXTURE_TEST_CASE(a_list_of_urls_makes_a_client, blocking_fixture)
 {
     const std::string urls = servers[0].url() + "," + servers[1].url() + "," + servers[2].url();
     boost::asio::io_context context;
@@ -196,7 +195,7 @@ BOOST_AUTO_TEST_CASE(a_list_of_urls_makes_a_client)
     BOOST_TEST(static_cast<bool>(locks.acquire(resource, 2s)));
 }
 
-BOOST_AUTO_TEST_CASE(an_acquisition_blocks_until_the_holder_is_done)
+BOOST_FIXTURE_TEST_CASE(an_acquisition_blocks_until_the_holder_is_done, blocking_fixture)
 {
     blocking::client mine(config);
     blocking::client theirs(config);
@@ -210,7 +209,10 @@ BOOST_AUTO_TEST_CASE(an_acquisition_blocks_until_the_holder_is_done)
     BOOST_TEST(!acquiring.get().expired());
 }
 
-BOOST_AUTO_TEST_CASE(what_somebody_else_holds_is_an_error_after_the_wait_and_none_for_a_try)
+BOOST_FIXTURE_TEST_CASE(
+    what_somebody_else_holds_is_an_error_after_the_wait_and_none_for_a_try,
+    blocking_fixture
+)
 {
     blocking::client mine(config);
     blocking::client theirs(config);
@@ -221,7 +223,7 @@ BOOST_AUTO_TEST_CASE(what_somebody_else_holds_is_an_error_after_the_wait_and_non
     BOOST_TEST(mine.try_acquire(resource).resource().empty());
 }
 
-BOOST_AUTO_TEST_CASE(nodes_that_are_down_are_an_error_and_not_for_ever)
+BOOST_FIXTURE_TEST_CASE(nodes_that_are_down_are_an_error_and_not_for_ever, blocking_fixture)
 {
     for (redis_server& node : servers)
         node.kill();
@@ -238,7 +240,7 @@ BOOST_AUTO_TEST_CASE(nodes_that_are_down_are_an_error_and_not_for_ever)
     BOOST_TEST(locks.wait_ready(milliseconds::max()));
 }
 
-BOOST_AUTO_TEST_CASE(a_body_runs_under_a_lease_that_is_extended)
+BOOST_FIXTURE_TEST_CASE(a_body_runs_under_a_lease_that_is_extended, blocking_fixture)
 {
     blocking::client locks(config);
     const int result = locks.with_lock(resource, 300ms, [&](blocking::lease& held) {
@@ -251,7 +253,7 @@ BOOST_AUTO_TEST_CASE(a_body_runs_under_a_lease_that_is_extended)
     BOOST_TEST(is_free());
 }
 
-BOOST_AUTO_TEST_CASE(a_body_that_throws_gives_the_resource_back)
+BOOST_FIXTURE_TEST_CASE(a_body_that_throws_gives_the_resource_back, blocking_fixture)
 {
     blocking::client locks(config);
     const auto fails = [](blocking::lease&) { throw std::runtime_error("no stamps"); };
@@ -259,14 +261,14 @@ BOOST_AUTO_TEST_CASE(a_body_that_throws_gives_the_resource_back)
     BOOST_TEST(is_free());
 }
 
-BOOST_AUTO_TEST_CASE(a_body_may_release_its_lease_by_itself)
+BOOST_FIXTURE_TEST_CASE(a_body_may_release_its_lease_by_itself, blocking_fixture)
 {
     blocking::client locks(config);
     locks.with_lock(resource, [](blocking::lease& held) { held.release(); });
     locks.with_lock(resource, [](blocking::lease& held) { held.abandon(); });
 }
 
-BOOST_AUTO_TEST_CASE(a_body_whose_lease_is_lost_is_told_when_it_ends)
+BOOST_FIXTURE_TEST_CASE(a_body_whose_lease_is_lost_is_told_when_it_ends, blocking_fixture)
 {
     blocking::client locks(config);
     const error_code failure = thrown_by([&] {
@@ -278,7 +280,7 @@ BOOST_AUTO_TEST_CASE(a_body_whose_lease_is_lost_is_told_when_it_ends)
     BOOST_TEST(failure == error::lease_lost);
 }
 
-BOOST_AUTO_TEST_CASE(a_body_is_told_that_its_hold_came_to_the_limit)
+BOOST_FIXTURE_TEST_CASE(a_body_is_told_that_its_hold_came_to_the_limit, blocking_fixture)
 {
     blocking::client locks(config);
     const acquire_options options{.ttl = 1s, .hold_max = 1200ms};
@@ -291,7 +293,7 @@ BOOST_AUTO_TEST_CASE(a_body_is_told_that_its_hold_came_to_the_limit)
     BOOST_TEST(failure == error::hold_limit_reached);
 }
 
-BOOST_AUTO_TEST_CASE(another_thread_cancels_what_blocks)
+BOOST_FIXTURE_TEST_CASE(another_thread_cancels_what_blocks, blocking_fixture)
 {
     blocking::client theirs(config);
     const blocking::lease held = theirs.acquire(resource);
@@ -307,7 +309,10 @@ BOOST_AUTO_TEST_CASE(another_thread_cancels_what_blocks)
     BOOST_TEST(thrown_by([&] { mine.acquire(resource).abandon(); }) == error::not_running);
 }
 
-BOOST_AUTO_TEST_CASE(a_client_that_closes_or_is_destroyed_releases_what_is_held)
+BOOST_FIXTURE_TEST_CASE(
+    a_client_that_closes_or_is_destroyed_releases_what_is_held,
+    blocking_fixture
+)
 {
     blocking::client first(config);
     const blocking::lease of_first = first.acquire(resource);
@@ -321,7 +326,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_closes_or_is_destroyed_releases_what_is_held)
     BOOST_TEST(of_second.expired());
 }
 
-BOOST_AUTO_TEST_CASE(a_lease_that_outlives_its_client_still_answers)
+BOOST_FIXTURE_TEST_CASE(a_lease_that_outlives_its_client_still_answers, blocking_fixture)
 {
     auto locks = std::make_unique<blocking::client>(config);
     blocking::lease held = locks->acquire(resource);
@@ -335,7 +340,7 @@ BOOST_AUTO_TEST_CASE(a_lease_that_outlives_its_client_still_answers)
     BOOST_TEST((!release || release == error::not_running));
 }
 
-BOOST_AUTO_TEST_CASE(the_holder_is_inspected_and_watched)
+BOOST_FIXTURE_TEST_CASE(the_holder_is_inspected_and_watched, blocking_fixture)
 {
     config = guarded_config(servers);
     config.ttl_max = 20s;
@@ -362,7 +367,7 @@ BOOST_AUTO_TEST_CASE(the_holder_is_inspected_and_watched)
     BOOST_CHECK_THROW((void)watcher.next(5s), boost::system::system_error);
 }
 
-BOOST_AUTO_TEST_CASE(an_empty_lease_has_nothing_and_refuses_everything)
+BOOST_FIXTURE_TEST_CASE(an_empty_lease_has_nothing_and_refuses_everything, blocking_fixture)
 {
     blocking::lease none;
 
@@ -376,7 +381,7 @@ BOOST_AUTO_TEST_CASE(an_empty_lease_has_nothing_and_refuses_everything)
     BOOST_TEST(thrown_by([&] { none.release(); }) == error::invalid_argument);
 }
 
-BOOST_AUTO_TEST_CASE(a_log_function_that_would_wait_for_itself_is_refused)
+BOOST_FIXTURE_TEST_CASE(a_log_function_that_would_wait_for_itself_is_refused, blocking_fixture)
 {
     std::optional<std::string> refused;
     blocking::client* locks = nullptr;
@@ -404,7 +409,7 @@ BOOST_AUTO_TEST_CASE(a_log_function_that_would_wait_for_itself_is_refused)
 
 // An operation of a client that has ended is logged. One that the log function started would be
 // logged too, and so on, until the stack ends.
-BOOST_AUTO_TEST_CASE(what_is_refused_in_the_log_function_is_not_even_started)
+BOOST_FIXTURE_TEST_CASE(what_is_refused_in_the_log_function_is_not_even_started, blocking_fixture)
 {
     int lines = 0;
     blocking::client* locks = nullptr;
@@ -422,13 +427,13 @@ BOOST_AUTO_TEST_CASE(what_is_refused_in_the_log_function_is_not_even_started)
     BOOST_TEST(lines == 1);
 }
 
-BOOST_AUTO_TEST_CASE(bad_configurations_are_refused_before_there_is_a_thread)
+BOOST_FIXTURE_TEST_CASE(bad_configurations_are_refused_before_there_is_a_thread, blocking_fixture)
 {
     config.nodes.clear();
     BOOST_CHECK_THROW(blocking::client{config}, std::invalid_argument);
 }
 
-BOOST_AUTO_TEST_CASE(a_first_program_sees_at_once_why_nothing_is_granted)
+BOOST_FIXTURE_TEST_CASE(a_first_program_sees_at_once_why_nothing_is_granted, blocking_fixture)
 {
     // Guarded mode, fresh nodes, and the log of who sets none.
     const client_config first{.nodes = config.nodes};
@@ -444,7 +449,10 @@ BOOST_AUTO_TEST_CASE(a_first_program_sees_at_once_why_nothing_is_granted)
     BOOST_TEST(contains(said, "run `redlock init`"), said);
 }
 
-BOOST_AUTO_TEST_CASE(a_body_is_refused_with_the_resource_and_what_the_nodes_said)
+BOOST_FIXTURE_TEST_CASE(
+    a_body_is_refused_with_the_resource_and_what_the_nodes_said,
+    blocking_fixture
+)
 {
     blocking::client mine(config);
     blocking::client theirs(config);
@@ -463,7 +471,7 @@ BOOST_AUTO_TEST_CASE(a_body_is_refused_with_the_resource_and_what_the_nodes_said
     }
 }
 
-BOOST_AUTO_TEST_CASE(in_a_child_process_every_function_fails_at_once)
+BOOST_FIXTURE_TEST_CASE(in_a_child_process_every_function_fails_at_once, blocking_fixture)
 {
     std::optional<blocking::client> locks(std::in_place, config);
     std::optional<blocking::lease> held(locks->acquire(resource, 10s));
@@ -488,7 +496,7 @@ BOOST_AUTO_TEST_CASE(in_a_child_process_every_function_fails_at_once)
     BOOST_TEST(held->release() == release_outcome::released);
 }
 
-BOOST_AUTO_TEST_CASE(a_body_that_returns_in_a_child_process_too_fails_there)
+BOOST_FIXTURE_TEST_CASE(a_body_that_returns_in_a_child_process_too_fails_there, blocking_fixture)
 {
     blocking::client locks(config);
     pid_t child = 0;
@@ -504,7 +512,7 @@ BOOST_AUTO_TEST_CASE(a_body_that_returns_in_a_child_process_too_fails_there)
     BOOST_TEST(is_free());
 }
 
-BOOST_AUTO_TEST_CASE(threads_of_one_client_exclude_each_other)
+BOOST_FIXTURE_TEST_CASE(threads_of_one_client_exclude_each_other, blocking_fixture)
 {
     blocking::client locks(config);
     int counter = 0;  // Guarded by the lock alone.

@@ -32,6 +32,11 @@
 #include <boost/asio/cancel_after.hpp>
 #endif
 
+BOOST_AUTO_TEST_SUITE(
+    test_cancellation,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -176,8 +181,6 @@ std::size_t number_of_attempts()
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_cancellation, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(attempts_cancelled_at_random_moments_leave_no_key)
 {

@@ -34,6 +34,11 @@
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_error_replies,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -423,8 +428,6 @@ void check_told(const trouble& what)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_error_replies, *boost::unit_test::precondition(needs("redis-server")))
 
 // Only at the login, that is, after a reconnection: a connection that was made without a password
 // stays logged in.

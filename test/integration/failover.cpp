@@ -22,6 +22,8 @@
 #include "support/redis_server.hpp"
 #include "support/tcp_proxy.hpp"
 
+namespace failover_tests {
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -72,7 +74,10 @@ struct group_fixture
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(test_sentinel, *boost::unit_test::precondition(needs("redis-server")))
+BOOST_AUTO_TEST_SUITE(
+    test_sentinel,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
 
 BOOST_AUTO_TEST_CASE(a_failover_keeps_the_resource_from_all_until_the_old_master_has_ended)
 {
@@ -327,3 +332,5 @@ BOOST_AUTO_TEST_CASE(a_master_that_never_ended_is_refused_when_it_is_met_again)
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace failover_tests

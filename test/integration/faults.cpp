@@ -35,6 +35,11 @@
 #include "support/redis_server.hpp"
 #include "support/tcp_proxy.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_faults,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -284,8 +289,6 @@ struct broken_once
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_faults, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(two_of_five_nodes_that_were_never_up_do_not_matter)
 {

@@ -28,6 +28,11 @@
 #include "support/mariadb_server.hpp"
 #include "support/needs.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_fencing_mariadb,
+    *boost::unit_test::precondition(redlock::test::needs("mariadbd"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -167,8 +172,6 @@ struct race
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_fencing_mariadb, *boost::unit_test::precondition(needs("mariadbd")))
 
 REDLOCK_TEST_FENCING_CLAIMS(fixture)
 

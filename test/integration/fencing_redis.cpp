@@ -22,6 +22,11 @@
 #include "support/needs.hpp"
 #include "support/redis_server.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_fencing_redis,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -74,8 +79,6 @@ struct fixture
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_fencing_redis, *boost::unit_test::precondition(needs("redis-server")))
 
 REDLOCK_TEST_FENCING_CLAIMS(fixture)
 

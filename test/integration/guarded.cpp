@@ -27,6 +27,11 @@
 #include "support/redis_server.hpp"
 #include "support/tcp_proxy.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_guarded,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -111,8 +116,6 @@ std::size_t saying(const diagnostics& report, std::string_view error)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_guarded, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(a_lease_lives_and_ends_on_real_servers)
 {

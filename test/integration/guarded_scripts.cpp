@@ -16,6 +16,11 @@
 #include "support/contains.hpp"
 #include "support/needs.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_guarded_scripts,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace redlock::test::guarded;
@@ -530,8 +535,6 @@ const std::vector<scenario> scenarios{
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_guarded_scripts, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(the_scripts_do_what_the_protocol_says)
 {

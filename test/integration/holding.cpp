@@ -25,6 +25,11 @@
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_holding,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -115,8 +120,6 @@ std::shared_ptr<ending> write_down(Op op)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_holding, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(with_all_nodes_frozen_the_loss_is_told_at_the_deadline_and_the_body_cancelled)
 {

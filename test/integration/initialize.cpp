@@ -16,6 +16,11 @@
 #include "support/redis_server.hpp"
 #include "support/tcp_proxy.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_initialize,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 namespace asio = boost::asio;
@@ -50,8 +55,6 @@ struct half_looked_at_nodes
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_initialize, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(nodes_are_initialized_once)
 {

@@ -13,6 +13,11 @@
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_keep_scripts,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 
@@ -102,8 +107,6 @@ struct keep_stage
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_keep_scripts, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_FIXTURE_TEST_CASE(a_kept_key_is_nobodys_and_says_who_was_the_last, keep_stage)
 {

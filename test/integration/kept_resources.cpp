@@ -30,6 +30,11 @@
 #include "support/redis_server.hpp"
 #include "support/tcp_proxy.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_kept_resources,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -184,8 +189,6 @@ std::size_t release_all(loop& context, grants& held)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_kept_resources, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_FIXTURE_TEST_CASE(nobody_is_granted_in_the_grace_of_a_process_that_was_killed, succession)
 {

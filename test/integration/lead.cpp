@@ -32,6 +32,11 @@
 #include "support/redis_server.hpp"
 #include "support/tcp_proxy.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_lead,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -260,8 +265,6 @@ std::vector<double> take_overs(election& on, std::size_t count, F stop)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_lead, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(a_leader_that_is_killed_is_replaced_after_its_ttl)
 {

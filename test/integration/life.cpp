@@ -39,6 +39,11 @@
 #include "support/redis_server.hpp"
 #include "support/tcp_proxy.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_life,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -192,8 +197,6 @@ asio::awaitable<void> keep_busy(client& locks, std::string resource)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_life, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(a_destroyed_client_aborts_its_operations_and_ends)
 {

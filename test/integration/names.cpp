@@ -26,6 +26,11 @@
 #include "support/redis_server.hpp"
 #include "support/scripted_name.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_names,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -98,8 +103,6 @@ private:
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_names, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(names_that_hang_delay_no_other_node)
 {

@@ -29,6 +29,11 @@
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_new_address,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -210,8 +215,6 @@ struct two_leases
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_new_address, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_FIXTURE_TEST_CASE(clients_are_told_of_a_new_node_one_by_one_and_all_of_them_go_on, four_nodes)
 {

@@ -25,6 +25,11 @@
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_notes,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -117,8 +122,6 @@ struct follower
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_notes, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(notes_of_any_bytes_come_back_unchanged)
 {

@@ -21,6 +21,8 @@
 #include "support/client_runner.hpp"
 #include "support/redis_server.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_order)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -101,8 +103,6 @@ asio::awaitable<void> drop_all_of_an_owner(client& locks)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_order)
 
 BOOST_AUTO_TEST_CASE(a_lease_that_is_dropped_does_not_keep_its_program_from_the_resource)
 {

@@ -34,6 +34,11 @@
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_processes,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -133,8 +138,6 @@ void check_unharmed(holder& parent, redis_servers& servers)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_processes, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(the_resource_of_a_killed_process_is_taken_over_after_its_ttl)
 {

@@ -13,6 +13,11 @@
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_queue_scripts,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 
@@ -129,13 +134,7 @@ std::string place(const std::string& client, std::int64_t arrival)
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(
-    test_queue_scripts,
-    queue_stage,
-    *boost::unit_test::precondition(needs("redis-server"))
-)
-
-BOOST_AUTO_TEST_CASE(an_arrival_counts_within_the_window_of_clocks)
+BOOST_FIXTURE_TEST_CASE(an_arrival_counts_within_the_window_of_clocks, queue_stage)
 {
     hold();
     const std::int64_t before = now();
@@ -149,7 +148,10 @@ BOOST_AUTO_TEST_CASE(an_arrival_counts_within_the_window_of_clocks)
     BOOST_TEST(arrival("c") == before - 1000);
 }
 
-BOOST_AUTO_TEST_CASE(an_arrival_that_is_compared_with_a_reservation_counts_within_it_too)
+BOOST_FIXTURE_TEST_CASE(
+    an_arrival_that_is_compared_with_a_reservation_counts_within_it_too,
+    queue_stage
+)
 {
     reserve(place("a", now() - 2 * window));
     BOOST_TEST(!acquires(place("b", 1)));
@@ -158,7 +160,7 @@ BOOST_AUTO_TEST_CASE(an_arrival_that_is_compared_with_a_reservation_counts_withi
     BOOST_TEST(acquires(place("b", now() + 2 * hour)));
 }
 
-BOOST_AUTO_TEST_CASE(a_place_does_not_move_with_each_poll)
+BOOST_FIXTURE_TEST_CASE(a_place_does_not_move_with_each_poll, queue_stage)
 {
     hold();
     const std::int64_t arrived = now() - 1000;
@@ -167,7 +169,7 @@ BOOST_AUTO_TEST_CASE(a_place_does_not_move_with_each_poll)
     BOOST_TEST(arrival("a") == arrived);
 }
 
-BOOST_AUTO_TEST_CASE(questions_of_one_script_have_places_of_their_own)
+BOOST_FIXTURE_TEST_CASE(questions_of_one_script_have_places_of_their_own, queue_stage)
 {
     hold();
     command({"SET", "orders:43", "held", "PX", "60000"});
@@ -197,7 +199,7 @@ BOOST_AUTO_TEST_CASE(questions_of_one_script_have_places_of_their_own)
     BOOST_TEST(number({"ZSCORE", "redlock:queue:orders:43", "a"}) == arrived + 500);
 }
 
-BOOST_AUTO_TEST_CASE(questions_of_one_script_may_have_one_place_and_one_ttl_for_all)
+BOOST_FIXTURE_TEST_CASE(questions_of_one_script_may_have_one_place_and_one_ttl_for_all, queue_stage)
 {
     hold();
     const std::string token = std::to_string(now());
@@ -237,7 +239,7 @@ BOOST_AUTO_TEST_CASE(questions_of_one_script_may_have_one_place_and_one_ttl_for_
     BOOST_TEST(command({"EXISTS", "free"}) == "(integer) 0");
 }
 
-BOOST_AUTO_TEST_CASE(a_grant_ends_the_reservation)
+BOOST_FIXTURE_TEST_CASE(a_grant_ends_the_reservation, queue_stage)
 {
     reserve(place("a", 1));
     BOOST_TEST(acquires(place("a", now())));
@@ -245,7 +247,7 @@ BOOST_AUTO_TEST_CASE(a_grant_ends_the_reservation)
 }
 
 // Its holder may die, and then nobody leaves in its place.
-BOOST_AUTO_TEST_CASE(a_client_that_is_granted_after_a_wait_is_in_front_of_nobody)
+BOOST_FIXTURE_TEST_CASE(a_client_that_is_granted_after_a_wait_is_in_front_of_nobody, queue_stage)
 {
     hold();
     const std::int64_t arrived = now();
@@ -257,7 +259,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_is_granted_after_a_wait_is_in_front_of_nobody
     BOOST_TEST(waits("b"));
 }
 
-BOOST_AUTO_TEST_CASE(who_leaves_ends_no_reservation_of_another)
+BOOST_FIXTURE_TEST_CASE(who_leaves_ends_no_reservation_of_another, queue_stage)
 {
     reserve(place("a", 1));
     leave("b");
@@ -266,7 +268,7 @@ BOOST_AUTO_TEST_CASE(who_leaves_ends_no_reservation_of_another)
     BOOST_TEST(command({"EXISTS", reserved}) == "(integer) 0");
 }
 
-BOOST_AUTO_TEST_CASE(who_leaves_wakes_the_next_one_only_if_the_resource_is_free)
+BOOST_FIXTURE_TEST_CASE(who_leaves_wakes_the_next_one_only_if_the_resource_is_free, queue_stage)
 {
     const resp_client b = listen("redlock:b");
     hold();
@@ -282,7 +284,7 @@ BOOST_AUTO_TEST_CASE(who_leaves_wakes_the_next_one_only_if_the_resource_is_free)
     BOOST_TEST(contains(command({"GET", reserved}), "b:"));
 }
 
-BOOST_AUTO_TEST_CASE(neither_queue_nor_flag_lives_for_ever)
+BOOST_FIXTURE_TEST_CASE(neither_queue_nor_flag_lives_for_ever, queue_stage)
 {
     hold();
     acquire(place("a", now()));
@@ -290,7 +292,10 @@ BOOST_AUTO_TEST_CASE(neither_queue_nor_flag_lives_for_ever)
     BOOST_TEST(number({"PTTL", flag}) > 0);
 }
 
-BOOST_AUTO_TEST_CASE(who_gives_back_and_waits_on_has_its_place_before_somebody_is_woken)
+BOOST_FIXTURE_TEST_CASE(
+    who_gives_back_and_waits_on_has_its_place_before_somebody_is_woken,
+    queue_stage
+)
 {
     const resp_client a = listen("redlock:a");
     const resp_client b = listen("redlock:b");
@@ -305,7 +310,10 @@ BOOST_AUTO_TEST_CASE(who_gives_back_and_waits_on_has_its_place_before_somebody_i
 }
 
 // Where nobody waits there is nothing to leave.
-BOOST_AUTO_TEST_CASE(a_release_leaves_the_queue_only_if_the_flag_says_that_somebody_waits)
+BOOST_FIXTURE_TEST_CASE(
+    a_release_leaves_the_queue_only_if_the_flag_says_that_somebody_waits,
+    queue_stage
+)
 {
     command({"ZADD", queue, "1", "a"});
     hold();
@@ -323,7 +331,10 @@ BOOST_AUTO_TEST_CASE(a_release_leaves_the_queue_only_if_the_flag_says_that_someb
 }
 
 // The round may have entered it on its way to being lost.
-BOOST_AUTO_TEST_CASE(a_release_of_a_key_of_another_leaves_the_queue_whatever_the_flag_says)
+BOOST_FIXTURE_TEST_CASE(
+    a_release_of_a_key_of_another_leaves_the_queue_whatever_the_flag_says,
+    queue_stage
+)
 {
     command({"ZADD", queue, "1", "a"});
     hold();
@@ -331,7 +342,7 @@ BOOST_AUTO_TEST_CASE(a_release_of_a_key_of_another_leaves_the_queue_whatever_the
     BOOST_TEST(!waits("a"));
 }
 
-BOOST_AUTO_TEST_CASE(a_resource_is_reserved_for_as_long_as_who_is_first_needs)
+BOOST_FIXTURE_TEST_CASE(a_resource_is_reserved_for_as_long_as_who_is_first_needs, queue_stage)
 {
     const resp_client near = listen("redlock:a");
     const resp_client far = listen("redlock:b");
@@ -350,7 +361,7 @@ BOOST_AUTO_TEST_CASE(a_resource_is_reserved_for_as_long_as_who_is_first_needs)
     }
 }
 
-BOOST_AUTO_TEST_CASE(who_is_next_is_told_for_how_long_the_resource_is_reserved)
+BOOST_FIXTURE_TEST_CASE(who_is_next_is_told_for_how_long_the_resource_is_reserved, queue_stage)
 {
     const resp_client a = listen("redlock:a");
     resp_client b = listen("redlock:b:next");

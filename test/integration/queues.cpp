@@ -25,6 +25,11 @@
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_queues,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -134,8 +139,6 @@ struct queue_fixture
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_queues, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(a_release_wakes_who_waits)
 {

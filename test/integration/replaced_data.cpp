@@ -27,6 +27,11 @@
 #include "support/redis_server.hpp"
 #include "support/tcp_proxy.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_replaced_data,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -381,8 +386,6 @@ const char* to_string(finding from)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_replaced_data, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(each_way_to_change_a_nodes_data_is_noticed_or_not_as_documented)
 {

@@ -34,6 +34,11 @@
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_revoke_nodes,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -198,8 +203,6 @@ std::vector<double> revoke_bodies(stage& on, std::size_t count)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_revoke_nodes, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(a_body_under_a_lock_is_told_by_push)
 {

@@ -20,6 +20,11 @@
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_shared_scripts,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -119,8 +124,6 @@ void check(const std::vector<T>& told, const std::vector<std::type_identity_t<T>
 constexpr auto released = release_outcome::released;
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_shared_scripts, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(extensions_and_releases_of_a_turn_take_a_script_each)
 {

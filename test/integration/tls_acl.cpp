@@ -37,6 +37,8 @@
 #include "support/redis_server.hpp"
 #include "support/tls_files.hpp"
 
+namespace tls_acl_tests {
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -178,7 +180,10 @@ bool all_works(redis_server& server, const client_config& config, std::string& w
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(test_acl, *boost::unit_test::precondition(needs("redis-server")))
+BOOST_AUTO_TEST_SUITE(
+    test_acl,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
 
 BOOST_AUTO_TEST_CASE(a_user_with_the_documented_permissions_can_do_everything)
 {
@@ -1032,3 +1037,5 @@ BOOST_AUTO_TEST_CASE(the_environment_names_the_default_authorities)
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace tls_acl_tests

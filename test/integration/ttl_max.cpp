@@ -16,6 +16,11 @@
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_ttl_max,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -61,13 +66,7 @@ struct fleet
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(
-    test_ttl_max,
-    fleet,
-    *boost::unit_test::precondition(needs("redis-server"))
-)
-
-BOOST_AUTO_TEST_CASE(it_is_raised_in_two_phases_while_clients_run)
+BOOST_FIXTURE_TEST_CASE(it_is_raised_in_two_phases_while_clients_run, fleet)
 {
     run(context, async_initialize_nodes(context, config(1s)));
     {
@@ -94,7 +93,7 @@ BOOST_AUTO_TEST_CASE(it_is_raised_in_two_phases_while_clients_run)
     run(context, kept.async_release());
 }
 
-BOOST_AUTO_TEST_CASE(a_client_that_was_left_out_is_refused)
+BOOST_FIXTURE_TEST_CASE(a_client_that_was_left_out_is_refused, fleet)
 {
     run(context, async_initialize_nodes(context, config(1s)));
     client_runner second_phase(context, config(3s, 1s));
@@ -104,7 +103,10 @@ BOOST_AUTO_TEST_CASE(a_client_that_was_left_out_is_refused)
     BOOST_TEST(left_out.status(0).reason == reason::config_mismatch);
 }
 
-BOOST_AUTO_TEST_CASE(a_node_that_forgets_in_the_first_phase_is_quarantined_for_the_larger_one)
+BOOST_FIXTURE_TEST_CASE(
+    a_node_that_forgets_in_the_first_phase_is_quarantined_for_the_larger_one,
+    fleet
+)
 {
     run(context, async_initialize_nodes(context, config(1s)));
     client_runner first_phase(context, config(1s, 3s));

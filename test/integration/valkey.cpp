@@ -15,6 +15,11 @@
 #include "support/printing.hpp"
 #include "support/redis_server.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_valkey,
+    *boost::unit_test::precondition(redlock::test::needs("valkey-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -66,8 +71,6 @@ void check_that_everything_works(const std::vector<redis_server*>& servers)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_valkey, *boost::unit_test::precondition(needs("valkey-server")))
 
 BOOST_AUTO_TEST_CASE(everything_works_on_valkey)
 {

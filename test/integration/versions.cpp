@@ -28,6 +28,11 @@
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_versions,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -186,8 +191,6 @@ struct mixed_fixture
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_versions, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(old_and_new_clients_exclude_each_other_and_their_tokens_increase)
 {

@@ -23,6 +23,8 @@
 #include "support/needs.hpp"
 #include "support/redis_server.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_differential)
+
 namespace {
 
 using namespace redlock;
@@ -636,8 +638,6 @@ void compare(const std::string& program)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_differential)
 
 BOOST_AUTO_TEST_CASE(
     a_simulated_server_answers_as_redis_does,

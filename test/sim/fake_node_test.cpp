@@ -29,6 +29,8 @@
 #include "testing/fake_node.hpp"
 #include "testing/manual_time.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_fake_node)
+
 namespace {
 
 using namespace redlock;
@@ -428,8 +430,6 @@ void compare_models(mode how)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_fake_node)
 
 BOOST_AUTO_TEST_CASE(the_fake_node_votes_as_the_guarded_scripts_do)
 {

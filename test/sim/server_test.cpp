@@ -7,6 +7,8 @@
 
 #include "sim/server.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_server)
+
 namespace {
 
 using namespace redlock::sim;
@@ -52,8 +54,6 @@ std::string invalidation(const std::string& key)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_server)
 
 BOOST_AUTO_TEST_CASE(a_key_lives_until_its_last_millisecond_is_over)
 {

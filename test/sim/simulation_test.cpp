@@ -11,6 +11,8 @@
 #include "sim/simulation.hpp"
 #include "support/old_scripts.hpp"
 
+namespace simulation_tests {
+
 namespace {
 
 using namespace redlock;
@@ -460,3 +462,5 @@ BOOST_AUTO_TEST_CASE(a_key_of_a_client_that_has_closed_breaks_i13)
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace simulation_tests

@@ -15,6 +15,8 @@
 
 #include "support/pool_fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_destruction)
+
 /// Clients, leases and contexts that are destroyed while other threads are at work.
 
 using namespace redlock;
@@ -22,8 +24,6 @@ using namespace redlock::test;
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 using detail::verb;
-
-BOOST_AUTO_TEST_SUITE(test_destruction)
 
 BOOST_AUTO_TEST_CASE(every_operation_completes_once_when_its_client_is_destroyed)
 {

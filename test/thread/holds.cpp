@@ -15,6 +15,8 @@
 #include "support/in_threads.hpp"
 #include "support/pool_fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_holds)
+
 /// What a client holds, used from many threads: shared by owner, watched, extended and closed.
 
 using namespace redlock;
@@ -36,8 +38,6 @@ bool is_expected(error_code ec)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_holds)
 
 BOOST_AUTO_TEST_CASE(threads_share_the_hold_of_an_owner)
 {

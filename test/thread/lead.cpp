@@ -26,6 +26,8 @@
 #include "support/pool_fixture.hpp"
 #include "support/printing.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_lead)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -98,8 +100,6 @@ asio::awaitable<void> until_cancelled()
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_lead)
 
 BOOST_AUTO_TEST_CASE(a_body_that_ignores_its_cancellation_is_an_overrun_at_its_deadline)
 {

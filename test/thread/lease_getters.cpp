@@ -9,6 +9,8 @@
 
 #include "support/pool_fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_lease_getters)
+
 /// The getters of a lease may be called from any thread, also while an operation of it runs.
 
 using namespace redlock;
@@ -58,8 +60,6 @@ private:
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_lease_getters)
 
 BOOST_AUTO_TEST_CASE(a_lease_answers_while_it_is_extended)
 {

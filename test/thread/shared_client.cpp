@@ -23,6 +23,8 @@
 #include <boost/asio/cancel_after.hpp>
 #endif
 
+BOOST_AUTO_TEST_SUITE(test_shared_client)
+
 /// One client, used from many threads. What is checked most is that a thread sanitizer is silent.
 
 using namespace redlock;
@@ -30,8 +32,6 @@ using namespace redlock::test;
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 using detail::verb;
-
-BOOST_AUTO_TEST_SUITE(test_shared_client)
 
 BOOST_AUTO_TEST_CASE(threads_acquire_extend_and_release_at_the_same_time)
 {

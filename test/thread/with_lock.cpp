@@ -22,6 +22,8 @@
 #include "support/pool_fixture.hpp"
 #include "support/printing.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_with_lock)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -62,8 +64,6 @@ asio::awaitable<error_code> lose_one(client& locks, int number, std::size_t& ste
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_with_lock)
 
 BOOST_AUTO_TEST_CASE(a_body_that_has_not_waited_yet_keeps_its_lease_when_the_client_closes)
 {

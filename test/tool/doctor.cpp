@@ -24,6 +24,11 @@
 #include "support/redis_group.hpp"
 #include "support/tls_files.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_tool_doctor,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock::test;
 using namespace std::chrono_literals;
 
@@ -107,8 +112,6 @@ struct patient_node : tool_nodes
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_tool_doctor, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_FIXTURE_TEST_CASE(healthy_nodes_are_called_so_and_are_left_as_they_were, tool_nodes)
 {

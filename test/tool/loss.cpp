@@ -15,6 +15,11 @@
 
 #include "support/needs.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_tool_loss,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock::test;
 using namespace std::chrono_literals;
 
@@ -36,8 +41,6 @@ std::int64_t last_sign(const std::filesystem::path& file)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_tool_loss, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_FIXTURE_TEST_CASE(a_command_that_ignores_the_warning_is_dead_before_the_deadline, tool_nodes)
 {

@@ -9,9 +9,9 @@
 
 #include "support/contains.hpp"
 
-using namespace redlock::test;
-
 BOOST_AUTO_TEST_SUITE(test_tool_no_tls)
+
+using namespace redlock::test;
 
 BOOST_AUTO_TEST_CASE(a_node_that_wants_tls_is_refused_with_a_sentence)
 {

@@ -14,10 +14,13 @@
 #include "support/needs.hpp"
 #include "support/resp_client.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_tool_queries,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock::test;
 using namespace std::chrono_literals;
-
-BOOST_AUTO_TEST_SUITE(test_tool_queries, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_FIXTURE_TEST_CASE(show_tells_the_holder_in_fields_and_in_json, tool_nodes)
 {

@@ -12,6 +12,11 @@
 
 #include "support/needs.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_tool_recipes,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock::test;
 using namespace std::chrono_literals;
 
@@ -57,8 +62,6 @@ struct kitchen : tool_nodes
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_tool_recipes, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_FIXTURE_TEST_CASE(one_of_several_machines_makes_the_backup, kitchen)
 {

@@ -12,10 +12,13 @@
 
 #include "support/needs.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_tool_run,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock::test;
 using namespace std::chrono_literals;
-
-BOOST_AUTO_TEST_SUITE(test_tool_run, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_FIXTURE_TEST_CASE(the_status_of_the_command_is_passed_on, tool_nodes)
 {

@@ -18,6 +18,11 @@
 
 #include "support/needs.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_tool_terminal,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock::test;
 using namespace std::chrono_literals;
 
@@ -92,8 +97,6 @@ private:
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_tool_terminal, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_FIXTURE_TEST_CASE(the_command_has_the_terminal_and_ctrl_c_reaches_it, tool_nodes)
 {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+BOOST_AUTO_TEST_SUITE(test_node_config)
+
 using namespace redlock;
 
 namespace {
@@ -240,8 +242,6 @@ const malformed_url malformed_urls[] = {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_node_config)
 
 BOOST_AUTO_TEST_CASE(a_url_with_a_host_only_has_the_defaults)
 {

@@ -12,6 +12,8 @@
 #include "support/contains.hpp"
 #include "support/printing.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_diagnostics)
+
 using namespace redlock;
 using namespace std::chrono_literals;
 using redlock::test::contains;
@@ -66,8 +68,6 @@ std::string said(const node_vote& vote)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_diagnostics)
 
 BOOST_AUTO_TEST_CASE(votes_and_reasons_have_names_of_their_own)
 {

@@ -12,6 +12,8 @@
 
 #include "support/printing.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_error)
+
 using namespace redlock;
 
 namespace {
@@ -38,8 +40,6 @@ constexpr std::array all_errors{
 constexpr std::array all_conditions{condition::not_acquired, condition::nodes_unavailable};
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_error)
 
 BOOST_AUTO_TEST_CASE(the_enumerators_count_from_one_without_gaps)
 {

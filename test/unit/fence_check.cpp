@@ -11,7 +11,11 @@
 #include <thread>
 #include <vector>
 
-namespace redlock::test {
+BOOST_AUTO_TEST_SUITE(test_fence_check)
+
+using namespace redlock;
+using namespace redlock::test;
+
 namespace {
 
 constexpr fencing_token none;
@@ -48,8 +52,6 @@ struct checks_writes_only
     fence_check fence;
     std::int64_t amount = 0;
 };
-
-BOOST_AUTO_TEST_SUITE(test_fence_check)
 
 BOOST_AUTO_TEST_CASE(any_token_is_accepted_first)
 {
@@ -171,4 +173,3 @@ BOOST_AUTO_TEST_CASE(no_update_is_lost_where_the_first_access_is_checked)
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace redlock::test

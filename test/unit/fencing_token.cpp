@@ -5,13 +5,15 @@
 #include <sstream>
 #include <type_traits>
 
-namespace redlock::test {
+BOOST_AUTO_TEST_SUITE(test_fencing_token)
+
+using namespace redlock;
+using namespace redlock::test;
+
 namespace {
 
 constexpr fencing_token low = fencing_token::from_value(1'790'000'000'000'000);
 constexpr fencing_token high = fencing_token::from_value(1'790'000'000'000'001);
-
-BOOST_AUTO_TEST_SUITE(test_fencing_token)
 
 BOOST_AUTO_TEST_CASE(tokens_are_ordered_by_value)
 {
@@ -46,4 +48,3 @@ BOOST_AUTO_TEST_CASE(a_token_is_no_number)
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace redlock::test

@@ -11,6 +11,8 @@
 #include <sstream>
 #include <string>
 
+BOOST_AUTO_TEST_SUITE(test_names)
+
 using namespace redlock;
 
 namespace {
@@ -24,8 +26,6 @@ std::string printed(const T& value)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_names)
 
 BOOST_AUTO_TEST_CASE(each_public_enumeration_prints_its_name)
 {

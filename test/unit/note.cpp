@@ -9,11 +9,11 @@
 
 #include "support/contains.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_note)
+
 using namespace redlock;
 
 static_assert(std::is_trivially_copyable_v<note>);
-
-BOOST_AUTO_TEST_SUITE(test_note)
 
 BOOST_AUTO_TEST_CASE(a_note_is_empty_at_first)
 {

@@ -19,6 +19,8 @@
 #include "support/contains.hpp"
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_testing)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -50,8 +52,6 @@ struct program
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_testing)
 
 BOOST_AUTO_TEST_CASE(a_lease_expires_when_its_time_was_let_pass)
 {

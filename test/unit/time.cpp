@@ -8,6 +8,8 @@
 
 #include "support/printing.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_time)
+
 using namespace redlock;
 using namespace std::chrono_literals;
 
@@ -19,8 +21,6 @@ using float_seconds = duration<double>;
 constexpr milliseconds longest_ago = -milliseconds::max();
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_time)
 
 BOOST_AUTO_TEST_CASE(whole_milliseconds_are_kept)
 {

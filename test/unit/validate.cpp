@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+BOOST_AUTO_TEST_SUITE(test_validate)
+
 using namespace redlock;
 using namespace std::chrono_literals;
 
@@ -92,8 +94,6 @@ bool may_acquire(
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_validate)
 
 BOOST_AUTO_TEST_CASE(the_defaults_are_valid)
 {

@@ -23,6 +23,11 @@
 #include "support/resp_client.hpp"
 #include "support/tcp_proxy.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_support_proxy,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock::test;
 using namespace std::chrono_literals;
 
@@ -97,8 +102,6 @@ struct proxied_server
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_support_proxy, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(a_proxy_passes_bytes_and_counts_them)
 {

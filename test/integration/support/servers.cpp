@@ -29,6 +29,11 @@
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
 
+BOOST_AUTO_TEST_SUITE(
+    test_support_servers,
+    *boost::unit_test::precondition(redlock::test::needs("redis-server"))
+)
+
 using namespace redlock::test;
 using namespace std::chrono_literals;
 
@@ -106,8 +111,6 @@ struct started_server
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_support_servers, *boost::unit_test::precondition(needs("redis-server")))
 
 BOOST_AUTO_TEST_CASE(a_condition_that_comes_true_is_noticed)
 {

@@ -12,6 +12,8 @@
 
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_acquire)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -50,8 +52,6 @@ std::vector<std::string> ids(const journal& of)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_acquire)
 
 BOOST_AUTO_TEST_CASE(a_quorum_grants_without_waiting_for_the_other_nodes)
 {

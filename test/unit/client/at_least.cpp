@@ -19,6 +19,8 @@
 #include "support/fixture.hpp"
 #include "support/spawned.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_at_least)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -49,8 +51,6 @@ struct keeping_client : running_client
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_at_least)
 
 BOOST_FIXTURE_TEST_CASE(
     a_released_resource_stays_taken_until_so_long_after_its_acquisition,

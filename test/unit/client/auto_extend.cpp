@@ -8,6 +8,8 @@
 
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_auto_extend)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -24,8 +26,6 @@ std::size_t extensions(client_fixture& fixture)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_auto_extend)
 
 BOOST_AUTO_TEST_CASE(a_lease_outlives_its_ttl)
 {

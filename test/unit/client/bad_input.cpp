@@ -9,6 +9,8 @@
 
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_bad_input)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -57,8 +59,6 @@ void check_ttl_refused(Duration ttl)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_bad_input)
 
 BOOST_AUTO_TEST_CASE(a_resource_has_1_to_512_bytes)
 {

@@ -10,6 +10,8 @@
 
 #include "support/at_every_step.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_cancellation)
+
 /// Operations that are cancelled, at every moment at which that can happen.
 
 using namespace redlock;
@@ -116,8 +118,6 @@ const named_way ways_to_cancel[] = {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_cancellation)
 
 BOOST_AUTO_TEST_CASE(a_cancelled_acquisition_ends_at_once_and_leaves_nothing)
 {

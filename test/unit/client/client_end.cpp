@@ -7,6 +7,8 @@
 
 #include "support/at_every_step.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_client_end)
+
 /// Clients that are cancelled, closed or destroyed, at every moment at which that can happen.
 
 using namespace redlock;
@@ -105,8 +107,6 @@ void end_everywhere(const std::function<void(client_fixture&)>& end)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_client_end)
 
 BOOST_AUTO_TEST_CASE(a_cancelled_client_ends_everything)
 {

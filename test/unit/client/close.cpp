@@ -9,13 +9,13 @@
 
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_close)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
 using asio::error::operation_aborted;
 using detail::verb;
-
-BOOST_AUTO_TEST_SUITE(test_close)
 
 BOOST_AUTO_TEST_CASE(closing_releases_what_is_held_and_ends_the_run)
 {

@@ -15,6 +15,8 @@
 
 #include "support/at_every_step.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_destruction)
+
 /// Leases that go away, and contexts that do, at every moment at which that can happen.
 
 using namespace redlock;
@@ -74,8 +76,6 @@ void let_go_everywhere(const std::function<void(lease&)>& let_go, milliseconds k
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_destruction)
 
 BOOST_AUTO_TEST_CASE(a_lease_that_is_destroyed_at_any_time_is_released)
 {

@@ -8,6 +8,8 @@
 
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_error_matrix)
+
 /** Every error reply, to every operation, from one node, from one less than a quorum, from a quorum
     and from all nodes. The outcome is computed from the definition: a quorum of grants decides, and
     an error is never a grant.
@@ -72,8 +74,6 @@ void answer_with(
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_error_matrix)
 
 BOOST_AUTO_TEST_CASE(an_error_reply_to_acquire_is_a_refusal)
 {

@@ -9,6 +9,8 @@
 
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_extend)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -25,8 +27,6 @@ time_point deadline(time_point start, milliseconds ttl)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_extend)
 
 BOOST_AUTO_TEST_CASE(an_extension_moves_the_deadline_and_the_ttl_of_every_key)
 {

@@ -8,6 +8,8 @@
 #include "support/fixture.hpp"
 #include "support/for_each_failure.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_fail_nth)
+
 /** A whole life of a lease, again and again, while another operation of a node fails each time.
 
     `for_each_failure` goes on until the scenario is over before its operation is reached, so that
@@ -66,8 +68,6 @@ void for_each_kind_of_failure(std::size_t nodes, Scenario scenario)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_fail_nth)
 
 BOOST_AUTO_TEST_CASE(one_failure_among_five_nodes_is_not_noticed)
 {

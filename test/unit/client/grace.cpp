@@ -17,6 +17,8 @@
 #include "support/fixture.hpp"
 #include "support/spawned.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_grace)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -42,8 +44,6 @@ struct graceful_client : running_client
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_grace)
 
 BOOST_FIXTURE_TEST_CASE(keys_outlive_the_lease_by_the_grace, graceful_client)
 {

@@ -5,6 +5,8 @@
 
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_guarded)
+
 /// What guarded mode adds to acquiring, extending and releasing.
 
 using namespace redlock;
@@ -31,8 +33,6 @@ struct guarded_client : running_client
 };
 
 constexpr acquire_options one_round{.wait = 0ms};
-
-BOOST_AUTO_TEST_SUITE(test_guarded)
 
 BOOST_AUTO_TEST_CASE(a_lease_has_a_token_of_the_time_in_one_round)
 {

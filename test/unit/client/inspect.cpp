@@ -11,6 +11,8 @@
 #include "support/contains.hpp"
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_inspect)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -39,8 +41,6 @@ struct guarded_client : running_client
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_inspect)
 
 BOOST_FIXTURE_TEST_CASE(a_resource_that_nobody_holds_is_free, guarded_client)
 {

@@ -24,13 +24,13 @@
 #include "support/elector.hpp"
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_lead)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
 using asio::error::operation_aborted;
 using detail::verb;
-
-BOOST_AUTO_TEST_SUITE(test_lead)
 
 BOOST_AUTO_TEST_CASE(the_body_runs_under_a_lease_that_is_extended_without_a_limit)
 {

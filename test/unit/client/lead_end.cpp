@@ -16,6 +16,8 @@
 #include "support/elector.hpp"
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_lead_end)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -23,8 +25,6 @@ using asio::error::operation_aborted;
 using detail::verb;
 
 /// How `lead` ends: with its client, by cancellation, and with what waiting does not mend.
-
-BOOST_AUTO_TEST_SUITE(test_lead_end)
 
 BOOST_AUTO_TEST_CASE(nodes_that_are_marked_for_other_settings_end_it)
 {

@@ -16,6 +16,8 @@
 #include "support/elector.hpp"
 #include "support/spawned.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_lead_interrupted)
+
 /// `lead`, interrupted at every moment at which that can happen: it stands, leads, resigns, and
 /// stands again.
 
@@ -110,8 +112,6 @@ void with_nodes_that_grant(Scenario scenario)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_lead_interrupted)
 
 BOOST_AUTO_TEST_CASE(a_cancelled_one_ends_with_its_release)
 {

@@ -7,11 +7,11 @@
 
 #include "support/elector.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_lead_metrics)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
-
-BOOST_AUTO_TEST_SUITE(test_lead_metrics)
 
 BOOST_AUTO_TEST_CASE(terms_and_losses_are_counted)
 {

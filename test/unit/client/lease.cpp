@@ -16,6 +16,8 @@
 
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_lease)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -29,8 +31,6 @@ static_assert(std::is_nothrow_destructible_v<lease>);
 static_assert(!std::equality_comparable<lease>);
 static_assert(!std::invocable<std::less<>, const lease&, const lease&>);
 static_assert(!std::is_default_constructible_v<std::hash<lease>>);
-
-BOOST_AUTO_TEST_SUITE(test_lease)
 
 BOOST_AUTO_TEST_CASE(an_empty_lease_is_expired_and_has_no_resource)
 {

@@ -8,13 +8,13 @@
 
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_life)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
 using asio::error::operation_aborted;
 using detail::verb;
-
-BOOST_AUTO_TEST_SUITE(test_life)
 
 BOOST_AUTO_TEST_CASE(nothing_is_sent_before_run)
 {

@@ -12,6 +12,8 @@
 
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_lost)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -26,8 +28,6 @@ nanoseconds time_left(client_fixture& fixture, const lease& held)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_lost)
 
 BOOST_AUTO_TEST_CASE(loss_is_told_at_the_deadline)
 {

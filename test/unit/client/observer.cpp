@@ -9,6 +9,8 @@
 
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_observer)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -78,8 +80,6 @@ struct observed_client
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_observer)
 
 BOOST_AUTO_TEST_CASE(it_is_told_of_the_life_of_a_lease)
 {

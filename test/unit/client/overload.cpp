@@ -10,6 +10,8 @@
 #include "support/contains.hpp"
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_overload)
+
 /// More work than the nodes do in time.
 
 using namespace redlock;
@@ -75,8 +77,6 @@ void answer_after(client_fixture& fixture, verb what, milliseconds delay)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_overload)
 
 BOOST_AUTO_TEST_CASE(a_burst_sends_no_more_rounds_than_the_nodes_answer)
 {

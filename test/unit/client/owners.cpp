@@ -5,6 +5,8 @@
 
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_owners)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -26,8 +28,6 @@ lease try_as(client_fixture& fixture, owner who, milliseconds ttl = 10s)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_owners)
 
 BOOST_AUTO_TEST_CASE(an_owner_does_not_wait_for_itself)
 {

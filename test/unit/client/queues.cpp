@@ -11,6 +11,8 @@
 
 #include "support/fixture.hpp"
 
+namespace queues_tests {
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -654,3 +656,5 @@ BOOST_AUTO_TEST_CASE(who_is_woken_while_a_node_is_connected_asks)
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace queues_tests

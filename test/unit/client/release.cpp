@@ -9,6 +9,8 @@
 
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_release)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -19,8 +21,6 @@ namespace {
 using node_list = std::vector<std::size_t>;
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_release)
 
 BOOST_AUTO_TEST_CASE(a_release_deletes_the_key_on_every_node)
 {

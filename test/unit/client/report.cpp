@@ -8,6 +8,8 @@
 
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_report)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -25,8 +27,6 @@ diagnostics report_of_one_round(client_fixture& fixture)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_report)
 
 BOOST_AUTO_TEST_CASE(a_report_names_the_nodes_in_order_and_the_quorum)
 {

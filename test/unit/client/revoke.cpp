@@ -20,6 +20,8 @@
 #include "support/fixture.hpp"
 #include "support/spawned.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_revoke)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -76,8 +78,6 @@ asio::awaitable<void> until_lost(lease&)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_revoke)
 
 BOOST_FIXTURE_TEST_CASE(a_revoked_lease_is_valid_to_its_deadline_and_not_extended, revoking_client)
 {

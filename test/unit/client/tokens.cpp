@@ -31,6 +31,8 @@
 #include <boost/asio/cancel_after.hpp>
 #endif
 
+BOOST_AUTO_TEST_SUITE(test_tokens)
+
 /// Every operation with every kind of completion token.
 
 using namespace redlock;
@@ -252,8 +254,6 @@ struct call_watcher
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_tokens)
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(deferred_starts_when_it_is_called, Operation, operations)
 {

@@ -13,6 +13,8 @@
 #include "support/fixture.hpp"
 #include "support/spawned.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_two_resources)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -56,8 +58,6 @@ struct transfer_world : running_client
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_two_resources)
 
 BOOST_AUTO_TEST_CASE(both_are_released_when_the_work_ends)
 {

@@ -12,6 +12,8 @@
 
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_waiting)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -71,8 +73,6 @@ void release_elsewhere(client_fixture& fixture)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_waiting)
 
 BOOST_AUTO_TEST_CASE(the_order_of_arrival_is_that_of_the_grants)
 {

@@ -16,6 +16,8 @@
 
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_watch)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -134,8 +136,6 @@ struct watched_keys : running_client
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_watch)
 
 BOOST_FIXTURE_TEST_CASE(the_first_view_comes_at_once, watched_resource)
 {

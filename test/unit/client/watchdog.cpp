@@ -7,11 +7,11 @@
 #include "support/late_term.hpp"
 #include "support/printing.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_watchdog)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
-
-BOOST_AUTO_TEST_SUITE(test_watchdog)
 
 BOOST_AUTO_TEST_CASE(an_overrun_is_told_once_on_a_thread_that_no_body_can_block)
 {

@@ -15,6 +15,8 @@
 
 #include "support/printing.hpp"
 
+namespace window_tests {
+
 using namespace redlock;
 using namespace redlock::detail;
 using namespace std::chrono_literals;
@@ -297,3 +299,5 @@ BOOST_AUTO_TEST_CASE(who_gave_up_may_wait_again)
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace window_tests

@@ -24,6 +24,8 @@
 #include "support/fixture.hpp"
 #include "support/spawned.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_with_lock)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -71,8 +73,6 @@ struct locked_world : running_client
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_with_lock)
 
 BOOST_AUTO_TEST_CASE(the_body_runs_under_a_lease_that_is_released_afterwards)
 {

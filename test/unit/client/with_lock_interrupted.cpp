@@ -21,6 +21,8 @@
 #include "support/at_every_step.hpp"
 #include "support/spawned.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_with_lock_interrupted)
+
 /// `with_lock`, interrupted at every moment at which that can happen.
 
 using namespace redlock;
@@ -153,8 +155,6 @@ void with_every_body(Scenario scenario)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_with_lock_interrupted)
 
 BOOST_AUTO_TEST_CASE(a_cancelled_one_ends_with_its_release)
 {

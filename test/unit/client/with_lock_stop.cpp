@@ -18,6 +18,8 @@
 #include "support/fixture.hpp"
 #include "support/spawned.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_with_lock_stop)
+
 /// `acquire_options::stop_before`: a body that is cancelled while its lease is still valid.
 
 using namespace redlock;
@@ -81,8 +83,6 @@ private:
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_with_lock_stop)
 
 BOOST_AUTO_TEST_CASE(a_body_is_stopped_so_long_before_the_deadline_and_then_its_lease_is_released)
 {

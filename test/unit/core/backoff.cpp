@@ -12,6 +12,8 @@
 
 #include "support/printing.hpp"
 
+namespace backoff_tests {
+
 using namespace std::chrono_literals;
 using redlock::milliseconds;
 using redlock::core::backoff;
@@ -220,3 +222,5 @@ BOOST_AUTO_TEST_CASE(many_polls_overflow_nothing)
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace backoff_tests

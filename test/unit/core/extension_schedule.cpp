@@ -8,6 +8,8 @@
 
 #include "support/printing.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_extension_schedule)
+
 using namespace redlock;
 using namespace std::chrono_literals;
 using core::extension_schedule;
@@ -18,8 +20,6 @@ constexpr std::chrono::nanoseconds start = 1h;
 constexpr auto any_draw = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_extension_schedule)
 
 BOOST_AUTO_TEST_CASE(an_extension_is_due_after_a_third_of_the_ttl)
 {

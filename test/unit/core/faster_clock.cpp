@@ -4,6 +4,8 @@
 
 #include "support/printing.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_faster_clock)
+
 using namespace std::chrono_literals;
 using redlock::time_point;
 using redlock::core::faster_clock;
@@ -20,8 +22,6 @@ instant at(std::chrono::milliseconds steady, std::chrono::milliseconds boot)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_faster_clock)
 
 BOOST_AUTO_TEST_CASE(it_moves_with_the_clock_that_moves_further)
 {

@@ -9,6 +9,8 @@
 
 #include "support/printing.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_hold_state)
+
 using namespace std::chrono_literals;
 using redlock::core::hold_end;
 using redlock::core::hold_state;
@@ -85,8 +87,6 @@ void in_each_state(const std::function<void(held&, const way&)>& check)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_hold_state)
 
 BOOST_AUTO_TEST_CASE(each_state_says_whether_the_hold_is_over_and_whether_it_was_lost)
 {

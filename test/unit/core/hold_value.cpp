@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
+BOOST_AUTO_TEST_SUITE(test_hold_value)
+
 using namespace redlock;
 using core::hold_value;
 using core::read_hold_value;
-
-BOOST_AUTO_TEST_SUITE(test_hold_value)
 
 BOOST_AUTO_TEST_CASE(a_value_of_guarded_mode_has_all_parts)
 {

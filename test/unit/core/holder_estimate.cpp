@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <vector>
 
+BOOST_AUTO_TEST_SUITE(test_holder_estimate)
+
 using namespace redlock;
 using namespace std::chrono_literals;
 using core::free_after;
-
-BOOST_AUTO_TEST_SUITE(test_holder_estimate)
 
 BOOST_AUTO_TEST_CASE(as_many_keys_as_needed_must_have_expired)
 {

@@ -2,7 +2,11 @@
 
 #include <boost/test/unit_test.hpp>
 
-namespace redlock::core {
+BOOST_AUTO_TEST_SUITE(test_incarnations)
+
+using namespace redlock;
+using namespace redlock::core;
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -17,8 +21,6 @@ bool is_fine(finding found)
 {
     return found == finding::fine;
 }
-
-BOOST_AUTO_TEST_SUITE(test_incarnations)
 
 BOOST_AUTO_TEST_CASE(different_servers_behind_different_entries_are_fine)
 {
@@ -168,4 +170,3 @@ BOOST_AUTO_TEST_CASE(two_entries_that_lead_to_one_server_are_seen_whatever_it_wa
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace redlock::core

@@ -9,6 +9,8 @@
 
 #include "support/printing.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_instant)
+
 using namespace redlock;
 using namespace std::chrono_literals;
 using core::instant;
@@ -33,8 +35,6 @@ std::string text_of(instant value)
 constexpr instant never{time_point::max(), nanoseconds::max()};
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_instant)
 
 BOOST_AUTO_TEST_CASE(shifting_moves_both_clocks_by_the_same_time)
 {

@@ -2,10 +2,10 @@
 
 #include <boost/test/unit_test.hpp>
 
+BOOST_AUTO_TEST_SUITE(test_limits)
+
 using namespace redlock;
 using namespace std::chrono_literals;
-
-BOOST_AUTO_TEST_SUITE(test_limits)
 
 BOOST_AUTO_TEST_CASE(a_stop_leaves_time_for_two_extensions_and_is_never_negative)
 {

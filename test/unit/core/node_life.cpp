@@ -12,6 +12,8 @@
 
 #include "support/printing.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_node_life)
+
 using namespace std::chrono_literals;
 using redlock::error_code;
 using redlock::log_level;
@@ -135,8 +137,6 @@ void on_each_way(const std::function<void(const way& from, const way& to)>& chec
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_node_life)
 
 BOOST_AUTO_TEST_CASE(each_state_says_what_becomes_of_a_question_wherever_it_was_entered_from)
 {

@@ -4,9 +4,9 @@
 
 #include <string>
 
-using namespace redlock;
-
 BOOST_AUTO_TEST_SUITE(test_one_line)
+
+using namespace redlock;
 
 BOOST_AUTO_TEST_CASE(control_characters_become_spaces)
 {

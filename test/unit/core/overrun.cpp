@@ -8,6 +8,8 @@
 
 #include "support/printing.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_overrun)
+
 using namespace redlock;
 using namespace std::chrono_literals;
 
@@ -47,8 +49,6 @@ const std::vector<story> stories{
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_overrun)
 
 BOOST_AUTO_TEST_CASE(a_body_is_beyond_its_deadline_when_it_has_had_its_time_to_stop)
 {

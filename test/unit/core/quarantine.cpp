@@ -2,12 +2,14 @@
 
 #include <boost/test/unit_test.hpp>
 
-namespace redlock::core {
+BOOST_AUTO_TEST_SUITE(test_quarantine)
+
+using namespace redlock;
+using namespace redlock::core;
+
 namespace {
 
 using namespace std::chrono_literals;
-
-BOOST_AUTO_TEST_SUITE(test_quarantine)
 
 BOOST_AUTO_TEST_CASE(a_quarantine_outlasts_every_lease_that_may_be_forgotten)
 {
@@ -24,4 +26,3 @@ BOOST_AUTO_TEST_CASE(a_quarantine_outlasts_the_window_on_both_sides_and_a_clock_
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace redlock::core

@@ -8,6 +8,8 @@
 
 #include "support/printing.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_queue_place)
+
 using namespace redlock;
 using core::queue_move;
 using core::queue_place;
@@ -36,8 +38,6 @@ queue_place place_after(story told)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_queue_place)
 
 BOOST_AUTO_TEST_CASE(what_may_be_in_a_queue_is_kept_while_it_is_waited_for_and_left_at_the_end)
 {

@@ -5,10 +5,10 @@
 #include <array>
 #include <cstddef>
 
+BOOST_AUTO_TEST_SUITE(test_quorum)
+
 using redlock::core::quorum_size;
 using redlock::core::spare_nodes;
-
-BOOST_AUTO_TEST_SUITE(test_quorum)
 
 BOOST_AUTO_TEST_CASE(quorums_of_small_sets_are_those_of_the_table)
 {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+BOOST_AUTO_TEST_SUITE(test_release_count)
+
 using redlock::vote;
 using redlock::core::release_count;
 
@@ -69,8 +71,6 @@ std::vector<vote> completed(std::size_t node_count, std::vector<vote> votes, vot
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_release_count)
 
 BOOST_AUTO_TEST_CASE(a_release_is_confirmed_when_a_majority_does_not_hold_the_key)
 {

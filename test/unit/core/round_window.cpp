@@ -8,6 +8,8 @@
 
 #include "support/printing.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_round_window)
+
 using namespace std::chrono_literals;
 using redlock::time_point;
 using redlock::core::nanoseconds;
@@ -47,9 +49,7 @@ struct window_of_test
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(test_round_window, window_of_test)
-
-BOOST_AUTO_TEST_CASE(it_starts_small_and_grows_by_one_with_each_quick_round)
+BOOST_FIXTURE_TEST_CASE(it_starts_small_and_grows_by_one_with_each_quick_round, window_of_test)
 {
     BOOST_TEST(window.size() == first);
     answered(1ms);
@@ -58,20 +58,20 @@ BOOST_AUTO_TEST_CASE(it_starts_small_and_grows_by_one_with_each_quick_round)
     BOOST_TEST(window.size() == first + 2);
 }
 
-BOOST_AUTO_TEST_CASE(a_window_that_is_not_in_use_does_not_grow)
+BOOST_FIXTURE_TEST_CASE(a_window_that_is_not_in_use_does_not_grow, window_of_test)
 {
     for (int i = 0; i < 1000; ++i)
         answered(1ms, first / 2 - 1);
     BOOST_TEST(window.size() == first);
 }
 
-BOOST_AUTO_TEST_CASE(it_asks_a_node_for_no_more_than_half_of_what_that_takes)
+BOOST_FIXTURE_TEST_CASE(it_asks_a_node_for_no_more_than_half_of_what_that_takes, window_of_test)
 {
     open_wide();
     BOOST_TEST(window.size() == redlock::core::max_unanswered / 2);
 }
 
-BOOST_AUTO_TEST_CASE(a_lost_round_takes_a_third)
+BOOST_FIXTURE_TEST_CASE(a_lost_round_takes_a_third, window_of_test)
 {
     open_wide();
     const std::size_t before = window.size();
@@ -79,7 +79,10 @@ BOOST_AUTO_TEST_CASE(a_lost_round_takes_a_third)
     BOOST_TEST(window.size() == before * 2 / 3);
 }
 
-BOOST_AUTO_TEST_CASE(a_round_that_waits_for_more_than_a_quarter_of_the_patience_takes_a_third)
+BOOST_FIXTURE_TEST_CASE(
+    a_round_that_waits_for_more_than_a_quarter_of_the_patience_takes_a_third,
+    window_of_test
+)
 {
     open_wide();
     const std::size_t before = window.size();
@@ -89,7 +92,7 @@ BOOST_AUTO_TEST_CASE(a_round_that_waits_for_more_than_a_quarter_of_the_patience_
     BOOST_TEST(window.size() == before * 2 / 3);
 }
 
-BOOST_AUTO_TEST_CASE(rounds_that_began_before_a_cut_take_nothing_more)
+BOOST_FIXTURE_TEST_CASE(rounds_that_began_before_a_cut_take_nothing_more, window_of_test)
 {
     open_wide();
     const time_point started = now;
@@ -99,7 +102,7 @@ BOOST_AUTO_TEST_CASE(rounds_that_began_before_a_cut_take_nothing_more)
     BOOST_TEST(window.size() == redlock::core::max_unanswered / 3);
 }
 
-BOOST_AUTO_TEST_CASE(after_a_cut_it_grows_by_one_in_a_whole_window)
+BOOST_FIXTURE_TEST_CASE(after_a_cut_it_grows_by_one_in_a_whole_window, window_of_test)
 {
     open_wide();
     lost(1ms);
@@ -110,14 +113,14 @@ BOOST_AUTO_TEST_CASE(after_a_cut_it_grows_by_one_in_a_whole_window)
     BOOST_TEST(window.size() <= before + 11);
 }
 
-BOOST_AUTO_TEST_CASE(lost_rounds_leave_no_less_than_it_starts_with)
+BOOST_FIXTURE_TEST_CASE(lost_rounds_leave_no_less_than_it_starts_with, window_of_test)
 {
     for (int i = 0; i < 100; ++i)
         lost(1ms);
     BOOST_TEST(window.size() == first);
 }
 
-BOOST_AUTO_TEST_CASE(slow_nodes_and_many_clients_are_left_a_small_one)
+BOOST_FIXTURE_TEST_CASE(slow_nodes_and_many_clients_are_left_a_small_one, window_of_test)
 {
     answered(1ms);
     for (int i = 0; i < 100; ++i)
@@ -130,20 +133,23 @@ BOOST_AUTO_TEST_CASE(slow_nodes_and_many_clients_are_left_a_small_one)
     BOOST_TEST(window.size() > first);
 }
 
-BOOST_AUTO_TEST_CASE(far_nodes_make_no_window_smaller)
+BOOST_FIXTURE_TEST_CASE(far_nodes_make_no_window_smaller, window_of_test)
 {
     for (int i = 0; i < 100; ++i)
         answered(patience);
     BOOST_TEST(window.size() == first + 100);
 }
 
-BOOST_AUTO_TEST_CASE(nodes_that_were_busy_all_the_time_are_slow_and_not_far)
+BOOST_FIXTURE_TEST_CASE(nodes_that_were_busy_all_the_time_are_slow_and_not_far, window_of_test)
 {
     answered(4 * patience);
     BOOST_TEST(window.size() == first * 2 / 3);
 }
 
-BOOST_AUTO_TEST_CASE(nodes_that_have_moved_away_are_near_for_twenty_seconds_at_most)
+BOOST_FIXTURE_TEST_CASE(
+    nodes_that_have_moved_away_are_near_for_twenty_seconds_at_most,
+    window_of_test
+)
 {
     open_wide();
     lost(1ms);
@@ -155,7 +161,10 @@ BOOST_AUTO_TEST_CASE(nodes_that_have_moved_away_are_near_for_twenty_seconds_at_m
     BOOST_TEST(window.size() > after);
 }
 
-BOOST_AUTO_TEST_CASE(the_shortest_round_is_zero_before_the_first_one_and_lost_ones_do_not_count)
+BOOST_FIXTURE_TEST_CASE(
+    the_shortest_round_is_zero_before_the_first_one_and_lost_ones_do_not_count,
+    window_of_test
+)
 {
     BOOST_TEST(window.shortest() == 0ns);
     lost(1ms);
@@ -166,7 +175,10 @@ BOOST_AUTO_TEST_CASE(the_shortest_round_is_zero_before_the_first_one_and_lost_on
     BOOST_TEST(window.shortest() == 3ms);
 }
 
-BOOST_AUTO_TEST_CASE(nodes_that_come_back_find_the_window_small_and_the_distance_known)
+BOOST_FIXTURE_TEST_CASE(
+    nodes_that_come_back_find_the_window_small_and_the_distance_known,
+    window_of_test
+)
 {
     open_wide();
     window.start_again();
@@ -176,7 +188,7 @@ BOOST_AUTO_TEST_CASE(nodes_that_come_back_find_the_window_small_and_the_distance
     BOOST_TEST(window.size() == first + 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_small_window_is_as_small_when_nodes_come_back)
+BOOST_FIXTURE_TEST_CASE(a_small_window_is_as_small_when_nodes_come_back, window_of_test)
 {
     answered(1ms);
     for (int i = 0; i < 100; ++i)

@@ -2,10 +2,10 @@
 
 #include <boost/test/unit_test.hpp>
 
+BOOST_AUTO_TEST_SUITE(test_silence)
+
 using redlock::core::silence;
 using finding = redlock::core::silence::finding;
-
-BOOST_AUTO_TEST_SUITE(test_silence)
 
 BOOST_AUTO_TEST_CASE(a_peer_that_is_heard_between_looks_is_never_suspected)
 {

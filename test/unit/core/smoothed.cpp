@@ -4,11 +4,11 @@
 
 #include "support/printing.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_smoothed)
+
 using namespace std::chrono_literals;
 using redlock::core::nanoseconds;
 using redlock::core::smoothed;
-
-BOOST_AUTO_TEST_SUITE(test_smoothed)
 
 BOOST_AUTO_TEST_CASE(there_is_no_average_before_the_first_sample)
 {

@@ -12,6 +12,8 @@
 
 #include "support/printing.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_tally)
+
 using namespace redlock;
 using namespace std::chrono_literals;
 using core::instant;
@@ -101,8 +103,6 @@ std::vector<verdict> definition_over_time(std::size_t node_count, const std::vec
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_tally)
 
 BOOST_AUTO_TEST_CASE(no_votes_decide_nothing)
 {

@@ -2,15 +2,17 @@
 
 #include <boost/test/unit_test.hpp>
 
-namespace redlock::core {
+BOOST_AUTO_TEST_SUITE(test_token_clock)
+
+using namespace redlock;
+using namespace redlock::core;
+
 namespace {
 
 using namespace std::chrono_literals;
 
 constexpr microseconds now{1'790'000'000'000'000};
 constexpr std::uint64_t token_of_now = 1'790'000'000'000'000;
-
-BOOST_AUTO_TEST_SUITE(test_token_clock)
 
 BOOST_AUTO_TEST_CASE(a_token_is_the_time)
 {
@@ -87,4 +89,3 @@ BOOST_AUTO_TEST_CASE(a_senseless_clock_makes_a_token_that_a_script_can_hold)
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace redlock::core

@@ -9,6 +9,8 @@
 
 #include "support/printing.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_validity)
+
 using namespace redlock;
 using namespace std::chrono_literals;
 using core::clock_drift;
@@ -42,8 +44,6 @@ nanoseconds validity(milliseconds ttl, double rate)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_validity)
 
 BOOST_AUTO_TEST_CASE(drift_is_the_share_of_the_ttl_and_two_milliseconds_rounded_up)
 {

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+BOOST_AUTO_TEST_SUITE(test_views)
+
 using namespace redlock;
 using namespace std::chrono_literals;
 using core::joint_view;
@@ -33,8 +35,6 @@ constexpr auto a = "aa 7 - 0 7 first";
 constexpr auto b = "bb 9 - 0 9 other";
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_views)
 
 BOOST_AUTO_TEST_CASE(nodes_that_said_nothing_decide_nothing)
 {

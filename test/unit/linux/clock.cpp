@@ -16,6 +16,8 @@
 
 #include "support/printing.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_clock)
+
 using namespace redlock;
 using namespace std::chrono_literals;
 using std::chrono::nanoseconds;
@@ -57,9 +59,10 @@ extern "C" int clock_gettime(clockid_t clock, timespec* now) noexcept
     return outcome;
 }
 
-BOOST_FIXTURE_TEST_SUITE(test_clock, machine_clocks)
-
-BOOST_AUTO_TEST_CASE(one_of_the_two_clocks_goes_on_while_the_machine_is_suspended)
+BOOST_FIXTURE_TEST_CASE(
+    one_of_the_two_clocks_goes_on_while_the_machine_is_suspended,
+    machine_clocks
+)
 {
     const core::instant before = time->now();
 
@@ -71,7 +74,7 @@ BOOST_AUTO_TEST_CASE(one_of_the_two_clocks_goes_on_while_the_machine_is_suspende
     BOOST_TEST((after.steady - before.steady < 30min));
 }
 
-BOOST_AUTO_TEST_CASE(neither_clock_moves_when_somebody_sets_the_date)
+BOOST_FIXTURE_TEST_CASE(neither_clock_moves_when_somebody_sets_the_date, machine_clocks)
 {
     const core::instant before = time->now();
     const auto date_before = time->wall();

@@ -12,7 +12,11 @@
 #include "support/connection_fixture.hpp"
 #include "support/contains.hpp"
 
-namespace redlock::test {
+BOOST_AUTO_TEST_SUITE(test_connection)
+
+using namespace redlock;
+using namespace redlock::test;
+
 namespace {
 
 using asio::ip::tcp;
@@ -33,9 +37,7 @@ std::string files_of_a_child()
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(test_connection, connection_fixture)
-
-BOOST_AUTO_TEST_CASE(a_program_that_is_executed_gets_no_connection)
+BOOST_FIXTURE_TEST_CASE(a_program_that_is_executed_gets_no_connection, connection_fixture)
 {
     acceptor.close();  // Those of the test are no concern.
     const std::string before = files_of_a_child();
@@ -57,5 +59,3 @@ BOOST_AUTO_TEST_CASE(a_program_that_is_executed_gets_no_connection)
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace redlock::test

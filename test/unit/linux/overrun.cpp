@@ -16,6 +16,8 @@
 #include "support/late_term.hpp"
 #include "support/posix.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_watchdog)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -44,8 +46,6 @@ bool ended_by(int status, int signal)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_watchdog)
 
 #ifndef __SANITIZE_THREAD__  // It does not support threads in a child of a process with threads.
 BOOST_AUTO_TEST_CASE(a_child_process_waits_for_no_thread_of_its_parent_and_watches_its_own_terms)

@@ -11,6 +11,8 @@
 
 #include "support/printing.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_clock)
+
 using namespace redlock;
 using namespace std::chrono_literals;
 using std::chrono::nanoseconds;
@@ -37,9 +39,7 @@ struct clock_fixture
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(test_clock, clock_fixture)
-
-BOOST_AUTO_TEST_CASE(an_alarm_calls_once_when_its_time_has_come)
+BOOST_FIXTURE_TEST_CASE(an_alarm_calls_once_when_its_time_has_come, clock_fixture)
 {
     const auto begun = time->now().steady;
     subject->set(in(5ms), [this] { ++calls; });
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(an_alarm_calls_once_when_its_time_has_come)
     BOOST_TEST((time->now().steady - begun >= 5ms));
 }
 
-BOOST_AUTO_TEST_CASE(an_alarm_that_is_set_anew_forgets_what_it_was_set_to)
+BOOST_FIXTURE_TEST_CASE(an_alarm_that_is_set_anew_forgets_what_it_was_set_to, clock_fixture)
 {
     subject->set(in(0ms), [this] { calls += 10; });
     subject->set(in(0ms), [this] { ++calls; });
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(an_alarm_that_is_set_anew_forgets_what_it_was_set_to)
     BOOST_TEST(calls == 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_cancelled_alarm_does_not_call_though_its_time_had_come)
+BOOST_FIXTURE_TEST_CASE(a_cancelled_alarm_does_not_call_though_its_time_had_come, clock_fixture)
 {
     subject->set(in(0ms), [this] { ++calls; });
     subject->cancel();
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_alarm_does_not_call_though_its_time_had_come)
     BOOST_TEST(calls == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_destroyed_alarm_does_not_call)
+BOOST_FIXTURE_TEST_CASE(a_destroyed_alarm_does_not_call, clock_fixture)
 {
     subject->set(in(1h), [this] { ++calls; });
     subject.reset();
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_destroyed_alarm_does_not_call)
     BOOST_TEST(calls == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_hurried_alarm_calls_soon_and_never_in_place)
+BOOST_FIXTURE_TEST_CASE(a_hurried_alarm_calls_soon_and_never_in_place, clock_fixture)
 {
     subject->set(in(1h), [this] { ++calls; });
     subject->hurry();
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(a_hurried_alarm_calls_soon_and_never_in_place)
     BOOST_TEST(calls == 1);
 }
 
-BOOST_AUTO_TEST_CASE(an_alarm_that_is_not_set_cannot_be_hurried)
+BOOST_FIXTURE_TEST_CASE(an_alarm_that_is_not_set_cannot_be_hurried, clock_fixture)
 {
     subject->hurry();
     poll();
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(an_alarm_that_is_not_set_cannot_be_hurried)
     BOOST_TEST(calls == 0);
 }
 
-BOOST_AUTO_TEST_CASE(an_alarm_may_be_set_by_what_it_calls)
+BOOST_FIXTURE_TEST_CASE(an_alarm_may_be_set_by_what_it_calls, clock_fixture)
 {
     subject->set(in(0ms), [this] {
         ++calls;
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(an_alarm_may_be_set_by_what_it_calls)
     BOOST_TEST(calls == 2);
 }
 
-BOOST_AUTO_TEST_CASE(what_an_alarm_calls_may_be_all_that_owns_the_alarm)
+BOOST_FIXTURE_TEST_CASE(what_an_alarm_calls_may_be_all_that_owns_the_alarm, clock_fixture)
 {
     struct owner
     {

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+BOOST_AUTO_TEST_SUITE(test_randomness)
+
 using redlock::detail::random_bits;
 using redlock::detail::random_ids;
 using random_id = std::array<char, 40>;
@@ -25,8 +27,6 @@ std::string text_of(const random_id& id)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_randomness)
 
 BOOST_AUTO_TEST_CASE(an_id_is_40_lower_case_hexadecimal_digits)
 {

@@ -15,6 +15,8 @@
 #include <string>
 #include <utility>
 
+namespace turn_tests {
+
 namespace asio = boost::asio;
 using namespace redlock::detail;
 
@@ -317,3 +319,5 @@ BOOST_AUTO_TEST_CASE(replies_that_come_while_work_polls_the_loop_belong_to_its_t
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace turn_tests

@@ -11,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+BOOST_AUTO_TEST_SUITE(test_answer)
+
 namespace core = redlock::core;
 namespace detail = redlock::detail;
 using detail::answer;
@@ -93,8 +95,6 @@ void check(const answers& told, const answers& expected)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_answer)
 
 BOOST_AUTO_TEST_CASE(the_reply_to_one_question_is_its_answer)
 {

@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+BOOST_AUTO_TEST_SUITE(test_batch)
+
 namespace detail = redlock::detail;
 using detail::verb;
 using redlock::milliseconds;
@@ -168,28 +170,26 @@ void check(const std::vector<std::size_t>& sizes, const std::vector<std::size_t>
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(test_batch, batch_fixture)
-
-BOOST_AUTO_TEST_CASE(acquisitions_of_plain_mode_are_a_SET_each)
+BOOST_FIXTURE_TEST_CASE(acquisitions_of_plain_mode_are_a_SET_each, batch_fixture)
 {
     sent.add(make(verb::acquire, "a"));
     sent.add(make(verb::acquire, "b"));
     BOOST_TEST(put_together() == set('a') + set('b'));
 }
 
-BOOST_AUTO_TEST_CASE(a_question_about_a_holder_is_a_PTTL)
+BOOST_FIXTURE_TEST_CASE(a_question_about_a_holder_is_a_PTTL, batch_fixture)
 {
     sent.add(make(verb::holder, "a"));
     BOOST_TEST(put_together() == wire({"PTTL", "a"}));
 }
 
-BOOST_AUTO_TEST_CASE(a_lone_release_has_a_script_to_itself)
+BOOST_FIXTURE_TEST_CASE(a_lone_release_has_a_script_to_itself, batch_fixture)
 {
     sent.add(make(verb::release, "a"));
     BOOST_TEST(put_together() == release('a'));
 }
 
-BOOST_AUTO_TEST_CASE(releases_of_a_turn_share_a_script)
+BOOST_FIXTURE_TEST_CASE(releases_of_a_turn_share_a_script, batch_fixture)
 {
     sent.add(make(verb::release, "a"));
     sent.add(make(verb::release, "b"));
@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(releases_of_a_turn_share_a_script)
     );
 }
 
-BOOST_AUTO_TEST_CASE(extensions_of_a_turn_share_a_script)
+BOOST_FIXTURE_TEST_CASE(extensions_of_a_turn_share_a_script, batch_fixture)
 {
     sent.add(make(verb::extend, "a"));
     sent.add(make(verb::extend, "b"));
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(extensions_of_a_turn_share_a_script)
     );
 }
 
-BOOST_AUTO_TEST_CASE(extensions_of_a_turn_bring_a_ttl_each_if_theirs_differ)
+BOOST_FIXTURE_TEST_CASE(extensions_of_a_turn_bring_a_ttl_each_if_theirs_differ, batch_fixture)
 {
     sent.add(make(verb::extend, "a"));
     sent.add(make(verb::extend, "b", milliseconds(2500)));
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(extensions_of_a_turn_bring_a_ttl_each_if_theirs_differ)
     );
 }
 
-BOOST_AUTO_TEST_CASE(releases_that_leave_a_queue_say_the_name_of_the_client_once)
+BOOST_FIXTURE_TEST_CASE(releases_that_leave_a_queue_say_the_name_of_the_client_once, batch_fixture)
 {
     const auto by = guard_of_test();
     const std::string ids_of[] = {std::string(40, 'a'), std::string(40, 'b')};
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(releases_that_leave_a_queue_say_the_name_of_the_client_once
     );
 }
 
-BOOST_AUTO_TEST_CASE(releases_bring_a_place_each_if_theirs_differ)
+BOOST_FIXTURE_TEST_CASE(releases_bring_a_place_each_if_theirs_differ, batch_fixture)
 {
     const auto by = guard_of_test();
     const std::string ids_of[] = {std::string(40, 'a'), std::string(40, 'b')};
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(releases_bring_a_place_each_if_theirs_differ)
     );
 }
 
-BOOST_AUTO_TEST_CASE(a_release_that_leaves_a_queue_says_nothing_of_a_far_client)
+BOOST_FIXTURE_TEST_CASE(a_release_that_leaves_a_queue_says_nothing_of_a_far_client, batch_fixture)
 {
     const auto by = guard_of_test();
     detail::queue_entry entry = since(77, milliseconds(120));
@@ -262,7 +262,7 @@ BOOST_AUTO_TEST_CASE(a_release_that_leaves_a_queue_says_nothing_of_a_far_client)
     BOOST_TEST(placed() == words({"1", "a", by->queue_name, id, "0"}));
 }
 
-BOOST_AUTO_TEST_CASE(an_acquisition_says_when_it_arrived_unless_that_was_just_now)
+BOOST_FIXTURE_TEST_CASE(an_acquisition_says_when_it_arrived_unless_that_was_just_now, batch_fixture)
 {
     const auto by = guard_of_test();
     const auto asked = [&](detail::queue_entry entry) {
@@ -277,7 +277,7 @@ BOOST_AUTO_TEST_CASE(an_acquisition_says_when_it_arrived_unless_that_was_just_no
     BOOST_TEST(asked({}) == with(""));
 }
 
-BOOST_AUTO_TEST_CASE(clients_that_poll_have_no_place)
+BOOST_FIXTURE_TEST_CASE(clients_that_poll_have_no_place, batch_fixture)
 {
     const auto by = guard_of_test(false);
     BOOST_TEST(
@@ -286,7 +286,7 @@ BOOST_AUTO_TEST_CASE(clients_that_poll_have_no_place)
     );
 }
 
-BOOST_AUTO_TEST_CASE(an_acquisition_brings_its_note_along)
+BOOST_FIXTURE_TEST_CASE(an_acquisition_brings_its_note_along, batch_fixture)
 {
     const auto by = guard_of_test();
     detail::demand wanted("a", {.note = "ships it"});
@@ -302,7 +302,7 @@ BOOST_AUTO_TEST_CASE(an_acquisition_brings_its_note_along)
     );
 }
 
-BOOST_AUTO_TEST_CASE(an_extension_brings_an_announcement_along)
+BOOST_FIXTURE_TEST_CASE(an_extension_brings_an_announcement_along, batch_fixture)
 {
     const auto by = guard_of_test();
     detail::wording says = make(verb::extend, "a")->says();
@@ -313,7 +313,7 @@ BOOST_AUTO_TEST_CASE(an_extension_brings_an_announcement_along)
 }
 
 // The stamp is the time at which it is asked, the token that of the acquisition.
-BOOST_AUTO_TEST_CASE(a_guarded_extension_has_its_stamp_and_brings_its_token_along)
+BOOST_FIXTURE_TEST_CASE(a_guarded_extension_has_its_stamp_and_brings_its_token_along, batch_fixture)
 {
     const auto guarded = guard_of_test();
     detail::command_encoder encoder(guarded, false);
@@ -348,7 +348,10 @@ BOOST_AUTO_TEST_CASE(a_guarded_extension_has_its_stamp_and_brings_its_token_alon
 }
 
 // The bytes are made once, and then copied for each node.
-BOOST_AUTO_TEST_CASE(each_node_gets_its_own_run_id_once_for_all_questions_of_a_command)
+BOOST_FIXTURE_TEST_CASE(
+    each_node_gets_its_own_run_id_once_for_all_questions_of_a_command,
+    batch_fixture
+)
 {
     const auto guarded = guard_of_test();
     detail::command_encoder encoder(guarded, false);
@@ -368,7 +371,7 @@ BOOST_AUTO_TEST_CASE(each_node_gets_its_own_run_id_once_for_all_questions_of_a_c
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_forgotten_script_that_votes_has_the_run_id_too)
+BOOST_FIXTURE_TEST_CASE(a_forgotten_script_that_votes_has_the_run_id_too, batch_fixture)
 {
     const auto guarded = guard_of_test();
     const detail::command_encoder encoder(guarded, false);
@@ -391,7 +394,7 @@ BOOST_AUTO_TEST_CASE(a_forgotten_script_that_votes_has_the_run_id_too)
     );
 }
 
-BOOST_AUTO_TEST_CASE(no_script_has_more_than_64_questions)
+BOOST_FIXTURE_TEST_CASE(no_script_has_more_than_64_questions, batch_fixture)
 {
     check(sizes_of(plain.encode(make_many(verb::release, 130))), {64, 64, 2});
     check(sizes_of(plain.encode(make_many(verb::extend, 65))), {64, 1});
@@ -399,7 +402,7 @@ BOOST_AUTO_TEST_CASE(no_script_has_more_than_64_questions)
     check(sizes_of(guarded.encode(make_many(verb::acquire, 65))), {64, 1});
 }
 
-BOOST_AUTO_TEST_CASE(several_questions_are_answered_with_a_list_and_one_is_not)
+BOOST_FIXTURE_TEST_CASE(several_questions_are_answered_with_a_list_and_one_is_not, batch_fixture)
 {
     const auto& commands = plain.encode(make_many(verb::release, 65)).commands;
     BOOST_TEST_REQUIRE(commands.size() == 2u);
@@ -407,14 +410,17 @@ BOOST_AUTO_TEST_CASE(several_questions_are_answered_with_a_list_and_one_is_not)
     BOOST_TEST(!commands[1].is_list());
 }
 
-BOOST_AUTO_TEST_CASE(where_a_command_may_have_one_key_only_each_question_has_its_own)
+BOOST_FIXTURE_TEST_CASE(
+    where_a_command_may_have_one_key_only_each_question_has_its_own,
+    batch_fixture
+)
 {
     detail::command_encoder of_cluster(nullptr, true);
     check(sizes_of(of_cluster.encode(make_many(verb::release, 3))), {1, 1, 1});
 }
 
 // The serial says which question it is, so one with the same serial is not looked at.
-BOOST_AUTO_TEST_CASE(the_same_questions_are_encoded_once)
+BOOST_FIXTURE_TEST_CASE(the_same_questions_are_encoded_once, batch_fixture)
 {
     const std::vector<detail::question_ptr> first{make(verb::release, "a")};
     serial = 0;
@@ -423,7 +429,7 @@ BOOST_AUTO_TEST_CASE(the_same_questions_are_encoded_once)
     BOOST_TEST(plain.encode(again).request.payload() == release('a'));
 }
 
-BOOST_AUTO_TEST_CASE(other_questions_are_not_taken_for_the_last_ones)
+BOOST_FIXTURE_TEST_CASE(other_questions_are_not_taken_for_the_last_ones, batch_fixture)
 {
     const auto first = make_many(verb::release, 2);
     const std::vector<detail::question_ptr> second{
@@ -437,14 +443,14 @@ BOOST_AUTO_TEST_CASE(other_questions_are_not_taken_for_the_last_ones)
 }
 
 // What is given back in a turn is free for who asks in it.
-BOOST_AUTO_TEST_CASE(releases_go_before_the_acquisitions_of_their_turn)
+BOOST_FIXTURE_TEST_CASE(releases_go_before_the_acquisitions_of_their_turn, batch_fixture)
 {
     sent.add(make(verb::acquire, "a"));
     sent.add(make(verb::release, "a"));
     BOOST_TEST(put_together() == release('a') + set('a'));
 }
 
-BOOST_AUTO_TEST_CASE(releases_go_behind_the_acquisitions_of_earlier_turns)
+BOOST_FIXTURE_TEST_CASE(releases_go_behind_the_acquisitions_of_earlier_turns, batch_fixture)
 {
     sent.add(make(verb::acquire, "a"));
     (void)put_together();
@@ -453,7 +459,7 @@ BOOST_AUTO_TEST_CASE(releases_go_behind_the_acquisitions_of_earlier_turns)
 }
 
 // Or its release, which goes before it, would leave the key to its ttl.
-BOOST_AUTO_TEST_CASE(an_acquisition_that_was_given_up_in_its_turn_is_not_sent)
+BOOST_FIXTURE_TEST_CASE(an_acquisition_that_was_given_up_in_its_turn_is_not_sent, batch_fixture)
 {
     const auto given_up = make(verb::acquire, "a");
     sent.add(given_up);
@@ -464,7 +470,7 @@ BOOST_AUTO_TEST_CASE(an_acquisition_that_was_given_up_in_its_turn_is_not_sent)
     BOOST_TEST(dropped == "a");
 }
 
-BOOST_AUTO_TEST_CASE(a_batch_of_nothing_but_what_was_given_up_is_empty)
+BOOST_FIXTURE_TEST_CASE(a_batch_of_nothing_but_what_was_given_up_is_empty, batch_fixture)
 {
     const auto given_up = make(verb::acquire, "a");
     sent.add(given_up);
@@ -474,7 +480,7 @@ BOOST_AUTO_TEST_CASE(a_batch_of_nothing_but_what_was_given_up_is_empty)
     BOOST_TEST(!sent.take_unanswered());
 }
 
-BOOST_AUTO_TEST_CASE(what_was_not_written_can_be_taken_back)
+BOOST_FIXTURE_TEST_CASE(what_was_not_written_can_be_taken_back, batch_fixture)
 {
     sent.add(make(verb::acquire, "a"));
     (void)put_together();
@@ -486,7 +492,7 @@ BOOST_AUTO_TEST_CASE(what_was_not_written_can_be_taken_back)
     BOOST_TEST(taken == "abc");
 }
 
-BOOST_AUTO_TEST_CASE(a_forgotten_script_is_sent_with_a_question_of_its_own)
+BOOST_FIXTURE_TEST_CASE(a_forgotten_script_is_sent_with_a_question_of_its_own, batch_fixture)
 {
     sent.add_whole(make(verb::release, "a"), plain, "");
     BOOST_TEST(
@@ -495,7 +501,7 @@ BOOST_AUTO_TEST_CASE(a_forgotten_script_is_sent_with_a_question_of_its_own)
     );
 }
 
-BOOST_AUTO_TEST_CASE(a_forgotten_script_is_worth_another_command)
+BOOST_FIXTURE_TEST_CASE(a_forgotten_script_is_worth_another_command, batch_fixture)
 {
     using form = detail::script_form;
     const auto alone = error("NOSCRIPT No matching script", false);
@@ -505,7 +511,7 @@ BOOST_AUTO_TEST_CASE(a_forgotten_script_is_worth_another_command)
     BOOST_TEST(!is_worth_another({1, form::text}, alone));
 }
 
-BOOST_AUTO_TEST_CASE(a_forbidden_key_is_worth_other_commands_if_there_were_more)
+BOOST_FIXTURE_TEST_CASE(a_forbidden_key_is_worth_other_commands_if_there_were_more, batch_fixture)
 {
     using form = detail::script_form;
     BOOST_TEST(is_worth_another({2, form::hash}, error("NOPERM No permissions", true)));
@@ -514,7 +520,7 @@ BOOST_AUTO_TEST_CASE(a_forbidden_key_is_worth_other_commands_if_there_were_more)
 }
 
 // It was run, and may have had its effect before it failed.
-BOOST_AUTO_TEST_CASE(an_error_within_a_list_is_not_worth_another_command)
+BOOST_FIXTURE_TEST_CASE(an_error_within_a_list_is_not_worth_another_command, batch_fixture)
 {
     using form = detail::script_form;
     BOOST_TEST(!is_worth_another({2, form::hash}, error("NOPERM No permissions", false)));
@@ -522,7 +528,7 @@ BOOST_AUTO_TEST_CASE(an_error_within_a_list_is_not_worth_another_command)
 }
 
 // A server that says so of SET is mad, and gets no script instead.
-BOOST_AUTO_TEST_CASE(a_command_that_is_no_script_is_not_worth_another)
+BOOST_FIXTURE_TEST_CASE(a_command_that_is_no_script_is_not_worth_another, batch_fixture)
 {
     const auto alone = error("NOSCRIPT No matching script", false);
     BOOST_TEST(!is_worth_another({1, detail::script_form::none}, alone));
@@ -533,7 +539,7 @@ BOOST_AUTO_TEST_CASE(a_command_that_is_no_script_is_not_worth_another)
     }
 }
 
-BOOST_AUTO_TEST_CASE(each_question_gets_its_answer)
+BOOST_FIXTURE_TEST_CASE(each_question_gets_its_answer, batch_fixture)
 {
     sent.add(make(verb::acquire, "a"));
     sent.add(make(verb::release, "b"));

@@ -12,6 +12,8 @@
 #include "support/link_fixture.hpp"
 #include "support/printing.hpp"
 
+namespace failover_tests {
+
 using namespace redlock;
 using namespace redlock::test;
 
@@ -353,3 +355,5 @@ BOOST_AUTO_TEST_CASE(a_node_with_the_larger_ttl_max_is_accepted_too)
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace failover_tests

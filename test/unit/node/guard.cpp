@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+BOOST_AUTO_TEST_SUITE(test_guard)
+
 using namespace redlock;
 using namespace redlock::detail;
 using namespace std::chrono_literals;
@@ -28,8 +30,6 @@ std::string fingerprint_of(const client_config& config)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_guard)
 
 BOOST_AUTO_TEST_CASE(plain_mode_has_no_guard)
 {

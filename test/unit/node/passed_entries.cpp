@@ -6,7 +6,10 @@
 #include <cstddef>
 #include <string>
 
-namespace redlock::test {
+BOOST_AUTO_TEST_SUITE(test_passed_entries)
+
+using namespace redlock;
+
 namespace {
 
 /// Notes in what order entries are told.
@@ -36,9 +39,7 @@ struct three_entries
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(test_passed_entries, three_entries)
-
-BOOST_AUTO_TEST_CASE(a_quorum_is_told_to_those_that_passed_before)
+BOOST_FIXTURE_TEST_CASE(a_quorum_is_told_to_those_that_passed_before, three_entries)
 {
     enter(2);
     BOOST_TEST(!subject.are_quorum());
@@ -50,7 +51,7 @@ BOOST_AUTO_TEST_CASE(a_quorum_is_told_to_those_that_passed_before)
     BOOST_TEST(told == "2");
 }
 
-BOOST_AUTO_TEST_CASE(an_entry_that_has_left_does_not_count_and_is_told_nothing)
+BOOST_FIXTURE_TEST_CASE(an_entry_that_has_left_does_not_count_and_is_told_nothing, three_entries)
 {
     enter(0);
     subject.leave(0);
@@ -60,7 +61,7 @@ BOOST_AUTO_TEST_CASE(an_entry_that_has_left_does_not_count_and_is_told_nothing)
     BOOST_TEST(told == "1");
 }
 
-BOOST_AUTO_TEST_CASE(each_quorum_is_told)
+BOOST_FIXTURE_TEST_CASE(each_quorum_is_told, three_entries)
 {
     enter(0);
     enter(1);
@@ -69,7 +70,7 @@ BOOST_AUTO_TEST_CASE(each_quorum_is_told)
     BOOST_TEST(told == "00");
 }
 
-BOOST_AUTO_TEST_CASE(one_of_one_is_a_quorum)
+BOOST_FIXTURE_TEST_CASE(one_of_one_is_a_quorum, three_entries)
 {
     detail::passed_entries single(1);
     BOOST_TEST(!single.are_quorum());
@@ -78,5 +79,3 @@ BOOST_AUTO_TEST_CASE(one_of_one_is_a_quorum)
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace redlock::test

@@ -15,7 +15,11 @@
 #include "support/malformed_replies.hpp"
 #include "support/printing.hpp"
 
-namespace redlock::test {
+namespace redis_link_tests {
+
+using namespace redlock;
+using namespace redlock::test;
+
 namespace {
 
 std::string set(char key)
@@ -568,4 +572,4 @@ BOOST_AUTO_TEST_CASE(a_quarantine_is_told_when_the_batch_is_answered)
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace redlock::test
+}  // namespace redis_link_tests

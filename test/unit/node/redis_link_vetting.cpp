@@ -16,7 +16,11 @@
 #include "support/needs_tls.hpp"
 #include "support/printing.hpp"
 
-namespace redlock::test {
+namespace redis_link_vetting_tests {
+
+using namespace redlock;
+using namespace redlock::test;
+
 namespace {
 
 /// A link whose login the test gives.
@@ -711,4 +715,4 @@ BOOST_AUTO_TEST_CASE(other_pushes_wake_nobody)
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace redlock::test
+}  // namespace redis_link_vetting_tests

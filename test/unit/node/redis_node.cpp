@@ -22,7 +22,11 @@
 #include "testing/loop.hpp"
 #include "testing/manual_time.hpp"
 
-namespace redlock::test {
+namespace redis_node_tests {
+
+using namespace redlock;
+using namespace redlock::test;
+
 namespace {
 
 namespace asio = boost::asio;
@@ -654,4 +658,4 @@ BOOST_AUTO_TEST_CASE(the_smoothed_round_trip_is_told)
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace redlock::test
+}  // namespace redis_node_tests

@@ -6,7 +6,11 @@
 #include <optional>
 #include <string>
 
-namespace redlock::test {
+BOOST_AUTO_TEST_SUITE(test_refused_verbs)
+
+using namespace redlock;
+using namespace redlock::test;
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -35,9 +39,7 @@ struct refusing
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(test_refused_verbs, refusing)
-
-BOOST_AUTO_TEST_CASE(nothing_is_refused_at_first)
+BOOST_FIXTURE_TEST_CASE(nothing_is_refused_at_first, refusing)
 {
     refused_verbs fresh;
     fresh.on_answer(verb::acquire, start);
@@ -45,7 +47,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_refused_at_first)
     BOOST_TEST(change_of(fresh) == "-");
 }
 
-BOOST_AUTO_TEST_CASE(a_refusal_is_told_once)
+BOOST_FIXTURE_TEST_CASE(a_refusal_is_told_once, refusing)
 {
     subject.on_error(verb::acquire, "OOM no memory", start + 1s);
     subject.on_error(verb::acquire, "OOM no memory for another key", start + 2s);
@@ -54,7 +56,7 @@ BOOST_AUTO_TEST_CASE(a_refusal_is_told_once)
     BOOST_TEST(change_of(subject) == "-");
 }
 
-BOOST_AUTO_TEST_CASE(a_refusal_ends_with_an_answer_after_a_while_without_errors)
+BOOST_FIXTURE_TEST_CASE(a_refusal_ends_with_an_answer_after_a_while_without_errors, refusing)
 {
     subject.on_answer(verb::acquire, start + quiet - 1ms);
     BOOST_TEST(change_of(subject) == "-");
@@ -66,13 +68,13 @@ BOOST_AUTO_TEST_CASE(a_refusal_ends_with_an_answer_after_a_while_without_errors)
     BOOST_TEST(!subject.any());
 }
 
-BOOST_AUTO_TEST_CASE(answers_to_another_verb_do_not_end_a_refusal)
+BOOST_FIXTURE_TEST_CASE(answers_to_another_verb_do_not_end_a_refusal, refusing)
 {
     subject.on_answer(verb::release, start + 1h);
     BOOST_TEST(change_of(subject) == "-");
 }
 
-BOOST_AUTO_TEST_CASE(a_refusal_ends_when_no_verb_is_refused)
+BOOST_FIXTURE_TEST_CASE(a_refusal_ends_when_no_verb_is_refused, refusing)
 {
     subject.on_error(verb::extend, "OOM no memory", start);
     subject.on_answer(verb::acquire, start + quiet);
@@ -81,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_refusal_ends_when_no_verb_is_refused)
     BOOST_TEST(change_of(subject).empty());
 }
 
-BOOST_AUTO_TEST_CASE(errors_that_take_turns_are_not_told_each_time)
+BOOST_FIXTURE_TEST_CASE(errors_that_take_turns_are_not_told_each_time, refusing)
 {
     for (auto at = start; at < start + 1min; at += 1s)
     {
@@ -91,7 +93,7 @@ BOOST_AUTO_TEST_CASE(errors_that_take_turns_are_not_told_each_time)
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_error_of_another_kind_is_told_when_the_first_one_has_passed)
+BOOST_FIXTURE_TEST_CASE(an_error_of_another_kind_is_told_when_the_first_one_has_passed, refusing)
 {
     subject.on_error(verb::acquire, "MISCONF cannot save", start + quiet);
     BOOST_TEST(change_of(subject) == "MISCONF cannot save");
@@ -100,5 +102,3 @@ BOOST_AUTO_TEST_CASE(an_error_of_another_kind_is_told_when_the_first_one_has_pas
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace redlock::test

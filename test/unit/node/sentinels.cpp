@@ -13,7 +13,10 @@
 #include "support/connection_fixture.hpp"
 #include "support/contains.hpp"
 
-namespace redlock::test {
+BOOST_AUTO_TEST_SUITE(test_sentinels)
+
+using namespace redlock;
+using namespace redlock::test;
 
 namespace {
 
@@ -90,9 +93,7 @@ struct sentinel_fixture : connection_fixture
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(test_sentinels, sentinel_fixture)
-
-BOOST_AUTO_TEST_CASE(the_connection_leads_to_where_the_sentinel_says)
+BOOST_FIXTURE_TEST_CASE(the_connection_leads_to_where_the_sentinel_says, sentinel_fixture)
 {
     reach_the_master();
     BOOST_TEST(contains(asked, "GET-MASTER-ADDR-BY-NAME\r\n" + blob("m")));
@@ -107,7 +108,7 @@ BOOST_AUTO_TEST_CASE(the_connection_leads_to_where_the_sentinel_says)
     run_until([this] { return received() == "PONG"; });
 }
 
-BOOST_AUTO_TEST_CASE(sentinels_have_a_login_of_their_own)
+BOOST_FIXTURE_TEST_CASE(sentinels_have_a_login_of_their_own, sentinel_fixture)
 {
     node.username = "master's";
     node.sentinel->username = "user";
@@ -121,7 +122,7 @@ BOOST_AUTO_TEST_CASE(sentinels_have_a_login_of_their_own)
     run_until([this] { return owner->open; });
 }
 
-BOOST_AUTO_TEST_CASE(a_login_that_is_refused_is_told)
+BOOST_FIXTURE_TEST_CASE(a_login_that_is_refused_is_told, sentinel_fixture)
 {
     node.sentinel->password = "secret";
     open();
@@ -133,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_login_that_is_refused_is_told)
     BOOST_TEST(!contains(owner->wire->objection(), "secret"));
 }
 
-BOOST_AUTO_TEST_CASE(what_quotes_the_login_is_not_shown)
+BOOST_FIXTURE_TEST_CASE(what_quotes_the_login_is_not_shown, sentinel_fixture)
 {
     node.sentinel->password = "secret";
     open();
@@ -144,7 +145,10 @@ BOOST_AUTO_TEST_CASE(what_quotes_the_login_is_not_shown)
     BOOST_TEST(!contains(owner->wire->objection(), "secret"));
 }
 
-BOOST_AUTO_TEST_CASE(a_sentinel_that_does_not_describe_the_master_is_not_believed)
+BOOST_FIXTURE_TEST_CASE(
+    a_sentinel_that_does_not_describe_the_master_is_not_believed,
+    sentinel_fixture
+)
 {
     open();
     accept_question();
@@ -153,7 +157,7 @@ BOOST_AUTO_TEST_CASE(a_sentinel_that_does_not_describe_the_master_is_not_believe
     BOOST_TEST(contains(owner->wire->objection(), "NOPERM no"));
 }
 
-BOOST_AUTO_TEST_CASE(an_unknown_name_is_told)
+BOOST_FIXTURE_TEST_CASE(an_unknown_name_is_told, sentinel_fixture)
 {
     open();
     accept_question();
@@ -163,7 +167,7 @@ BOOST_AUTO_TEST_CASE(an_unknown_name_is_told)
     BOOST_TEST(contains(owner->wire->objection(), "no Sentinel knows a master named 'm'"));
 }
 
-BOOST_AUTO_TEST_CASE(the_next_one_is_asked_if_one_says_nonsense_or_hangs_up)
+BOOST_FIXTURE_TEST_CASE(the_next_one_is_asked_if_one_says_nonsense_or_hangs_up, sentinel_fixture)
 {
     const auto good = node.sentinel->addresses.front();
     node.sentinel->addresses = {good, good, good};
@@ -182,7 +186,7 @@ BOOST_AUTO_TEST_CASE(the_next_one_is_asked_if_one_says_nonsense_or_hangs_up)
     BOOST_TEST(by->first == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(one_that_cannot_be_reached_is_named)
+BOOST_FIXTURE_TEST_CASE(one_that_cannot_be_reached_is_named, sentinel_fixture)
 {
     acceptor.close();
     open();
@@ -191,7 +195,10 @@ BOOST_AUTO_TEST_CASE(one_that_cannot_be_reached_is_named)
     BOOST_TEST(contains(owner->wire->objection(), "no Sentinel of 'm' is reachable (127.0.0.1:"));
 }
 
-BOOST_AUTO_TEST_CASE(news_of_another_master_or_of_another_replica_ends_the_connection)
+BOOST_FIXTURE_TEST_CASE(
+    news_of_another_master_or_of_another_replica_ends_the_connection,
+    sentinel_fixture
+)
 {
     const std::string switched = "m 127.0.0.1 1 127.0.0.1 2";
     const std::string replica = "slave 127.0.0.1:3 127.0.0.1 3 @ m 127.0.0.1 1";
@@ -214,7 +221,7 @@ BOOST_AUTO_TEST_CASE(news_of_another_master_or_of_another_replica_ends_the_conne
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_connection_outlives_the_sentinel_that_told_it)
+BOOST_FIXTURE_TEST_CASE(a_connection_outlives_the_sentinel_that_told_it, sentinel_fixture)
 {
     reach_the_master();
     peer.close();
@@ -224,7 +231,7 @@ BOOST_AUTO_TEST_CASE(a_connection_outlives_the_sentinel_that_told_it)
     BOOST_TEST(owner->closed == 0);
 }
 
-BOOST_AUTO_TEST_CASE(one_that_is_closed_while_it_asks_ends_once)
+BOOST_FIXTURE_TEST_CASE(one_that_is_closed_while_it_asks_ends_once, sentinel_fixture)
 {
     open();
     accept_question();
@@ -234,7 +241,10 @@ BOOST_AUTO_TEST_CASE(one_that_is_closed_while_it_asks_ends_once)
     BOOST_TEST(!owner->open);
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_left_of_one_whose_context_is_destroyed_while_it_listens)
+BOOST_FIXTURE_TEST_CASE(
+    nothing_is_left_of_one_whose_context_is_destroyed_while_it_listens,
+    sentinel_fixture
+)
 {
     reach_the_master();
     const std::weak_ptr<owner_of_test> left = owner;
@@ -244,14 +254,17 @@ BOOST_AUTO_TEST_CASE(nothing_is_left_of_one_whose_context_is_destroyed_while_it_
     BOOST_TEST(left.expired());
 }
 
-BOOST_AUTO_TEST_CASE(one_that_is_closed_while_it_listens_ends_once)
+BOOST_FIXTURE_TEST_CASE(one_that_is_closed_while_it_listens_ends_once, sentinel_fixture)
 {
     reach_the_master();
     owner->wire->close();
     run_until_closed();
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_left_of_one_whose_context_is_destroyed_while_it_asks)
+BOOST_FIXTURE_TEST_CASE(
+    nothing_is_left_of_one_whose_context_is_destroyed_while_it_asks,
+    sentinel_fixture
+)
 {
     open();
     accept_question();
@@ -264,5 +277,3 @@ BOOST_AUTO_TEST_CASE(nothing_is_left_of_one_whose_context_is_destroyed_while_it_
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace redlock::test

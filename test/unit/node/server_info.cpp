@@ -7,7 +7,11 @@
 
 #include "support/printing.hpp"
 
-namespace redlock::detail {
+BOOST_AUTO_TEST_SUITE(test_server_info)
+
+using namespace redlock;
+using namespace redlock::detail;
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -40,8 +44,6 @@ reason judged(const std::string& more, const node_config& accepts = {})
 {
     return judge(read(good + more), accepts).why;
 }
-
-BOOST_AUTO_TEST_SUITE(test_server_info)
 
 BOOST_AUTO_TEST_CASE(what_matters_is_read)
 {
@@ -183,4 +185,3 @@ BOOST_AUTO_TEST_CASE(the_refusal_of_an_evicting_node_names_its_policy)
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace redlock::detail

@@ -4,9 +4,9 @@
 
 #include <string>
 
-using redlock::detail::hex_sha1;
-
 BOOST_AUTO_TEST_SUITE(test_sha1)
+
+using redlock::detail::hex_sha1;
 
 // The examples of RFC 3174, and the empty text.
 BOOST_AUTO_TEST_CASE(a_text_has_the_sha1_that_the_standard_gives_it)

@@ -19,6 +19,8 @@
 
 #include "support/printing.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_verbs)
+
 using namespace redlock;
 using namespace redlock::detail;
 
@@ -110,8 +112,6 @@ bool can_be_put(const phrasing& how)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_verbs)
 
 BOOST_AUTO_TEST_CASE(the_questions_of_a_turn_are_written_whatever_their_verb)
 {

@@ -4,6 +4,8 @@
 
 #include <string>
 
+BOOST_AUTO_TEST_SUITE(test_vetting)
+
 using namespace redlock;
 using namespace redlock::detail;
 
@@ -18,8 +20,6 @@ std::string shown(const std::string& error, const std::string& password)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_vetting)
 
 BOOST_AUTO_TEST_CASE(the_arguments_of_an_unknown_command_are_not_shown)
 {

@@ -11,6 +11,8 @@
 
 #include "support/fixture.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_fork)
+
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
@@ -30,8 +32,6 @@ bool in_child(const std::function<bool()>& what)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_fork)
 
 BOOST_AUTO_TEST_CASE(in_a_child_process_every_operation_fails_and_nothing_is_sent)
 {

@@ -8,6 +8,8 @@
 
 #include <unistd.h>
 
+BOOST_AUTO_TEST_SUITE(test_log)
+
 using namespace redlock;
 
 namespace {
@@ -40,8 +42,6 @@ private:
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_log)
 
 BOOST_AUTO_TEST_CASE(a_client_logs_warnings_and_errors_to_stderr_by_default)
 {

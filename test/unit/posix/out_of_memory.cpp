@@ -25,6 +25,8 @@
 
 #include "support/contains.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_out_of_memory)
+
 namespace asio = boost::asio;
 using namespace redlock;
 using redlock::test::contains;
@@ -102,9 +104,10 @@ struct loop_fixture
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(test_out_of_memory, loop_fixture)
-
-BOOST_AUTO_TEST_CASE(memory_that_is_short_on_the_strand_ends_the_program_with_a_message)
+BOOST_FIXTURE_TEST_CASE(
+    memory_that_is_short_on_the_strand_ends_the_program_with_a_message,
+    loop_fixture
+)
 {
     using handler = asio::any_completion_handler<void(error_code)>;
     const std::array<std::pair<const char*, std::function<void()>>, 6> ways{{

@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+BOOST_AUTO_TEST_SUITE(test_randomness)
+
 using redlock::detail::random_ids;
 
 namespace {
@@ -79,8 +81,6 @@ std::vector<std::string> in_child(const F& work)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_randomness)
 
 BOOST_AUTO_TEST_CASE(a_forked_child_and_its_parent_share_no_id)
 {

@@ -28,8 +28,10 @@
 #include "support/contains.hpp"
 #include "support/needed.hpp"
 
-namespace redlock::test {
+BOOST_AUTO_TEST_SUITE(test_connection)
 
+using namespace redlock;
+using namespace redlock::test;
 using namespace std::chrono_literals;
 using asio::ip::tcp;
 
@@ -47,9 +49,7 @@ boost::test_tools::assertion_result needs_unix_sockets(boost::unit_test::test_un
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(test_connection, connection_fixture)
-
-BOOST_AUTO_TEST_CASE(bytes_go_both_ways)
+BOOST_FIXTURE_TEST_CASE(bytes_go_both_ways, connection_fixture)
 {
     connect_and_accept();
     owner->wire->write("PING");
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(bytes_go_both_ways)
     BOOST_TEST(received() == "PONG");
 }
 
-BOOST_AUTO_TEST_CASE(bytes_that_were_not_used_come_again_with_more)
+BOOST_FIXTURE_TEST_CASE(bytes_that_were_not_used_come_again_with_more, connection_fixture)
 {
     owner->use = [](std::string_view) { return std::size_t{1}; };
     connect_and_accept();
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(bytes_that_were_not_used_come_again_with_more)
     BOOST_TEST(owner->inputs[1] == "bcd");
 }
 
-BOOST_AUTO_TEST_CASE(input_may_be_larger_than_any_buffer_it_began_with)
+BOOST_FIXTURE_TEST_CASE(input_may_be_larger_than_any_buffer_it_began_with, connection_fixture)
 {
     const std::string sent(1'000'000, 'x');
     owner->use = [&](std::string_view all) { return all.size() == sent.size() ? all.size() : 0; };
@@ -92,7 +92,10 @@ BOOST_AUTO_TEST_CASE(input_may_be_larger_than_any_buffer_it_began_with)
     BOOST_TEST(owner->closed == 0);
 }
 
-BOOST_AUTO_TEST_CASE(what_does_not_fit_at_once_is_written_in_order_when_there_is_room)
+BOOST_FIXTURE_TEST_CASE(
+    what_does_not_fit_at_once_is_written_in_order_when_there_is_room,
+    connection_fixture
+)
 {
     connect_and_accept();
     std::string sent;
@@ -114,7 +117,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_at_once_is_written_in_order_when_there_is
     BOOST_TEST((got == sent));
 }
 
-BOOST_AUTO_TEST_CASE(closing_is_told_once_and_not_in_place)
+BOOST_FIXTURE_TEST_CASE(closing_is_told_once_and_not_in_place, connection_fixture)
 {
     connect_and_accept();
     owner->wire->close();
@@ -125,7 +128,7 @@ BOOST_AUTO_TEST_CASE(closing_is_told_once_and_not_in_place)
     BOOST_TEST(owner->code == asio::error::operation_aborted);
 }
 
-BOOST_AUTO_TEST_CASE(a_connection_may_be_closed_while_it_is_made)
+BOOST_FIXTURE_TEST_CASE(a_connection_may_be_closed_while_it_is_made, connection_fixture)
 {
     connect();
     owner->wire->close();
@@ -134,14 +137,14 @@ BOOST_AUTO_TEST_CASE(a_connection_may_be_closed_while_it_is_made)
     BOOST_TEST(!owner->open);
 }
 
-BOOST_AUTO_TEST_CASE(a_name_leads_to_the_server_like_its_address)
+BOOST_FIXTURE_TEST_CASE(a_name_leads_to_the_server_like_its_address, connection_fixture)
 {
     node.host = "localhost";
     connect_and_accept();
     BOOST_TEST(owner->open);
 }
 
-BOOST_AUTO_TEST_CASE(a_connection_may_be_closed_while_its_name_is_looked_up)
+BOOST_FIXTURE_TEST_CASE(a_connection_may_be_closed_while_its_name_is_looked_up, connection_fixture)
 {
     node.host = "localhost";
     connect();
@@ -155,7 +158,7 @@ BOOST_AUTO_TEST_CASE(a_connection_may_be_closed_while_its_name_is_looked_up)
     BOOST_TEST(!owner->open);
 }
 
-BOOST_AUTO_TEST_CASE(a_connection_may_be_closed_by_what_it_reads)
+BOOST_FIXTURE_TEST_CASE(a_connection_may_be_closed_by_what_it_reads, connection_fixture)
 {
     owner->use = [this](std::string_view all) {
         owner->wire->close();
@@ -168,7 +171,7 @@ BOOST_AUTO_TEST_CASE(a_connection_may_be_closed_by_what_it_reads)
     BOOST_TEST(owner->inputs.size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(the_end_of_the_other_side_is_told)
+BOOST_FIXTURE_TEST_CASE(the_end_of_the_other_side_is_told, connection_fixture)
 {
     connect_and_accept();
     peer.close();
@@ -177,7 +180,10 @@ BOOST_AUTO_TEST_CASE(the_end_of_the_other_side_is_told)
     BOOST_TEST(owner->code == asio::error::eof);
 }
 
-BOOST_AUTO_TEST_CASE(what_a_server_said_before_it_hung_up_is_read_though_a_write_fails)
+BOOST_FIXTURE_TEST_CASE(
+    what_a_server_said_before_it_hung_up_is_read_though_a_write_fails,
+    connection_fixture
+)
 {
     connect_and_accept();
     asio::write(peer, asio::buffer("full", 4));
@@ -190,7 +196,7 @@ BOOST_AUTO_TEST_CASE(what_a_server_said_before_it_hung_up_is_read_though_a_write
     BOOST_TEST(owner->code == asio::error::connection_reset);
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_is_told)
+BOOST_FIXTURE_TEST_CASE(a_server_that_is_not_there_is_told, connection_fixture)
 {
     acceptor.close();
     connect();
@@ -199,7 +205,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_is_told)
     BOOST_TEST(owner->code == asio::error::connection_refused);
 }
 
-BOOST_AUTO_TEST_CASE(what_was_read_is_a_turn)
+BOOST_FIXTURE_TEST_CASE(what_was_read_is_a_turn, connection_fixture)
 {
     struct work final : detail::deferred
     {
@@ -220,7 +226,10 @@ BOOST_AUTO_TEST_CASE(what_was_read_is_a_turn)
     BOOST_TEST(done_before_next);
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_left_of_a_connection_when_its_context_is_destroyed)
+BOOST_FIXTURE_TEST_CASE(
+    nothing_is_left_of_a_connection_when_its_context_is_destroyed,
+    connection_fixture
+)
 {
     connect_and_accept();
     const std::weak_ptr<owner_of_test> left = owner;
@@ -232,8 +241,9 @@ BOOST_AUTO_TEST_CASE(nothing_is_left_of_a_connection_when_its_context_is_destroy
     BOOST_TEST(left.expired());
 }
 
-BOOST_AUTO_TEST_CASE(
+BOOST_FIXTURE_TEST_CASE(
     a_unix_socket_is_a_connection_like_any_other,
+    connection_fixture,
     *boost::unit_test::precondition(needs_unix_sockets)
 )
 {
@@ -255,7 +265,10 @@ BOOST_AUTO_TEST_CASE(
 
 // Needs a machine on which a name has two addresses: the one that swallows everything is a listener
 // whose queue is full.
-BOOST_AUTO_TEST_CASE(an_address_that_swallows_everything_leaves_time_for_the_next)
+BOOST_FIXTURE_TEST_CASE(
+    an_address_that_swallows_everything_leaves_time_for_the_next,
+    connection_fixture
+)
 {
     node.host = "localhost";
     tcp::resolver resolver(server);
@@ -282,7 +295,7 @@ BOOST_AUTO_TEST_CASE(an_address_that_swallows_everything_leaves_time_for_the_nex
     BOOST_TEST(owner->open);
 }
 
-BOOST_AUTO_TEST_CASE(a_path_that_no_socket_can_have_is_told)
+BOOST_FIXTURE_TEST_CASE(a_path_that_no_socket_can_have_is_told, connection_fixture)
 {
     node.unix_socket = "/" + std::string(200, 'x');
     connect();
@@ -292,7 +305,7 @@ BOOST_AUTO_TEST_CASE(a_path_that_no_socket_can_have_is_told)
     BOOST_TEST(owner->code == asio::error::name_too_long);
 }
 
-BOOST_AUTO_TEST_CASE(a_guess_about_tls_names_the_scheme_of_the_url)
+BOOST_FIXTURE_TEST_CASE(a_guess_about_tls_names_the_scheme_of_the_url, connection_fixture)
 {
     const auto guess = [](const char* url) {
         return detail::guess_about_tls(parse_node(url), asio::error::eof);
@@ -303,5 +316,3 @@ BOOST_AUTO_TEST_CASE(a_guess_about_tls_names_the_scheme_of_the_url)
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace redlock::test

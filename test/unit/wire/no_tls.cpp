@@ -11,10 +11,10 @@
 
 #include "support/contains.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_no_tls)
+
 using namespace redlock;
 using redlock::test::contains;
-
-BOOST_AUTO_TEST_SUITE(test_no_tls)
 
 BOOST_AUTO_TEST_CASE(a_node_that_wants_tls_is_refused_with_a_sentence)
 {

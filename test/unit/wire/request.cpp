@@ -7,11 +7,11 @@
 #include <limits>
 #include <string>
 
+BOOST_AUTO_TEST_SUITE(test_request)
+
 using redlock::detail::encoded_argument;
 using redlock::detail::request;
 using namespace std::chrono_literals;
-
-BOOST_AUTO_TEST_SUITE(test_request)
 
 BOOST_AUTO_TEST_CASE(a_command_is_an_array_of_strings)
 {

@@ -15,6 +15,8 @@
 #include "support/resp_model.hpp"
 #include "support/resp_reading.hpp"
 
+BOOST_AUTO_TEST_SUITE(test_resp_reader)
+
 namespace resp = redlock::detail::resp;
 using redlock::error_code;
 using redlock::test::malformed_replies;
@@ -100,8 +102,6 @@ void check_each_split(std::string_view bytes, const reading& whole)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(test_resp_reader)
 
 BOOST_AUTO_TEST_CASE(a_scalar_of_each_type_is_one_part)
 {

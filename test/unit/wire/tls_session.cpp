@@ -11,7 +11,11 @@
 
 #include "support/contains.hpp"
 
-namespace redlock::test {
+namespace tls_session_tests {
+
+using namespace redlock;
+using namespace redlock::test;
+
 namespace {
 
 struct session_fixture
@@ -116,4 +120,4 @@ BOOST_AUTO_TEST_CASE(files_that_did_not_change_are_not_read_again)
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace redlock::test
+}  // namespace tls_session_tests

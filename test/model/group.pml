@@ -24,7 +24,10 @@
    shortens the lease, so each overlap is also one without delays. The same is true of extensions.
    For N = 3 a grant of a node is executed and counted in one event. There are no extensions.
 
-   All clocks run at the same rate, but a quarantine may be DRIFT ticks too short. */
+   All clocks run at the same rate, but a quarantine may be DRIFT ticks too short.
+
+   Gaps: there are two clients, and two to four members. Only groups of two have tokens. For N = 3
+   groups of three have a ttl of one tick. */
 
 /* Members, of which the first is the master at the beginning. */
 #ifndef MEMBERS

@@ -3,8 +3,8 @@
 
    One process picks the next event; an event is what one node or one client does in one step.
    Events that would change nothing, such as a refusal, are left out.
-   See the section Model of test/README.md for what was cut and why, and scripts/model.sh for the
-   configurations and the variants, each a set of -D switches.
+   The section Model of test/README.md has the cuts and gaps that matter most, and the comments here
+   the others. Each run of the file runs is a set of -D switches, see scripts/model.sh.
 
    Nodes follow src/node/scripts. Times are ticks that are left, and not points in time, so that a
    run has no last tick. A message that was sent may be delivered at any later time, any number of
@@ -309,8 +309,9 @@ inline release_on_node(a, n)
 }
 
 #ifdef KEEP
-/* guarded_keep.lua, for attempt 0. A key that is kept has a value that is no attempt's id. Its time
-   counts from the token, so from before the first send, and a fast clock takes DRIFT of it. */
+/* guarded_keep.lua, for attempt 0. A plain release may follow. A key that is kept has a value that
+   is no attempt's id. Its time counts from the token, so from before the first send, and a fast
+   clock takes DRIFT of it. */
 #ifdef KEEPS_ID
 #define KEPT ID(0)
 #else

@@ -7,7 +7,9 @@
    has either list.
 
    A grant and its count by the client are one event, and so are those of an extension. A later
-   count only shortens the lease, and a key that is set after its attempt only refuses. */
+   count only shortens the lease, and a key that is set after its attempt only refuses.
+
+   Gaps: there are two clients with exact clocks, one replacement, and no tokens. */
 
 #define NODES 4
 #define CLIENTS 2

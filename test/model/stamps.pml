@@ -7,7 +7,9 @@
          others are right but for ERROR. Leases are shorter by GUARD_TIME.
 
    Clocks are as in Redis: a key is gone for good when its node's clock has reached its end. The
-   first acquisition begins at time 0. Both choose any token, for clients' clocks are anything. */
+   first acquisition begins at time 0. Both choose any token, for clients' clocks are anything.
+
+   A gap: WINDOW is one tick, so sizes between 0 and WINDOW are not tried. */
 
 #define NODES 3
 #define QUORUM 2

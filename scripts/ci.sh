@@ -11,7 +11,8 @@ Installs what the job needs, and runs it. "Suites" are the unit tests, the tests
 1,000 schedules of the simulator.
 
   on Debian 12
-    gcc-12          everything but the tests in a browser
+    gcc-12          the tests that decide whether a change is right
+    all             also those that search longer, each night
     browser         the tests in a browser
     asan, tsan      unit, thread and, with asan, integration tests under a sanitizer
     lint            clang-format and clang-tidy
@@ -20,8 +21,8 @@ Installs what the job needs, and runs it. "Suites" are the unit tests, the tests
     mingw           suites, programs and a DLL for Windows, run by Wine
   on Debian 13
     gcc-13          suites
-    gcc-14          everything but the tests in a browser, with Debian's own Boost
-    newest-boost    everything but the tests in a browser, with the newest Boost
+    gcc-14          as gcc-12, with Debian's own Boost
+    newest-boost    as gcc-12, with the newest Boost
     clang-19        unit, thread and integration tests
     libc++          suites, with the standard library of Clang 19
   on the next Debian
@@ -179,9 +180,13 @@ windows_shared() {
 
 (($# == 1)) || { usage >&2; exit 2; }
 case $1 in
-gcc-12 | gcc-14) exec "$root/scripts/test.sh" --without browser ;;
-newest-boost) REDLOCK_BOOST=newest exec "$root/scripts/test.sh" --without browser ;;
-browser) exec "$root/scripts/test.sh" --label browser ;;
+gcc-12 | gcc-14) exec "$root/scripts/test.sh" ;;
+newest-boost) REDLOCK_BOOST=newest exec "$root/scripts/test.sh" ;;
+all)
+    apt_install debootstrap
+    REDLOCK_BOOST=newest exec "$root/scripts/test.sh" --all
+    ;;
+browser) exec "$root/scripts/test.sh" --all --label browser ;;
 asan) exec "$root/scripts/test.sh" --asan --label unit --label thread --label integration ;;
 tsan) exec "$root/scripts/test.sh" --tsan --label unit --label thread ;;
 lint) exec "$root/scripts/lint.sh" ;;

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto pause_after_failure = 100ms;
+constexpr auto pause_before_rereading = 100ms;
 
 }  // namespace
 
@@ -57,7 +57,7 @@ asio::awaitable<void> history::run()
         {
             if (who != nullptr)
                 line_.push_back(next);
-            co_await pause.wait(pause_after_failure);
+            co_await pause.wait(pause_before_rereading);
         }
         else if (who != nullptr)
         {

@@ -37,8 +37,6 @@ using namespace std::chrono_literals;
 using request = http::request<http::string_body>;
 using response = http::response<http::string_body>;
 
-constexpr const char* plain_text = "text/plain; charset=utf-8";
-
 tcp::acceptor listen_on(const asio::any_io_executor& executor, const options& how)
 {
     const std::string where = how.address + " port " + std::to_string(how.port);

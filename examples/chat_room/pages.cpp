@@ -16,8 +16,6 @@ namespace chat {
 
 namespace {
 
-constexpr const char* plain_text = "text/plain; charset=utf-8";
-
 constexpr std::array content_types{
     std::pair{".html", "text/html; charset=utf-8"},
     std::pair{".css", "text/css; charset=utf-8"},

@@ -9,6 +9,8 @@
 
 namespace chat {
 
+inline constexpr const char* plain_text = "text/plain; charset=utf-8";
+
 /// The answer to a path.
 struct page_answer
 {

@@ -32,9 +32,9 @@ constexpr milliseconds ttl = 20s;
 constexpr const char* resource = "orders:42";
 
 /// Nodes with a clock each.
-struct stage
+struct clock_step_stage
 {
-    stage()
+    clock_step_stage()
     {
         for (wall_clock& clock : clocks)
             nodes.emplace_back(redis_server_options{.environment = clock.environment()});
@@ -64,7 +64,11 @@ struct stage
 class partitioned_client
 {
 public:
-    partitioned_client(boost::asio::io_context& context, const stage& on, const std::string& mode)
+    partitioned_client(
+        boost::asio::io_context& context,
+        const clock_step_stage& on,
+        const std::string& mode
+    )
     {
         std::vector<std::string> urls;
         for (const redis_server& node : on.nodes)
@@ -107,7 +111,7 @@ private:
     redis_server node_;
 };
 
-std::size_t holders(const stage& on)
+std::size_t holders(const clock_step_stage& on)
 {
     std::size_t count = 0;
     for (const redis_server& node : on.nodes)
@@ -140,7 +144,7 @@ void hand_over(
 
 clock_step_outcome run_clock_step(const std::string& mode, std::chrono::nanoseconds step)
 {
-    stage on;
+    clock_step_stage on;
     boost::asio::io_context context;
     initialize_nodes(on.config(mode, on.urls()));
     partitioned_client first(context, on, mode);

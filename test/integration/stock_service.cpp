@@ -42,209 +42,202 @@
 BOOST_AUTO_TEST_SUITE(
     test_stock_service,
     *boost::unit_test::precondition(redlock::test::needs("mariadbd")) *
-        boost::unit_test::precondition(needs("redis-server"))
-
-            using namespace redlock;
-    using namespace redlock::test;
-    using namespace std::chrono_literals;
-    namespace asio = boost::asio;
-
-    namespace {
-        constexpr std::int64_t item = 7;
-        constexpr fencing_token seed = fencing_token::from_value(1);
-        const std::string sell_one = http_text("POST", "/items/7/sell", R"({"quantity": 1})");
-
-        /// One instance of the service.
-        class instance
-        {
-        public:
-            explicit instance(std::vector<std::string> arguments)
-            {
-                arguments.insert(arguments.begin(), "redlock_stock_service");
-                process =
-                    child_process({REDLOCK_STOCK_SERVICE, std::move(arguments), {}, output()});
-                if (!eventually([this] { return find_port() || process.has_ended(); }, 30s) ||
-                    !find_port())
-                    throw std::runtime_error("the service does not start: " + read_file(output()));
-                port = *find_port();
-            }
-
-            child_process process;
-            std::uint16_t port = 0;
-
-        private:
-            [[nodiscard]] std::filesystem::path output() const { return folder_.path() / "output"; }
-
-            [[nodiscard]] std::optional<std::uint16_t> find_port() const
-            {
-                const std::string said = read_file(output());
-                const std::string_view before = "listening on http://127.0.0.1:";
-                const std::size_t at = said.find(before);
-                if (at == said.npos || said.find('\n', at) == said.npos)
-                    return std::nullopt;
-                return static_cast<std::uint16_t>(std::stoi(said.substr(at + before.size())));
-            }
-
-            temp_folder folder_;
-        };
-
-        /// Three nodes, a database, and an item in it.
-        struct shop
-        {
-            explicit shop(std::int64_t amount)
-            {
-                client_config config = config_for(nodes);
-                config.mode = mode::guarded;
-                run(context, async_initialize_nodes(context, config));
-                complete(stock->create());
-                complete(stock->add(item, amount));
-            }
-
-            ~shop()
-            {
-                stock.reset();
-                context.run_for(10s);  // Until it has disconnected.
-            }
-
-            [[nodiscard]] instance open(std::vector<std::string> arguments = {}) const
-            {
-                std::string urls;
-                for (const std::string& url : nodes.urls())
-                    urls += (urls.empty() ? "" : ",") + url;
-                arguments.push_back("--nodes=" + urls);
-                arguments.push_back("--database-socket=" + database.socket());
-                return instance(std::move(arguments));
-            }
-
-            template <class T>
-            T complete(asio::awaitable<T> operation)
-            {
-                return run(
-                    context, asio::co_spawn(context, std::move(operation), asio::deferred), 60s
-                );
-            }
-
-            http_reply send(const instance& to, const std::string& bytes)
-            {
-                return complete(exchange_http(to.port, bytes));
-            }
-
-            /// Sends a request. @return The reply, once the context has run until it is there.
-            std::future<http_reply> start(const instance& to, const std::string& bytes)
-            {
-                return asio::co_spawn(context, exchange_http(to.port, bytes), asio::use_future);
-            }
-
-            http_reply finish(std::future<http_reply>& reply)
-            {
-                const auto is_there = [&reply] {
-                    return reply.wait_for(0s) == std::future_status::ready;
-                };
-                BOOST_TEST_REQUIRE(run_until(context, is_there, 30s));
-                return reply.get();
-            }
-
-            /// Waits until a sale has read the row. It has left its token there then.
-            void wait_for_a_reader()
-            {
-                const auto has_read = [this] {
-                    try
-                    {
-                        complete(stock->read(item, seed));
-                        return false;
-                    }
-                    catch (const recipes::stale_token&)
-                    {
-                        return true;
-                    }
-                };
-                BOOST_TEST_REQUIRE(run_until(context, has_read, 20s));
-            }
-
-            std::int64_t left() { return complete(stock->peek(item)); }
-
-            redis_servers nodes{3};
-            mariadb_server database;
-            asio::io_context context;
-            std::optional<recipes::mariadb_stock> stock{
-                std::in_place,
-                context.get_executor(),
-                recipes::mariadb_address{.socket = database.socket()}
-            };
-        };
-
-        /// Buys one after the other, until there is nothing left. @return How many.
-        asio::awaitable<int> buy_all(std::uint16_t port)
-        {
-            for (int bought = 0;;)
-            {
-                const http_reply reply = co_await exchange_http(port, sell_one);
-                if (contains(reply.body, "sold_out"))
-                    co_return bought;
-                if (reply.status != 200 && !contains(reply.body, "not_locked"))
-                    throw std::runtime_error("unexpected: " + reply.body);
-                bought += reply.status == 200;
-            }
-        }
-
-        struct bad_request
-        {
-            std::string bytes;
-            unsigned status;
-            std::string_view message;  ///< A part of it.
-        };
-
-        std::string sell(const std::string& body)
-        {
-            return http_text("POST", "/items/7/sell", body);
-        }
-
-        std::vector<bad_request> bad_requests()
-        {
-            const std::string one = R"({"quantity": 1})";
-            const std::string head = "POST /items/7/sell HTTP/1.1\r\nHost: localhost\r\n";
-            return {
-                {sell(""), 400, "isn't JSON"},
-                {sell("quantity=1"), 400, "isn't JSON"},
-                {sell(one + one), 400, "isn't JSON"},
-                {sell(std::string(4000, '[')), 400, "isn't JSON"},
-                {sell("[1]"), 400, "isn't a JSON object"},
-                {sell("{}"), 400, "no quantity"},
-                {sell(R"({"quantity": 1, "price": 0})"), 400, "unknown member 'price'"},
-                {sell(R"({"quantity": 0})"), 400, "from 1 to 1000, not '0'"},
-                {sell(R"({"quantity": -1})"), 400, "not '-1'"},
-                {sell(R"({"quantity": 1001})"), 400, "not '1001'"},
-                {sell(R"({"quantity": 1.5})"), 400, "from 1 to 1000"},
-                {sell(R"({"quantity": 18446744073709551615})"), 400, "not '18446744073709551615'"},
-                {sell(R"({"quantity": "1"})"), 400, "from 1 to 1000"},
-                {sell(R"({"quantity": null})"), 400, "not 'null'"},
-                {http_text("POST", "/items/abc/sell", one), 400, "not 'abc'"},
-                {http_text("POST", "/items/0/sell", one), 400, "not '0'"},
-                {http_text("POST", "/items/-7/sell", one), 400, "not '-7'"},
-                {http_text("POST", "/items/007/sell", one), 400, "not '007'"},
-                {http_text("GET", "/items/1234567890123456789"), 400, "at most 18 digits"},
-                {http_text("GET", "/items/7\xff"), 400, "not '7?'"},
-                {http_text("POST", "/items/8/sell", one), 404, "no such item"},
-                {http_text("GET", "/items/8"), 404, "no such item"},
-                {http_text("GET", "/items/"), 404, "nothing at '/items/'"},
-                {http_text("GET", "/"), 404, "nothing at '/'"},
-                {http_text("GET", "/items/7/sell/x"), 404, "nothing at"},
-                {http_text("GET", "/items/7/sell"), 405, "'GET' isn't allowed here, use POST"},
-                {http_text("DELETE", "/items/7"), 405, "'DELETE' isn't allowed here, use GET"},
-                {http_text("PURGE", "/healthz"), 405, "'PURGE' isn't allowed here, use GET"},
-                {sell(std::string(5000, ' ')), 413, "body limit"},
-                {head + "Transfer-Encoding: chunked\r\n\r\n2000\r\n" + std::string(8192, ' '),
-                 413,
-                 "body"},
-                {head + "X: " + std::string(9000, 'x') + "\r\n\r\n", 431, "header limit"},
-                {head + "Content-Length: -1\r\n\r\n", 400, "Content-Length"},
-                {"GET /healthz HTTP/9\r\n\r\n", 400, "version"},
-                {"\x16\x03\x01\x02 hello\r\n\r\n", 400, "bad"},
-            };
-        }
-    }  // namespace
-
+        boost::unit_test::precondition(redlock::test::needs("redis-server"))
 )
+
+using namespace redlock;
+using namespace redlock::test;
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr std::int64_t item = 7;
+constexpr fencing_token seed = fencing_token::from_value(1);
+const std::string sell_one = http_text("POST", "/items/7/sell", R"({"quantity": 1})");
+
+/// One instance of the service.
+class instance
+{
+public:
+    explicit instance(std::vector<std::string> arguments)
+    {
+        arguments.insert(arguments.begin(), "redlock_stock_service");
+        process = child_process({REDLOCK_STOCK_SERVICE, std::move(arguments), {}, output()});
+        if (!eventually([this] { return find_port() || process.has_ended(); }, 30s) || !find_port())
+            throw std::runtime_error("the service does not start: " + read_file(output()));
+        port = *find_port();
+    }
+
+    child_process process;
+    std::uint16_t port = 0;
+
+private:
+    [[nodiscard]] std::filesystem::path output() const { return folder_.path() / "output"; }
+
+    [[nodiscard]] std::optional<std::uint16_t> find_port() const
+    {
+        const std::string said = read_file(output());
+        const std::string_view before = "listening on http://127.0.0.1:";
+        const std::size_t at = said.find(before);
+        if (at == said.npos || said.find('\n', at) == said.npos)
+            return std::nullopt;
+        return static_cast<std::uint16_t>(std::stoi(said.substr(at + before.size())));
+    }
+
+    temp_folder folder_;
+};
+
+/// Three nodes, a database, and an item in it.
+struct shop
+{
+    explicit shop(std::int64_t amount)
+    {
+        client_config config = config_for(nodes);
+        config.mode = mode::guarded;
+        run(context, async_initialize_nodes(context, config));
+        complete(stock->create());
+        complete(stock->add(item, amount));
+    }
+
+    ~shop()
+    {
+        stock.reset();
+        context.run_for(10s);  // Until it has disconnected.
+    }
+
+    [[nodiscard]] instance open(std::vector<std::string> arguments = {}) const
+    {
+        std::string urls;
+        for (const std::string& url : nodes.urls())
+            urls += (urls.empty() ? "" : ",") + url;
+        arguments.push_back("--nodes=" + urls);
+        arguments.push_back("--database-socket=" + database.socket());
+        return instance(std::move(arguments));
+    }
+
+    template <class T>
+    T complete(asio::awaitable<T> operation)
+    {
+        return run(context, asio::co_spawn(context, std::move(operation), asio::deferred), 60s);
+    }
+
+    http_reply send(const instance& to, const std::string& bytes)
+    {
+        return complete(exchange_http(to.port, bytes));
+    }
+
+    /// Sends a request. @return The reply, once the context has run until it is there.
+    std::future<http_reply> start(const instance& to, const std::string& bytes)
+    {
+        return asio::co_spawn(context, exchange_http(to.port, bytes), asio::use_future);
+    }
+
+    http_reply finish(std::future<http_reply>& reply)
+    {
+        const auto is_there = [&reply] { return reply.wait_for(0s) == std::future_status::ready; };
+        BOOST_TEST_REQUIRE(run_until(context, is_there, 30s));
+        return reply.get();
+    }
+
+    /// Waits until a sale has read the row. It has left its token there then.
+    void wait_for_a_reader()
+    {
+        const auto has_read = [this] {
+            try
+            {
+                complete(stock->read(item, seed));
+                return false;
+            }
+            catch (const recipes::stale_token&)
+            {
+                return true;
+            }
+        };
+        BOOST_TEST_REQUIRE(run_until(context, has_read, 20s));
+    }
+
+    std::int64_t left() { return complete(stock->peek(item)); }
+
+    redis_servers nodes{3};
+    mariadb_server database;
+    asio::io_context context;
+    std::optional<recipes::mariadb_stock> stock{
+        std::in_place,
+        context.get_executor(),
+        recipes::mariadb_address{.socket = database.socket()}
+    };
+};
+
+/// Buys one after the other, until there is nothing left. @return How many.
+asio::awaitable<int> buy_all(std::uint16_t port)
+{
+    for (int bought = 0;;)
+    {
+        const http_reply reply = co_await exchange_http(port, sell_one);
+        if (contains(reply.body, "sold_out"))
+            co_return bought;
+        if (reply.status != 200 && !contains(reply.body, "not_locked"))
+            throw std::runtime_error("unexpected: " + reply.body);
+        bought += reply.status == 200;
+    }
+}
+
+struct bad_request
+{
+    std::string bytes;
+    unsigned status;
+    std::string_view message;  ///< A part of it.
+};
+
+std::string sell(const std::string& body)
+{
+    return http_text("POST", "/items/7/sell", body);
+}
+
+std::vector<bad_request> bad_requests()
+{
+    const std::string one = R"({"quantity": 1})";
+    const std::string head = "POST /items/7/sell HTTP/1.1\r\nHost: localhost\r\n";
+    return {
+        {sell(""), 400, "isn't JSON"},
+        {sell("quantity=1"), 400, "isn't JSON"},
+        {sell(one + one), 400, "isn't JSON"},
+        {sell(std::string(4000, '[')), 400, "isn't JSON"},
+        {sell("[1]"), 400, "isn't a JSON object"},
+        {sell("{}"), 400, "no quantity"},
+        {sell(R"({"quantity": 1, "price": 0})"), 400, "unknown member 'price'"},
+        {sell(R"({"quantity": 0})"), 400, "from 1 to 1000, not '0'"},
+        {sell(R"({"quantity": -1})"), 400, "not '-1'"},
+        {sell(R"({"quantity": 1001})"), 400, "not '1001'"},
+        {sell(R"({"quantity": 1.5})"), 400, "from 1 to 1000"},
+        {sell(R"({"quantity": 18446744073709551615})"), 400, "not '18446744073709551615'"},
+        {sell(R"({"quantity": "1"})"), 400, "from 1 to 1000"},
+        {sell(R"({"quantity": null})"), 400, "not 'null'"},
+        {http_text("POST", "/items/abc/sell", one), 400, "not 'abc'"},
+        {http_text("POST", "/items/0/sell", one), 400, "not '0'"},
+        {http_text("POST", "/items/-7/sell", one), 400, "not '-7'"},
+        {http_text("POST", "/items/007/sell", one), 400, "not '007'"},
+        {http_text("GET", "/items/1234567890123456789"), 400, "at most 18 digits"},
+        {http_text("GET", "/items/7\xff"), 400, "not '7?'"},
+        {http_text("POST", "/items/8/sell", one), 404, "no such item"},
+        {http_text("GET", "/items/8"), 404, "no such item"},
+        {http_text("GET", "/items/"), 404, "nothing at '/items/'"},
+        {http_text("GET", "/"), 404, "nothing at '/'"},
+        {http_text("GET", "/items/7/sell/x"), 404, "nothing at"},
+        {http_text("GET", "/items/7/sell"), 405, "'GET' isn't allowed here, use POST"},
+        {http_text("DELETE", "/items/7"), 405, "'DELETE' isn't allowed here, use GET"},
+        {http_text("PURGE", "/healthz"), 405, "'PURGE' isn't allowed here, use GET"},
+        {sell(std::string(5000, ' ')), 413, "body limit"},
+        {head + "Transfer-Encoding: chunked\r\n\r\n2000\r\n" + std::string(8192, ' '), 413, "body"},
+        {head + "X: " + std::string(9000, 'x') + "\r\n\r\n", 431, "header limit"},
+        {head + "Content-Length: -1\r\n\r\n", 400, "Content-Length"},
+        {"GET /healthz HTTP/9\r\n\r\n", 400, "version"},
+        {"\x16\x03\x01\x02 hello\r\n\r\n", 400, "bad"},
+    };
+}
+
+}  // namespace
 
 BOOST_AUTO_TEST_CASE(a_sale_deducts_what_was_asked_for_and_tells_what_is_left)
 {

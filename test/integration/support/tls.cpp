@@ -13,64 +13,62 @@
 #include "support/redis_server.hpp"
 #include "support/tls_files.hpp"
 
+namespace tls_support_tests {
+
+using namespace redlock::test;
+
+namespace {
+
+/// Runs a shell command and returns what it wrote.
+std::string output_of(const std::string& command)
+{
+    FILE* const stream = ::popen((command + " 2>&1").c_str(), "r");
+    std::string output;
+    for (int c = ::fgetc(stream); c != EOF; c = ::fgetc(stream))
+        output += static_cast<char>(c);
+    ::pclose(stream);
+    return output;
+}
+
+boost::test_tools::assertion_result tls_is_built_in(boost::unit_test::test_unit_id id)
+{
+    return needed(id, contains(output_of("redis-cli --help"), "--tls"), "a redis-cli with --tls");
+}
+
+struct tls_server
+{
+    tls_files files{};
+    tls_files stranger{};
+    redis_tls tls{files.server().certificate, files.server().key, files.authority()};
+    redis_server server{{.tls = tls}};
+
+    [[nodiscard]] std::string ping(const tls_files& trusted, const tls_identity& identity) const
+    {
+        return output_of(
+            "redis-cli -p " + std::to_string(server.port()) + " --tls --cacert " +
+            shell_word(trusted.authority().native()) + " --cert " +
+            shell_word(identity.certificate.native()) + " --key " +
+            shell_word(identity.key.native()) + " PING"
+        );
+    }
+};
+
+std::string verify(const tls_files& trusted, const std::string& check, const tls_identity& who)
+{
+    return output_of(
+        "openssl verify -CAfile " + shell_word(trusted.authority().native()) + " " + check + " " +
+        shell_word(who.certificate.native())
+    );
+}
+
+}  // namespace
+
 BOOST_AUTO_TEST_SUITE(
     test_support_tls,
-    *boost::unit_test::precondition(redlock::test::needs("redis-server")) *
+    *boost::unit_test::precondition(needs("redis-server")) *
         boost::unit_test::precondition(needs("redis-cli")) *
         boost::unit_test::precondition(needs("openssl")) *
         boost::unit_test::precondition(tls_is_built_in)
-
-            using namespace redlock::test;
-
-    namespace {
-        /// Runs a shell command and returns what it wrote.
-        std::string output_of(const std::string& command)
-        {
-            FILE* const stream = ::popen((command + " 2>&1").c_str(), "r");
-            std::string output;
-            for (int c = ::fgetc(stream); c != EOF; c = ::fgetc(stream))
-                output += static_cast<char>(c);
-            ::pclose(stream);
-            return output;
-        }
-
-        boost::test_tools::assertion_result tls_is_built_in(boost::unit_test::test_unit_id id)
-        {
-            return needed(
-                id, contains(output_of("redis-cli --help"), "--tls"), "a redis-cli with --tls"
-            );
-        }
-
-        struct tls_server
-        {
-            tls_files files{};
-            tls_files stranger{};
-            redis_tls tls{files.server().certificate, files.server().key, files.authority()};
-            redis_server server{{.tls = tls}};
-
-            [[nodiscard]] std::string ping(const tls_files& trusted, const tls_identity& identity)
-                const
-            {
-                return output_of(
-                    "redis-cli -p " + std::to_string(server.port()) + " --tls --cacert " +
-                    shell_word(trusted.authority().native()) + " --cert " +
-                    shell_word(identity.certificate.native()) + " --key " +
-                    shell_word(identity.key.native()) + " PING"
-                );
-            }
-        };
-
-        std::string verify(
-            const tls_files& trusted, const std::string& check, const tls_identity& who
-        )
-        {
-            return output_of(
-                "openssl verify -CAfile " + shell_word(trusted.authority().native()) + " " + check +
-                " " + shell_word(who.certificate.native())
-            );
-        }
-    }  // namespace
-
 )
 
 BOOST_AUTO_TEST_CASE(a_tls_server_answers_a_client_with_a_certificate_of_its_authority)
@@ -119,3 +117,5 @@ BOOST_AUTO_TEST_CASE(every_authority_is_a_stranger_to_the_others)
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace tls_support_tests

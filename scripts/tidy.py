@@ -47,6 +47,8 @@ ARROWS = {
 # Where a mention of an option of CMake has to fit.
 RECIPES = {("packaging", "vcpkg"), ("packaging", "conan")}
 
+SUITE = re.compile(r"^BOOST_(AUTO|FIXTURE)_TEST_SUITE\(", re.M)
+
 # What the client offers. The floors below it know the values of the interface only.
 OPERATIONS = {"blocking", "client", "initialize", "lead", "lease", "testing", "with_lock"}
 BELOW_THE_CLIENT = {"src/core", "src/loop", "src/wire", "src/node"}
@@ -239,6 +241,18 @@ def check_openssl(path, text):
         yield path, line(text, found.start()), "OpenSSL is for src/wire/tls_* alone"
 
 
+def check_suite_comes_first(path, text):
+    """Test files are compiled together: a suite or a namespace keeps their names apart."""
+    suite = SUITE.search(text)
+    if path.parts[0] != "test" or not suite:
+        return
+    opened = text.rfind("#include", 0, suite.start())
+    between = bare(text[text.index("\n", opened) : suite.start()])
+    first = re.search(r"^[^#\s].*$", between, re.M)
+    if first and not re.match(r"namespace \w+_tests \{", first[0]):
+        yield path, line(text, suite.start()), "what comes between includes and suite is inside it"
+
+
 def check_platform(path, text):
     """What differs from system to system is in one place. Other code does not ask for the system,
     and has no names that <windows.h> takes away."""
@@ -378,6 +392,7 @@ EACH_FILE = [
     check_arrows,
     check_core_is_pure,
     check_openssl,
+    check_suite_comes_first,
     check_platform,
     check_comments,
 ]

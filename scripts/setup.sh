@@ -2,8 +2,8 @@
 # Makes this machine able to build and test redlock. On Debian 12 and 13 it installs what is
 # missing, elsewhere it says what is needed.
 #
-#   scripts/setup.sh [FEATURE...]      features: browser chat fuzz lint mariadb model platforms
-#                                      sim site stock valkey
+#   scripts/setup.sh [FEATURE...]      features: bench browser chat fuzz lint mariadb model
+#                                      platforms sim site stock valkey
 #
 # Steps are told on stderr; a second run has none. The only line on stdout is the directory to hand
 # to CMake as -DREDLOCK_BOOST_INCLUDE_DIR. Other scripts source this file and call `setup`.
@@ -65,6 +65,7 @@ missing_packages() {
     fi
     for feature; do
         case $feature in
+        bench) has_program valgrind || echo valgrind ;;
         browser)
             has_program node || echo nodejs
             has_program npm || echo npm
@@ -120,7 +121,8 @@ missing_packages() {
         stock) command -v wrk >/dev/null || echo wrk ;;
         *)
             fail "unknown feature '$feature'," \
-                "there are: browser chat fuzz lint mariadb model platforms sim site stock valkey"
+                "there are: bench browser chat fuzz lint mariadb model" \
+                "platforms sim site stock valkey"
             ;;
         esac
     done

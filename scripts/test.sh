@@ -65,9 +65,7 @@ setup "${features[@]}"
 
 build=$root/build/${preset/#ci/test}${compiler:+-${compiler##*/}}
 cd "$root"
-# Several files at once compile in a third of the time.
 cmake --preset "$preset" -B "$build" -DREDLOCK_BOOST_INCLUDE_DIR="$REDLOCK_BOOST_INCLUDE_DIR" \
-    -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=6 \
     ${compiler:+-DCMAKE_CXX_COMPILER="$compiler"}
 targets=()
 for label in "${known_labels[@]}"; do

@@ -8,7 +8,6 @@
 BOOST_AUTO_TEST_SUITE(test_fencing_token)
 
 using namespace redlock;
-using namespace redlock::test;
 
 namespace {
 

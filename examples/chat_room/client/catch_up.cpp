@@ -18,13 +18,13 @@ namespace {
 using namespace std::chrono_literals;
 
 /// A server sends its status every 500 ms, but this machine may be busy.
-constexpr auto longest_silence = 10s;
+constexpr auto longest_gap = 10s;
 
 asio::awaitable<json::object> next_of(connection& from, std::string_view type)
 {
     for (;;)
     {
-        const std::string frame = co_await from.receive(longest_silence);
+        const std::string frame = co_await from.receive(longest_gap);
         json::object told = json::parse(frame).as_object();
         if (told.at("type").as_string() == type)
             co_return told;

@@ -138,6 +138,8 @@ struct queue_fixture
     client_config config;
 };
 
+const std::string reservation = std::string("redlock:reserved:") + resource;
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_release_wakes_who_waits)
@@ -260,7 +262,7 @@ BOOST_AUTO_TEST_CASE(what_is_reserved_is_denied_to_who_comes_later)
     queue_fixture on;
     const auto first = on.make_client();
     for (redis_server& each : on.servers)
-        each.command({"SET", std::string("redlock:reserved:") + resource, "feed:1", "PX", "9000"});
+        each.command({"SET", reservation, "feed:1", "PX", "9000"});
 
     BOOST_TEST(!run(on.context, (*first)->async_try_acquire(resource, 20s)));
 }
@@ -270,13 +272,7 @@ BOOST_AUTO_TEST_CASE(a_reservation_for_who_came_later_does_not_hold)
     queue_fixture on;
     const auto first = on.make_client();
     for (redis_server& each : on.servers)
-        each.command(
-            {"SET",
-             std::string("redlock:reserved:") + resource,
-             "feed:9007199254740000",
-             "PX",
-             "9000"}
-        );
+        each.command({"SET", reservation, "feed:9007199254740000", "PX", "9000"});
     acquire_options before_it_ends = patient;
     before_it_ends.wait = 5s;
 
@@ -319,7 +315,7 @@ BOOST_AUTO_TEST_CASE(nonsense_in_the_keys_of_the_queue_grants_nothing_and_stops_
     const auto first = on.make_client();
     const auto second = on.make_client();
     const std::string queue = std::string("redlock:queue:") + resource;
-    const std::string reserved = std::string("redlock:reserved:") + resource;
+    const std::string reserved = reservation;
     const std::vector<std::vector<std::string>> nonsense{
         {"SET", queue, "x"},
         {"RPUSH", queue, "x"},

@@ -2,7 +2,8 @@
 #
 # Writes a header with the text and the SHA-1 of each Lua script: EVALSHA needs a hash, and a script
 # that is read at run time could be missing or changed. A line `--include <file>` in a script stands
-# for that file, which several scripts have in common.
+# for that file, which several scripts have in common. Each text is a variable by itself, in whose
+# place a linker can take another one: see scripts/mutants_build.py.
 
 function(redlock_embed_scripts header)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE" "FILES")
@@ -21,8 +22,8 @@ function(redlock_embed_scripts header)
         endforeach()
         string(SHA1 sha "${text}")
         string(APPEND body
-            "inline constexpr script ${name}_script{\n    \"${sha}\",\n"
-            "    R\"lua(${text})lua\"\n};\n\n"
+            "inline constexpr char ${name}_text[] = R\"lua(${text})lua\";\n"
+            "inline constexpr script ${name}_script{\"${sha}\", ${name}_text};\n\n"
         )
     endforeach()
     string(MAKE_C_IDENTIFIER "${arg_NAMESPACE}" guard)

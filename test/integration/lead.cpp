@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <deque>
+#include <filesystem>
 #include <limits>
 #include <string>
 #include <utility>
@@ -47,6 +48,12 @@ constexpr const char* resource = "jobs";
 constexpr milliseconds ttl = 1s;
 constexpr std::size_t node_count = 3;
 
+/// A program in the folder of this one: that of a mutant starts mutants.
+std::filesystem::path beside_this(const char* name)
+{
+    return std::filesystem::read_symlink("/proc/self/exe").replace_filename(name);
+}
+
 /// How often something happens.
 std::size_t rounds(std::size_t few)
 {
@@ -77,7 +84,7 @@ public:
             nodes += (nodes.empty() ? "" : ",") + way.url();
         output_ = folder / ("output" + std::to_string(number_));
         process_ = child_process({
-            .program = REDLOCK_LEAD_CANDIDATE,
+            .program = beside_this("redlock_lead_candidate"),
             .arguments =
                 {"candidate",
                  nodes,
@@ -142,7 +149,7 @@ public:
     void start_watcher()
     {
         watcher_ = child_process({
-            .program = REDLOCK_LEAD_WATCHER,
+            .program = beside_this("redlock_lead_watcher"),
             .arguments =
                 {"watcher",
                  boost::algorithm::join(servers_.urls(), ","),

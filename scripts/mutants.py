@@ -4,14 +4,16 @@
 usage: mutants.py list             a line each: name, tab, first file, tab, killer, tab, rule
        mutants.py plant NAME TREE  changes the files of TREE, and prints which
 
-What a bug replaces is found by its words and signs. So it may be wrapped and indented in any way,
-and has to occur once.
+What a bug replaces is found in its function by words and signs. So it may be wrapped and indented
+in any way, and has to occur there once.
 """
 
 import pathlib
 import re
 import sys
 import tomllib
+
+from outline import outline
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TABLE = ROOT / "test/mutants.toml"
@@ -24,7 +26,7 @@ class Unfit(Exception):
 
 
 def read_table():
-    """Name -> rule, killed_by and changes, each of which has file, old and new."""
+    """Name -> rule, killed_by and changes, each of which has file, function, old and new."""
     with TABLE.open("rb") as file:
         table = tomllib.load(file)
     for entry in table.values():
@@ -44,10 +46,15 @@ def pattern_of(text):
 
 def planted(text, change):
     """`text` with a change made."""
-    new_text, count = pattern_of(change["old"]).subn(lambda _: change["new"], text)
-    if count != 1:
-        raise Unfit(f"what it replaces in {change['file']} occurs {count} times")
-    return new_text
+    file, function = change["file"], change["function"]
+    spans = [span for name, *span in outline(file, text) if name == function]
+    if not spans:
+        raise Unfit(f"there is no {function} in {file}")
+    pattern = pattern_of(change["old"])
+    found = [match for span in spans for match in pattern.finditer(text, *span)]
+    if len(found) != 1:
+        raise Unfit(f"what it replaces in {function} of {file} occurs {len(found)} times")
+    return text[: found[0].start()] + change["new"] + text[found[0].end() :]
 
 
 def changed_files(changes, tree):
@@ -77,6 +84,8 @@ def problems():
             if not KILLERS.fullmatch(entry["killed_by"]):
                 raise Unfit("killed_by must be unit [SUITE], sim or integration SUITE")
             changed_files(entry["changes"], ROOT)
+        except KeyError as missing:
+            yield name, f"it has no {missing.args[0]}"
         except (Unfit, OSError) as problem:
             yield name, str(problem)
 

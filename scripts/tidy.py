@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 import mutants
+from outline import DIRECTIVE, SCOPE, bare, blank
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CODE = {".c", ".cpp", ".hpp", ".lua", ".py", ".sh", ".cmake", ".js", ".css"}
@@ -64,23 +65,9 @@ PLATFORM = re.compile(
 # What is compiled for Windows too, besides src and include.
 TESTED_ON_WINDOWS = {"unit", "thread", "sim", "support"}
 
-NOT_CODE = re.compile(
-    r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|' r"'(?:\\.[^']*|[^'\\\n])'", re.S
-)
-DIRECTIVE = re.compile(r"^ *#(?:[^\n]*\\\n)*[^\n]*", re.M)
-SCOPE = re.compile(r"\b(namespace|class|struct|union|enum|extern)\b[^()]*$")
 TEMPLATE = re.compile(r"\btemplate\s*<(?:[^<>]|<[^<>]*>)*>")
 CLASS = re.compile(r"(?<!enum )\b(class|struct)\b[^;{}()]*{")
 NO_FUNCTION = re.compile(r"\s*(friend\b|using\b|static_assert\b|:|,)")
-
-
-def blank(match):
-    return re.sub(r"[^\n]", " ", match[0])
-
-
-def bare(text):
-    """C++ without comments and literals. Every line stays where it is."""
-    return NOT_CODE.sub(blank, text)
 
 
 def line(text, offset):
@@ -368,8 +355,9 @@ def check_by(script):
 def check_mutants(files):
     """A bug that fits no more is one that nobody plants any more: see scripts/mutants.sh."""
     del files
+    table = mutants.TABLE.read_text("utf-8")
     for name, problem in mutants.problems():
-        yield "test/mutants.toml", 1, f"{name}: {problem}"
+        yield "test/mutants.toml", line(table, table.index(f"[{name}]")), f"{name}: {problem}"
 
 
 def check_snippets(files):

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""The bugs of test/mutants.toml: lists them, and plants one in a tree. See scripts/mutants.sh.
+"""The bugs of test/mutants.toml, and how one is planted in a tree. See scripts/mutants.sh.
 
-usage: mutants.py list             a line each: name, tab, first file, tab, killer, tab, rule
-       mutants.py plant NAME TREE  changes the files of TREE, and prints which
+usage: mutants.py plant NAME TREE  changes the files of TREE, and prints which
 
 What a bug replaces is found in its function by words and signs. So it may be wrapped and indented
 in any way, and has to occur there once.
@@ -91,16 +90,12 @@ def problems():
 
 
 def main(arguments):
-    if arguments == ["list"]:
-        for name, entry in read_table().items():
-            first = entry["changes"][0]["file"]
-            print(name, first, entry["killed_by"], entry["rule"], sep="\t")
-    elif len(arguments) == 3 and arguments[0] == "plant":
-        if arguments[1] not in read_table():
-            raise Unfit("there is no such mutant")
-        print("\n".join(plant(arguments[1], arguments[2])))
-    else:
+    if len(arguments) != 3 or arguments[0] != "plant":
         sys.exit(__doc__)
+    _, name, tree = arguments
+    if name not in read_table():
+        raise Unfit(f"there is no mutant '{name}'")
+    print("\n".join(plant(name, tree)))
 
 
 if __name__ == "__main__":

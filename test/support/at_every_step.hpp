@@ -3,6 +3,7 @@
 
 #include <boost/asio/error.hpp>
 #include <boost/test/unit_test.hpp>
+#include <boost/version.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -26,6 +27,15 @@ inline constexpr milliseconds long_ttl{30'000};
 
 /// Answers come `answer` later from one node to the next, and commands run `run` later.
 void slow_down(client_fixture& fixture, milliseconds answer, milliseconds run);
+
+/// Coroutines of users may be cancelled from here on.
+#if BOOST_VERSION >= 108800
+inline constexpr std::size_t first_cancellable_step = 0;
+#else
+// The `co_spawn` of Boost 1.83 throws out of `run()` if its coroutine, whichever it is, is
+// cancelled before its first step.
+inline constexpr std::size_t first_cancellable_step = 1;
+#endif
 
 enum class effect
 {

@@ -60,16 +60,6 @@ struct elector : running_client
         return started;
     }
 
-    void silence()
-    {
-        each_node([](fake_node& node) { node.on(detail::verb::extend).never(); });
-    }
-
-    void recover()
-    {
-        each_node([](fake_node& node) { node.be_honest(); });
-    }
-
     /// Lets a slow body end.
     void let_it_stop()
     {
@@ -103,11 +93,6 @@ private:
 
     asio::steady_timer may_stop_{context(), asio::steady_timer::time_point::max()};
 };
-
-inline setup guarded()
-{
-    return {.mode = mode::guarded};
-}
 
 /// Starts to lead with another body.
 template <class Body>

@@ -49,6 +49,18 @@ client_fixture::client_fixture(const setup& how)
     locks_ = detail::make_client(std::move(impl));
 }
 
+void client_fixture::silence(detail::verb what, std::size_t first, std::size_t last)
+{
+    for (std::size_t index = first; index < last; ++index)
+        node(index).on(what).never();
+}
+
+void client_fixture::be_honest()
+{
+    for (const auto& each : nodes_)
+        each->be_honest();
+}
+
 void client_fixture::fail_with(const std::shared_ptr<fail_nth>& fuse)
 {
     for (const auto& each : nodes_)

@@ -94,6 +94,11 @@ struct setup
     std::vector<std::string>* lines = nullptr;  ///< Where the client's log goes.
 };
 
+[[nodiscard]] inline setup guarded(std::size_t nodes = 5)
+{
+    return {.nodes = nodes, .mode = mode::guarded};
+}
+
 /** A client of fake nodes in virtual time.
 
     Nothing happens but by `advance`, `run_until_idle` and `step`.
@@ -125,6 +130,13 @@ public:
     {
         each_node(0, nodes_.size(), what);
     }
+
+    /// The nodes `first` to `last`, which is left out, never answer this.
+    void silence(detail::verb what, std::size_t first, std::size_t last);
+    void silence(detail::verb what) { silence(what, 0, nodes_.size()); }
+
+    /// The nodes forget their rules.
+    void be_honest();
 
     /// The n-th operation of the nodes fails like `failure`.
     void fail_with(const std::shared_ptr<fail_nth>& fuse);
@@ -165,6 +177,13 @@ public:
         run_until_idle();
         BOOST_TEST_REQUIRE(started->completions == 1u);
         return std::move(started->outcome);
+    }
+
+    /// The same for an operation of which only the code is of interest.
+    template <class Operation>
+    error_code code_of(Operation operation)
+    {
+        return std::get<0>(complete(std::move(operation)));
     }
 
     /// Completes an acquisition that must succeed.

@@ -391,7 +391,7 @@ BOOST_AUTO_TEST_CASE(holders_that_do_not_say_what_is_left_do_not_stop_the_retrie
 {
     running_client fixture;
     fixture.hold_elsewhere("orders:42", 300ms, 0, 5);
-    fixture.each_node([](fake_node& node) { node.on(verb::holder).never(); });
+    fixture.silence(verb::holder);
 
     const lease held = fixture.acquire("orders:42", {.wait = 5s});
 
@@ -509,7 +509,7 @@ BOOST_AUTO_TEST_CASE(what_rules_out_a_quorum_is_the_cause)
 BOOST_AUTO_TEST_CASE(nodes_that_do_not_answer_cost_one_node_timeout)
 {
     running_client fixture({.node_timeout = 70ms});
-    fixture.each_node(0, 3, [](fake_node& node) { node.on(verb::acquire).never(); });
+    fixture.silence(verb::acquire, 0, 3);
 
     const auto [ec, held] =
         fixture.complete(fixture.locks().async_acquire("orders:42", {.wait = 0ms}));
@@ -699,7 +699,7 @@ BOOST_AUTO_TEST_CASE(a_node_votes_once_however_often_it_answers)
 {
     running_client fixture;
     fixture.node(0).on(verb::acquire).repeated(3);
-    fixture.each_node(1, 5, [](fake_node& node) { node.on(verb::acquire).never(); });
+    fixture.silence(verb::acquire, 1, 5);
 
     const auto [ec, held] =
         fixture.complete(fixture.locks().async_acquire("orders:42", {.wait = 0ms}));
@@ -766,7 +766,7 @@ BOOST_AUTO_TEST_CASE(trying_a_free_resource_yields_a_lease)
 BOOST_AUTO_TEST_CASE(trying_fails_when_the_nodes_are_the_reason)
 {
     running_client unreachable;
-    unreachable.each_node(0, 3, [](fake_node& node) { node.on(verb::acquire).never(); });
+    unreachable.silence(verb::acquire, 0, 3);
     running_client rejected;
     rejected.each_node(0, 3, [](fake_node& node) { node.on(verb::acquire).error("NOAUTH"); });
     running_client late({.clock_drift = 0.5});

@@ -175,10 +175,10 @@ BOOST_AUTO_TEST_CASE(nodes_that_hang_for_less_than_the_validity_cost_nothing)
     running_client fixture;
     const lease held = fixture.acquire("orders:42", extended);
 
-    fixture.each_node([](fake_node& node) { node.on(verb::extend).never(); });
+    fixture.silence(verb::extend);
     fixture.advance(2500ms);
     BOOST_TEST(!held.expired());
-    fixture.each_node([](fake_node& node) { node.be_honest(); });
+    fixture.be_honest();
     fixture.advance(10s);
 
     BOOST_TEST(!held.expired());
@@ -203,11 +203,11 @@ BOOST_AUTO_TEST_CASE(after_a_failure_the_tries_are_close_and_after_a_success_the
 {
     running_client fixture;
     const lease held = fixture.acquire("orders:42", {.ttl = 30s, .auto_extend = true});
-    fixture.each_node([](fake_node& node) { node.on(verb::extend).never(); });
+    fixture.silence(verb::extend);
     fixture.advance(20s);
     BOOST_TEST(extensions(fixture) >= 3u);
 
-    fixture.each_node([](fake_node& node) { node.be_honest(); });
+    fixture.be_honest();
     fixture.advance(5s);
     fixture.log().clear();
     fixture.advance(60s);
@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(extensions_that_hang_are_no_more_than_the_window)
     std::vector<lease> held;
     for (int i = 0; i < 1500; ++i)
         held.push_back(fixture.acquire("r" + std::to_string(i), extended));
-    fixture.each_node([](fake_node& node) { node.on(verb::extend).never(); });
+    fixture.silence(verb::extend);
 
     fixture.time().advance(1100ms);
     fixture.run_until_idle();

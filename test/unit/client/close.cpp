@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(nodes_that_are_gone_hold_the_end_up_for_no_longer_than_the_
 {
     running_client fixture;
     const lease held = fixture.acquire("orders:42", {.ttl = 2s});
-    fixture.each_node([](fake_node& node) { node.on(verb::release).never(); });
+    fixture.silence(verb::release);
 
     const auto [ec] = fixture.complete(fixture.locks().async_close());
 
@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_close_ends_the_client_at_once)
 {
     running_client fixture;
     const lease held = fixture.acquire("orders:42");
-    fixture.each_node([](fake_node& node) { node.on(verb::release).never(); });
+    fixture.silence(verb::release);
     const auto closed = launch(fixture.locks().async_close());
     fixture.advance(10ms);
 

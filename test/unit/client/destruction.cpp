@@ -360,7 +360,7 @@ BOOST_AUTO_TEST_CASE(an_execution_context_can_be_destroyed_while_a_lease_is_exte
         fixture.each_node([](fake_node& node) { node.store().clear(); });
     });
     destroy_context_everywhere(options, [](client_fixture& fixture) {
-        fixture.each_node([](fake_node& node) { node.on(verb::extend).never(); });
+        fixture.silence(verb::extend);
     });
 }
 

@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_quorum_extends_without_waiting_for_the_other_nodes)
 {
     running_client fixture;
     lease held = fixture.acquire("orders:42");
-    fixture.each_node(0, 2, [](fake_node& node) { node.on(verb::extend).never(); });
+    fixture.silence(verb::extend, 0, 2);
 
     const auto extended = launch(held.async_extend(20s));
     fixture.run_until_idle();
@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(a_lost_lease_stays_lost)
     lease held = fixture.acquire("orders:42");
     fixture.each_node(0, 3, [](fake_node& node) { node.on(verb::extend).reply(vote::denied); });
     fixture.complete(held.async_extend(20s));
-    fixture.each_node([](fake_node& node) { node.be_honest(); });
+    fixture.be_honest();
     fixture.log().clear();
 
     const auto [ec] = fixture.complete(held.async_extend(20s));
@@ -365,7 +365,7 @@ BOOST_AUTO_TEST_CASE(a_failed_extension_of_a_lease_that_expired_meanwhile_says_s
 {
     running_client fixture;
     lease held = fixture.acquire("orders:42", {.ttl = 1s});
-    fixture.each_node([](fake_node& node) { node.on(verb::extend).never(); });
+    fixture.silence(verb::extend);
     fixture.advance(held.valid_until() - fixture.time().now().steady - 10ms);
 
     const auto [ec] = fixture.complete(held.async_extend(10s));

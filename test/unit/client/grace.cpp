@@ -15,6 +15,7 @@
 #include "support/contains.hpp"
 #include "support/elector.hpp"
 #include "support/fixture.hpp"
+#include "support/guarded_client.hpp"
 #include "support/spawned.hpp"
 
 BOOST_AUTO_TEST_SUITE(test_grace)
@@ -28,24 +29,9 @@ namespace {
 
 constexpr acquire_options with_grace{.ttl = 3s, .grace = 2s};
 
-struct graceful_client : running_client
-{
-    explicit graceful_client(const setup& how = guarded()) : running_client(how) {}
-
-    void silence()
-    {
-        each_node([](fake_node& node) { node.on(verb::extend).never(); });
-    }
-
-    error_code acquire_with(const acquire_options& options)
-    {
-        return std::get<0>(complete(locks().async_acquire("orders:42", options)));
-    }
-};
-
 }  // namespace
 
-BOOST_FIXTURE_TEST_CASE(keys_outlive_the_lease_by_the_grace, graceful_client)
+BOOST_FIXTURE_TEST_CASE(keys_outlive_the_lease_by_the_grace, guarded_client)
 {
     const lease held = acquire("orders:42", with_grace);
     advance(3s);
@@ -57,23 +43,23 @@ BOOST_FIXTURE_TEST_CASE(keys_outlive_the_lease_by_the_grace, graceful_client)
     BOOST_TEST(keys_left() == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(extensions_keep_the_grace, graceful_client)
+BOOST_FIXTURE_TEST_CASE(extensions_keep_the_grace, guarded_client)
 {
     lease held = acquire("orders:42", with_grace);
     advance(2s);
-    BOOST_TEST(std::get<0>(complete(held.async_extend())) == error_code());
+    BOOST_TEST(code_of(held.async_extend()) == error_code());
     advance(3s);
     BOOST_TEST(held.expired());
     BOOST_TEST(keys_left() == 5u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_lease_that_is_lost_by_failed_extensions_is_not_released, graceful_client)
+BOOST_FIXTURE_TEST_CASE(a_lease_that_is_lost_by_failed_extensions_is_not_released, guarded_client)
 {
     acquire_options extended = with_grace;
     extended.auto_extend = true;
     {
         const lease held = acquire("orders:42", extended);
-        silence();
+        silence(verb::extend);
         advance(3100ms);
         BOOST_TEST(held.expired());
     }
@@ -82,7 +68,7 @@ BOOST_FIXTURE_TEST_CASE(a_lease_that_is_lost_by_failed_extensions_is_not_release
     BOOST_TEST(sent_to(verb::release).empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_lease_that_is_dropped_while_it_is_held_is_released, graceful_client)
+BOOST_FIXTURE_TEST_CASE(a_lease_that_is_dropped_while_it_is_held_is_released, guarded_client)
 {
     {
         const lease held = acquire("orders:42", with_grace);
@@ -91,21 +77,21 @@ BOOST_FIXTURE_TEST_CASE(a_lease_that_is_dropped_while_it_is_held_is_released, gr
     BOOST_TEST(keys_left() == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(an_explicit_release_ends_the_grace, graceful_client)
+BOOST_FIXTURE_TEST_CASE(an_explicit_release_ends_the_grace, guarded_client)
 {
     lease held = acquire("orders:42", with_grace);
     advance(3100ms);
     BOOST_TEST(keys_left() == 5u);
-    BOOST_TEST(std::get<0>(complete(held.async_release())) == error_code());
+    BOOST_TEST(code_of(held.async_release()) == error_code());
     BOOST_TEST(keys_left() == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(the_end_of_a_body_ends_the_grace, graceful_client)
+BOOST_FIXTURE_TEST_CASE(the_end_of_a_body_ends_the_grace, guarded_client)
 {
     const auto body = [](lease&) { return until_cancelled(); };
     const auto user = start_coroutine(*this, with_lock(locks(), "orders:42", with_grace, body));
     run_until_idle();
-    silence();
+    silence(verb::extend);
     advance(3100ms);
     BOOST_TEST_REQUIRE(user->done());
     BOOST_TEST(user->code() == error::lease_lost);
@@ -113,17 +99,17 @@ BOOST_FIXTURE_TEST_CASE(the_end_of_a_body_ends_the_grace, graceful_client)
     BOOST_TEST(keys_left() == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_client_that_closes_leaves_what_is_lost_to_its_grace, graceful_client)
+BOOST_FIXTURE_TEST_CASE(a_client_that_closes_leaves_what_is_lost_to_its_grace, guarded_client)
 {
     const lease lost = acquire("lost", with_grace);
     const lease held = acquire("held", {.ttl = 20s, .grace = 2s});
     advance(3100ms);
-    BOOST_TEST(std::get<0>(complete(locks().async_close())) == error_code());
+    BOOST_TEST(code_of(locks().async_close()) == error_code());
     BOOST_TEST(keys_left() == 5u);
     BOOST_TEST((node(0).store().remaining("lost", time().elapsed()) > 0ms));
 }
 
-BOOST_FIXTURE_TEST_CASE(the_release_of_one_lease_does_not_end_the_grace_of_another, graceful_client)
+BOOST_FIXTURE_TEST_CASE(the_release_of_one_lease_does_not_end_the_grace_of_another, guarded_client)
 {
     acquire_options shared = with_grace;
     shared.owner = owner{1};
@@ -134,7 +120,7 @@ BOOST_FIXTURE_TEST_CASE(the_release_of_one_lease_does_not_end_the_grace_of_anoth
             advance(3100ms);
         }
         run_until_idle();
-        BOOST_TEST(std::get<0>(complete(released.async_release())) == error_code());
+        BOOST_TEST(code_of(released.async_release()) == error_code());
     }
     BOOST_TEST(keys_left() == 5u);
     BOOST_TEST(sent_to(verb::release).empty());
@@ -142,7 +128,7 @@ BOOST_FIXTURE_TEST_CASE(the_release_of_one_lease_does_not_end_the_grace_of_anoth
 
 BOOST_FIXTURE_TEST_CASE(
     a_lease_that_is_dropped_in_time_is_released_though_the_client_is_late,
-    graceful_client
+    guarded_client
 )
 {
     lease held = acquire("orders:42", with_grace);
@@ -159,7 +145,7 @@ BOOST_AUTO_TEST_CASE(a_grace_whose_drift_would_take_the_validity_is_refused)
     setup how = guarded();
     how.lines = &lines;
     how.clock_drift = 0.16;
-    graceful_client fixture(how);
+    guarded_client fixture(how);
     BOOST_TEST(fixture.acquire_with({.ttl = 4s, .grace = 26s}) == error::invalid_argument);
     BOOST_TEST(contains(lines.back(), "4000 ms and 26000 ms, is 4803 ms, must be at most a quarter")
     );
@@ -171,7 +157,7 @@ BOOST_AUTO_TEST_CASE(a_lease_that_joins_a_hold_with_a_grace_is_told_what_is_too_
     std::vector<std::string> lines;
     setup how = guarded();
     how.lines = &lines;
-    graceful_client fixture(how);
+    guarded_client fixture(how);
     const lease held = fixture.acquire("orders:42", {.ttl = 10s, .grace = 15s, .owner = owner{1}});
     diagnostics report;
     const acquire_options longer{.ttl = 20s, .owner = owner{1}, .report = &report};
@@ -179,18 +165,18 @@ BOOST_AUTO_TEST_CASE(a_lease_that_joins_a_hold_with_a_grace_is_told_what_is_too_
     BOOST_TEST(contains(report.problem, "20000 ms and 15000 ms"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_revoked_hold_keeps_its_grace, graceful_client)
+BOOST_FIXTURE_TEST_CASE(a_revoked_hold_keeps_its_grace, guarded_client)
 {
     {
         const lease held = acquire("orders:42", with_grace);
-        std::get<0>(complete(locks().async_revoke("orders:42", held.fence())));
+        code_of(locks().async_revoke("orders:42", held.fence()));
         advance(3100ms);
     }
     run_until_idle();
     BOOST_TEST(keys_left() == 5u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_leader_that_was_lost_leaves_a_grace, graceful_client)
+BOOST_FIXTURE_TEST_CASE(a_leader_that_was_lost_leaves_a_grace, guarded_client)
 {
     const auto body = [](term&) { return until_cancelled(); };
     const auto leads =
@@ -201,7 +187,7 @@ BOOST_FIXTURE_TEST_CASE(a_leader_that_was_lost_leaves_a_grace, graceful_client)
     advance(1s);
 }
 
-BOOST_FIXTURE_TEST_CASE(the_lease_ends_earlier_by_the_drift_of_the_grace, graceful_client)
+BOOST_FIXTURE_TEST_CASE(the_lease_ends_earlier_by_the_drift_of_the_grace, guarded_client)
 {
     const lease without = acquire("without", {.ttl = 3s});
     const lease with = acquire("with", with_grace);
@@ -214,7 +200,7 @@ BOOST_AUTO_TEST_CASE(a_grace_that_a_quarantine_does_not_cover_is_refused)
     std::vector<std::string> lines;
     setup how = guarded();
     how.lines = &lines;
-    graceful_client fixture(how);
+    guarded_client fixture(how);
     BOOST_TEST(fixture.acquire_with({.ttl = 20s, .grace = 11s}) == error::invalid_argument);
     BOOST_TEST(contains(lines.back(), "20000 ms and 11000 ms"));
     BOOST_TEST(fixture.acquire_with({.ttl = 3s, .grace = -1ms}) == error::invalid_argument);
@@ -223,13 +209,13 @@ BOOST_AUTO_TEST_CASE(a_grace_that_a_quarantine_does_not_cover_is_refused)
     BOOST_TEST(fixture.acquire_with({.ttl = 20s, .grace = 10s}) == error_code());
 
     lease held = fixture.acquire("other", {.ttl = 3s, .grace = 10s});
-    BOOST_TEST(std::get<0>(fixture.complete(held.async_extend(21s))) == error::invalid_argument);
-    BOOST_TEST(std::get<0>(fixture.complete(held.async_extend(20s))) == error_code());
+    BOOST_TEST(fixture.code_of(held.async_extend(21s)) == error::invalid_argument);
+    BOOST_TEST(fixture.code_of(held.async_extend(20s)) == error_code());
 }
 
 BOOST_AUTO_TEST_CASE(plain_mode_has_no_grace)
 {
-    graceful_client fixture(setup{});
+    guarded_client fixture(setup{});
     BOOST_TEST(fixture.acquire_with(with_grace) == error::invalid_argument);
 }
 

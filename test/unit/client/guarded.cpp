@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "support/fixture.hpp"
+#include "support/guarded_client.hpp"
 
 BOOST_AUTO_TEST_SUITE(test_guarded)
 
@@ -18,19 +19,11 @@ namespace {
 
 using node_list = std::vector<std::size_t>;
 
-struct guarded_client : running_client
+/// Rounds that were made since the log was last cleared.
+std::size_t rounds(const client_fixture& fixture, verb what = verb::acquire)
 {
-    explicit guarded_client(std::size_t nodes = 5)
-        : running_client({.nodes = nodes, .mode = mode::guarded})
-    {
-    }
-
-    /// Rounds that were made since the log was last cleared.
-    [[nodiscard]] std::size_t rounds(verb what = verb::acquire) const
-    {
-        return sent_to(what).size() / node_count();
-    }
-};
+    return fixture.sent_to(what).size() / fixture.node_count();
+}
 
 constexpr acquire_options one_round{.wait = 0ms};
 
@@ -39,7 +32,7 @@ BOOST_AUTO_TEST_CASE(a_lease_has_a_token_of_the_time_in_one_round)
     guarded_client fixture;
     const lease held = fixture.acquire("orders:42", one_round);
 
-    BOOST_TEST(fixture.rounds() == 1u);
+    BOOST_TEST(rounds(fixture) == 1u);
     const auto now = static_cast<std::uint64_t>(fixture.time().wall().count());
     BOOST_TEST(held.fence().value() == now);
 }
@@ -62,7 +55,7 @@ BOOST_AUTO_TEST_CASE(tokens_increase_from_lease_to_lease_while_no_time_passes)
         last = held.fence();
         fixture.complete(held.async_release());
     }
-    BOOST_TEST(fixture.rounds() == 100u);
+    BOOST_TEST(rounds(fixture) == 100u);
 }
 
 BOOST_AUTO_TEST_CASE(a_token_stays_when_the_lease_is_extended_and_over)
@@ -84,12 +77,12 @@ BOOST_AUTO_TEST_CASE(a_client_whose_clock_is_off_needs_a_second_round_once)
         guarded_client fixture;
         fixture.time().set_wall_offset(offset);
         (void)fixture.acquire("orders:1", one_round);
-        BOOST_TEST(fixture.rounds() == 2u);
+        BOOST_TEST(rounds(fixture) == 2u);
         for (const char* resource : {"orders:2", "orders:3"})
         {
             fixture.log().clear();
             (void)fixture.acquire(resource, one_round);
-            BOOST_TEST(fixture.rounds() == 1u);
+            BOOST_TEST(rounds(fixture) == 1u);
         }
     }
 }
@@ -138,7 +131,7 @@ BOOST_AUTO_TEST_CASE(a_higher_fence_costs_one_more_round_without_waiting)
     const lease held = fixture.acquire("orders:42", one_round);
 
     BOOST_TEST((held.fence() > fencing_token::from_value(higher)));
-    BOOST_TEST(fixture.rounds() == 2u);
+    BOOST_TEST(rounds(fixture) == 2u);
     BOOST_TEST(fixture.time().elapsed() == 0ms);
 }
 
@@ -167,7 +160,7 @@ BOOST_AUTO_TEST_CASE(a_single_try_is_corrected_once_and_not_for_ever)
     });
     const auto [ec, held] = fixture.complete(fixture.locks().async_try_acquire("orders:42", 10s));
     BOOST_TEST(ec == error::node_rejected);
-    BOOST_TEST(fixture.rounds() == 2u);
+    BOOST_TEST(rounds(fixture) == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(a_holder_may_ask_for_a_token_above_what_the_resource_has_seen)
@@ -178,7 +171,7 @@ BOOST_AUTO_TEST_CASE(a_holder_may_ask_for_a_token_above_what_the_resource_has_se
     );
     const lease held = fixture.acquire("orders:42", {.wait = 0ms, .fence_at_least = seen});
     BOOST_TEST((held.fence() > seen));
-    BOOST_TEST(fixture.rounds() == 1u);
+    BOOST_TEST(rounds(fixture) == 1u);
 }
 
 // X7: tokens from the future would make everybody else pay for ever.
@@ -190,11 +183,11 @@ BOOST_AUTO_TEST_CASE(a_demand_for_a_token_from_the_future_is_refused_and_poisons
         fixture.locks().async_acquire("orders:42", {.wait = 0ms, .fence_at_least = future})
     );
     BOOST_TEST(ec == error::node_rejected);
-    BOOST_TEST(fixture.rounds() == 2u);
+    BOOST_TEST(rounds(fixture) == 2u);
     BOOST_TEST(fixture.keys_left() == 0u);
     fixture.log().clear();
     const lease next = fixture.acquire("orders:42", one_round);
-    BOOST_TEST(fixture.rounds() == 1u);
+    BOOST_TEST(rounds(fixture) == 1u);
     BOOST_TEST((next.fence() < future));
 }
 
@@ -289,7 +282,7 @@ BOOST_AUTO_TEST_CASE(a_minority_in_quarantine_is_not_noticed)
     guarded_client fixture;
     fixture.each_node(0, 2, [](fake_node& node) { node.guard().quarantined_until = 1h; });
     lease held = fixture.acquire("orders:42", one_round);
-    BOOST_TEST(fixture.rounds() == 1u);
+    BOOST_TEST(rounds(fixture) == 1u);
     const auto [ec] = fixture.complete(held.async_extend(20s));
     BOOST_TEST(ec == error_code());
 }
@@ -317,7 +310,7 @@ BOOST_AUTO_TEST_CASE(an_extension_of_a_client_whose_clock_stepped_is_corrected_o
     const auto [ec] = fixture.complete(held.async_extend(20s));
 
     BOOST_TEST(ec == error_code());
-    BOOST_TEST(fixture.rounds(verb::extend) == 2u);
+    BOOST_TEST(rounds(fixture, verb::extend) == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(an_extension_that_quarantines_hold_up_leaves_the_lease_as_it_was)
@@ -343,7 +336,7 @@ BOOST_AUTO_TEST_CASE(a_round_that_no_better_token_can_win_is_not_repeated)
     const auto [ec, held] = fixture.complete(fixture.locks().async_acquire("orders:42", one_round));
 
     BOOST_TEST(ec == error::contended);
-    BOOST_TEST(fixture.rounds() == 1u);
+    BOOST_TEST(rounds(fixture) == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(an_extension_that_no_better_time_can_save_is_not_repeated)
@@ -356,7 +349,7 @@ BOOST_AUTO_TEST_CASE(an_extension_that_no_better_time_can_save_is_not_repeated)
     const auto [ec] = fixture.complete(held.async_extend(20s));
 
     BOOST_TEST(ec == error::lease_lost);
-    BOOST_TEST(fixture.rounds(verb::extend) == 1u);
+    BOOST_TEST(rounds(fixture, verb::extend) == 1u);
 }
 
 // A higher token would be granted by nodes 0 and 1. Above the fence of node 2 none would.
@@ -370,24 +363,24 @@ BOOST_AUTO_TEST_CASE(a_corrected_round_does_not_follow_a_fence_from_the_future)
     const lease held = fixture.acquire("orders:42", one_round);
 
     BOOST_TEST(held.fence().value() == now + 400'001);
-    BOOST_TEST(fixture.rounds() == 2u);
+    BOOST_TEST(rounds(fixture) == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(a_minority_of_the_clocks_is_not_believed)
 {
     guarded_client fixture;
     fixture.each_node(0, 2, [](fake_node& node) { node.guard().clock_offset = 1h; });
-    fixture.each_node(2, 5, [](fake_node& node) { node.on(verb::acquire).never(); });
+    fixture.silence(verb::acquire, 2, 5);
     const auto [ec, none] = fixture.complete(fixture.locks().async_acquire("orders:1", one_round));
     BOOST_TEST_REQUIRE(ec == condition::nodes_unavailable);
-    fixture.each_node([](fake_node& node) { node.be_honest(); });
+    fixture.be_honest();
     fixture.log().clear();
 
     const lease held = fixture.acquire("orders:42", one_round);
 
     const auto now = static_cast<std::uint64_t>(fixture.time().wall().count());
     BOOST_TEST(held.fence().value() - now < 1'000'000u);  // And not an hour.
-    BOOST_TEST(fixture.rounds() == 1u);
+    BOOST_TEST(rounds(fixture) == 1u);
 }
 
 // A node whose clock was ahead for a while has left a fence that no other node lets through.

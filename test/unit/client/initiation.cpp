@@ -119,7 +119,7 @@ void let_nodes_answer(bench& on)
 template <verb What>
 void silence(bench& on)
 {
-    on.each_node([](fake_node& node) { node.on(What).never(); });
+    on.silence(What);
 }
 
 /// @tparam Make Calls the initiating function with a token.

@@ -10,6 +10,7 @@
 
 #include "support/contains.hpp"
 #include "support/fixture.hpp"
+#include "support/guarded_client.hpp"
 
 BOOST_AUTO_TEST_SUITE(test_inspect)
 
@@ -21,17 +22,8 @@ using detail::verb;
 
 namespace {
 
-struct guarded_client : running_client
+struct inspecting_client : guarded_client
 {
-    guarded_client() : running_client({.mode = mode::guarded}) {}
-
-    holding inspect(std::string_view resource = "orders:42")
-    {
-        auto [ec, seen] = complete(locks().async_inspect(resource));
-        BOOST_TEST_REQUIRE(ec == error_code());
-        return seen;
-    }
-
     void quarantine(std::size_t first, std::size_t last)
     {
         each_node(first, last, [this](fake_node& node) {
@@ -42,7 +34,7 @@ struct guarded_client : running_client
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_CASE(a_resource_that_nobody_holds_is_free, guarded_client)
+BOOST_FIXTURE_TEST_CASE(a_resource_that_nobody_holds_is_free, inspecting_client)
 {
     const holding seen = inspect();
     BOOST_TEST(seen.state == holding_state::free);
@@ -53,7 +45,7 @@ BOOST_FIXTURE_TEST_CASE(a_resource_that_nobody_holds_is_free, guarded_client)
     BOOST_TEST(seen.remaining == 0ms);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_holder_is_seen_with_its_note_and_its_token, guarded_client)
+BOOST_FIXTURE_TEST_CASE(a_holder_is_seen_with_its_note_and_its_token, inspecting_client)
 {
     const lease held = acquire("orders:42", {.ttl = 10s, .note = "ships order 42"});
     advance(1s);
@@ -68,7 +60,7 @@ BOOST_FIXTURE_TEST_CASE(a_holder_is_seen_with_its_note_and_its_token, guarded_cl
     BOOST_TEST((seen.as_of.time_since_epoch() > 0s));
 }
 
-BOOST_FIXTURE_TEST_CASE(an_inspection_changes_nothing, guarded_client)
+BOOST_FIXTURE_TEST_CASE(an_inspection_changes_nothing, inspecting_client)
 {
     const lease held = acquire("orders:42");
     log().clear();
@@ -78,7 +70,7 @@ BOOST_FIXTURE_TEST_CASE(an_inspection_changes_nothing, guarded_client)
     BOOST_TEST(keys_left() == 5u);
 }
 
-BOOST_FIXTURE_TEST_CASE(nodes_in_quarantine_never_count_as_free, guarded_client)
+BOOST_FIXTURE_TEST_CASE(nodes_in_quarantine_never_count_as_free, inspecting_client)
 {
     quarantine(0, 2);
     BOOST_TEST(inspect().state == holding_state::free);
@@ -88,17 +80,17 @@ BOOST_FIXTURE_TEST_CASE(nodes_in_quarantine_never_count_as_free, guarded_client)
     BOOST_TEST(inspect().agree == 2u);
 }
 
-BOOST_FIXTURE_TEST_CASE(unmarked_nodes_never_count_as_free, guarded_client)
+BOOST_FIXTURE_TEST_CASE(unmarked_nodes_never_count_as_free, inspecting_client)
 {
     each_node(0, 3, [](fake_node& node) { node.guard().marked = false; });
     BOOST_TEST(inspect().state == holding_state::undecided);
     BOOST_TEST(inspect().answered == 2u);
 }
 
-BOOST_FIXTURE_TEST_CASE(nodes_that_do_not_answer_are_no_error, guarded_client)
+BOOST_FIXTURE_TEST_CASE(nodes_that_do_not_answer_are_no_error, inspecting_client)
 {
     const lease held = acquire("orders:42");
-    each_node(0, 2, [](fake_node& node) { node.on(verb::inspect).never(); });
+    silence(verb::inspect, 0, 2);
     BOOST_TEST(inspect().state == holding_state::held);
     BOOST_TEST(inspect().answered == 3u);
     each_node(0, 5, [](fake_node& node) { node.becomes(node_state::down); });
@@ -107,7 +99,7 @@ BOOST_FIXTURE_TEST_CASE(nodes_that_do_not_answer_are_no_error, guarded_client)
     BOOST_TEST(inspect().answered == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_foreign_holder_has_no_note, guarded_client)
+BOOST_FIXTURE_TEST_CASE(a_foreign_holder_has_no_note, inspecting_client)
 {
     hold_elsewhere("orders:42", forever, 0, 5);
     const holding seen = inspect();
@@ -117,7 +109,7 @@ BOOST_FIXTURE_TEST_CASE(a_foreign_holder_has_no_note, guarded_client)
     BOOST_TEST(seen.remaining == forever);
 }
 
-BOOST_FIXTURE_TEST_CASE(clients_that_wait_are_counted, guarded_client)
+BOOST_FIXTURE_TEST_CASE(clients_that_wait_are_counted, inspecting_client)
 {
     hold_elsewhere("orders:42", 9s, 0, 5);
     const auto waiting = launch(locks().async_acquire("orders:42", {.ttl = 10s, .wait = 1min}));
@@ -175,9 +167,9 @@ BOOST_AUTO_TEST_CASE(a_bad_resource_is_refused_with_its_size)
     BOOST_TEST(client.sent_to(verb::inspect).empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(an_inspection_can_be_cancelled, guarded_client)
+BOOST_FIXTURE_TEST_CASE(an_inspection_can_be_cancelled, inspecting_client)
 {
-    each_node([](fake_node& node) { node.on(verb::inspect).never(); });
+    silence(verb::inspect);
     const auto started = launch(locks().async_inspect("orders:42"));
     run_until_idle();
     started->cancel();
@@ -186,35 +178,35 @@ BOOST_FIXTURE_TEST_CASE(an_inspection_can_be_cancelled, guarded_client)
     BOOST_TEST(started->code() == operation_aborted);
 }
 
-BOOST_FIXTURE_TEST_CASE(an_inspection_ends_with_its_client, guarded_client)
+BOOST_FIXTURE_TEST_CASE(an_inspection_ends_with_its_client, inspecting_client)
 {
-    each_node([](fake_node& node) { node.on(verb::inspect).never(); });
+    silence(verb::inspect);
     const auto started = launch(locks().async_inspect("orders:42"));
     run_until_idle();
     locks().cancel();
     advance(1s);
     BOOST_TEST_REQUIRE(started->done());
     BOOST_TEST(started->code() == operation_aborted);
-    BOOST_TEST(std::get<0>(complete(locks().async_inspect("orders:42"))) == error::not_running);
+    BOOST_TEST(code_of(locks().async_inspect("orders:42")) == error::not_running);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_holder_announces_another_note, guarded_client)
+BOOST_FIXTURE_TEST_CASE(a_holder_announces_another_note, inspecting_client)
 {
     const lease held = acquire("orders:42", {.ttl = 10s, .note = "begins"});
     advance(5s);
-    BOOST_TEST(std::get<0>(complete(held.async_announce("half done"))) == error_code());
+    BOOST_TEST(code_of(held.async_announce("half done")) == error_code());
     BOOST_TEST(inspect().note.text() == "half done");
     BOOST_TEST(inspect().token == held.fence());
     BOOST_TEST(inspect().remaining == 10s);
-    BOOST_TEST(std::get<0>(complete(held.async_announce({}))) == error_code());
+    BOOST_TEST(code_of(held.async_announce({})) == error_code());
     BOOST_TEST(inspect().note.empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(an_announcement_reaches_later_what_it_has_missed, guarded_client)
+BOOST_FIXTURE_TEST_CASE(an_announcement_reaches_later_what_it_has_missed, inspecting_client)
 {
     lease held = acquire("orders:42", {.ttl = 10s, .note = "begins"});
     each_node(0, 2, [](fake_node& node) { node.on(verb::extend).never().once(); });
-    BOOST_TEST(std::get<0>(complete(held.async_announce("half done"))) == error_code());
+    BOOST_TEST(code_of(held.async_announce("half done")) == error_code());
     advance(100ms);
     const auto says = [this](std::size_t index) {
         return node(index).store().whole_value("orders:42", time().elapsed());
@@ -222,11 +214,11 @@ BOOST_FIXTURE_TEST_CASE(an_announcement_reaches_later_what_it_has_missed, guarde
     BOOST_TEST(contains(says(0), "begins"));
     BOOST_TEST(contains(says(4), "half done"));
     BOOST_TEST(inspect().note.text() == "half done");
-    BOOST_TEST(std::get<0>(complete(held.async_extend())) == error_code());
+    BOOST_TEST(code_of(held.async_extend()) == error_code());
     BOOST_TEST(contains(says(0), "half done"));
 }
 
-BOOST_FIXTURE_TEST_CASE(announcements_of_one_moment_are_in_order, guarded_client)
+BOOST_FIXTURE_TEST_CASE(announcements_of_one_moment_are_in_order, inspecting_client)
 {
     const lease held = acquire("orders:42", {.ttl = 10s});
     const auto first = launch(held.async_announce("first"));
@@ -237,12 +229,12 @@ BOOST_FIXTURE_TEST_CASE(announcements_of_one_moment_are_in_order, guarded_client
     BOOST_TEST(inspect().note.text() == "second");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_lease_that_is_over_announces_nothing, guarded_client)
+BOOST_FIXTURE_TEST_CASE(a_lease_that_is_over_announces_nothing, inspecting_client)
 {
     lease held = acquire("orders:42", {.ttl = 10s});
-    BOOST_TEST(std::get<0>(complete(held.async_release())) == error_code());
+    BOOST_TEST(code_of(held.async_release()) == error_code());
     log().clear();
-    BOOST_TEST(std::get<0>(complete(held.async_announce("x"))) == error::lease_lost);
+    BOOST_TEST(code_of(held.async_announce("x")) == error::lease_lost);
     BOOST_TEST(log().empty());
 }
 
@@ -255,7 +247,7 @@ BOOST_AUTO_TEST_CASE(plain_mode_has_no_notes)
     BOOST_TEST(ec == error::invalid_argument);
     const lease held = plain.acquire("a", {.ttl = 10s});
     plain.log().clear();
-    BOOST_TEST(std::get<0>(plain.complete(held.async_announce("x"))) == error::invalid_argument);
+    BOOST_TEST(plain.code_of(held.async_announce("x")) == error::invalid_argument);
     BOOST_TEST(plain.log().empty());
     for (const std::string& line : lines)
         BOOST_TEST(contains(line, "note needs guarded mode, but the client is in plain mode"));

@@ -55,9 +55,9 @@ BOOST_AUTO_TEST_CASE(a_term_has_the_number_of_its_lease_which_increases)
 
     for (int loss = 0; loss < 3; ++loss)
     {
-        fixture.silence();
+        fixture.silence(verb::extend);
         fixture.advance(2s);
-        fixture.recover();
+        fixture.be_honest();
         fixture.advance(1s);
     }
 
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(a_body_is_cancelled_a_third_of_the_ttl_before_its_deadline)
 {
     elector fixture;
     const auto user = fixture.start();
-    fixture.silence();
+    fixture.silence(verb::extend);
 
     fixture.advance(1967ms);
     BOOST_TEST(!fixture.left.has_value());
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(stop_before_says_how_long_before_the_deadline_a_body_is_can
     elector fixture;
     const auto user =
         fixture.start({.ttl = 3s, .stop_before = 500ms, .pause = 0ms, .watchdog = false});
-    fixture.silence();
+    fixture.silence(verb::extend);
 
     fixture.advance(2467ms);
     BOOST_TEST(!fixture.left.has_value());
@@ -110,9 +110,9 @@ BOOST_AUTO_TEST_CASE(the_resource_is_released_when_the_body_has_ended_and_not_be
     elector fixture;
     fixture.slow = true;
     const auto user = fixture.start({.ttl = 3s, .pause = 1h, .watchdog = false});
-    fixture.silence();
+    fixture.silence(verb::extend);
     fixture.advance(1968ms);
-    fixture.recover();
+    fixture.be_honest();
     fixture.log().clear();
 
     fixture.advance(900ms);
@@ -130,11 +130,11 @@ BOOST_AUTO_TEST_CASE(a_term_that_is_lost_is_followed_by_another_one)
 {
     elector fixture;
     const auto user = fixture.start();
-    fixture.silence();
+    fixture.silence(verb::extend);
     fixture.advance(2s);
     BOOST_TEST(fixture.ended == 1u);
 
-    fixture.recover();
+    fixture.be_honest();
     fixture.advance(3s);
 
     BOOST_TEST(fixture.begun == 2u);
@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(nodes_that_cannot_vote_are_waited_for)
             BOOST_TEST(fixture.begun == 0u);
             BOOST_TEST(!user->done());
 
-            fixture.recover();
+            fixture.be_honest();
             fixture.each_node([](fake_node& node) {
                 if (node.status().state == node_state::down)
                     node.becomes(node_state::ready);

@@ -6,7 +6,6 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/test/unit_test.hpp>
-#include <boost/version.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -90,13 +89,6 @@ private:
             co_await asio::post(asio::deferred);
     }
 };
-
-#if BOOST_VERSION >= 108800
-constexpr std::size_t first_cancellable_step = 0;
-#else
-// See with_lock_interrupted.cpp.
-constexpr std::size_t first_cancellable_step = 1;
-#endif
 
 /// Nodes with which it leads soon: one that does not stands for ever.
 template <class Scenario>
@@ -183,7 +175,7 @@ BOOST_AUTO_TEST_CASE(a_loss_at_any_time_ends_a_term_and_not_the_leading)
         const std::size_t before = on.begun;
 
         on.fixture.time().advance(1h);  // Everything stood still, and all deadlines have passed.
-        on.fixture.each_node([](fake_node& node) { node.be_honest(); });
+        on.fixture.be_honest();
         on.fixture.advance(15s);
 
         BOOST_TEST(!on.user->done());

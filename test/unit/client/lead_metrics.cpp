@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_CASE(terms_and_losses_are_counted)
     BOOST_TEST(counts.leading());
     BOOST_TEST(counts.terms == 1u);
 
-    fixture.silence();
+    fixture.silence(detail::verb::extend);
     fixture.advance(2s);
     BOOST_TEST(counts.losses == 1u);
     BOOST_TEST(counts.leading());

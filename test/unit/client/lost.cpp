@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(loss_is_told_at_the_deadline_while_every_extension_hangs)
 {
     running_client fixture;
     lease held = fixture.acquire("orders:42", {.ttl = 1s, .auto_extend = true});
-    fixture.each_node([](fake_node& node) { node.on(verb::extend).never(); });
+    fixture.silence(verb::extend);
     const auto lost = launch(held.async_wait_lost());
 
     fixture.advance(time_left(fixture, held));

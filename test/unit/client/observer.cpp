@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(the_counters_add_up)
     const lease second = fixture.acquire("b", {.ttl = 1s});
     fixture.complete(first.async_extend());
     fixture.complete(fixture.locks().async_try_acquire("a", 10s));
-    fixture.each_node([](fake_node& node) { node.on(verb::acquire).never(); });
+    fixture.silence(verb::acquire);
     fixture.complete(fixture.locks().async_try_acquire("c", 10s));
     BOOST_TEST(fixture.locks().metrics().held == 2u);
     fixture.advance(2s);
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(the_counters_add_up)
 BOOST_AUTO_TEST_CASE(an_interrupted_round_is_not_told_as_a_grant)
 {
     observed_client on;
-    on.fixture.each_node([](fake_node& node) { node.on(verb::acquire).never(); });
+    on.fixture.silence(verb::acquire);
     const auto acquiring = launch(on.fixture.locks().async_acquire("orders:42", 1s));
     on.fixture.run_until_idle();
     on.take();

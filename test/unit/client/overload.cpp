@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(the_wait_for_a_place_takes_nothing_from_the_validity)
 BOOST_AUTO_TEST_CASE(the_wait_for_a_place_is_no_longer_than_asked_for)
 {
     running_client fixture;
-    fixture.each_node([](fake_node& node) { node.on(verb::acquire).never(); });
+    fixture.silence(verb::acquire);
 
     const auto all = start_many(fixture, 100, 200ms);
     fixture.advance(199ms);
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(the_wait_for_a_place_is_no_longer_than_asked_for)
 BOOST_AUTO_TEST_CASE(a_try_waits_for_a_place_as_long_as_for_an_answer)
 {
     running_client fixture;
-    fixture.each_node([](fake_node& node) { node.on(verb::acquire).never(); });
+    fixture.silence(verb::acquire);
 
     const auto all = start_many(fixture, 100, 0ms);
     BOOST_TEST(ended_with(all, error::overloaded) == 0u);
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(overload_is_told_of_this_client_and_not_of_the_nodes)
 {
     std::vector<std::string> lines;
     running_client fixture({.lines = &lines});
-    fixture.each_node([](fake_node& node) { node.on(verb::acquire).never(); });
+    fixture.silence(verb::acquire);
     const auto all = start_many(fixture, first_window, 0ms);
 
     diagnostics told;
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(the_observer_is_told_who_waits_for_a_place_but_not_of_tries
 {
     const auto seen = std::make_shared<waits_counter>();
     running_client fixture({.observer = seen});
-    fixture.each_node([](fake_node& node) { node.on(verb::acquire).never(); });
+    fixture.silence(verb::acquire);
 
     (void)start_many(fixture, 100, 10s);
     BOOST_TEST(seen->count == 100 - first_window);
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(a_place_is_free_when_the_nodes_have_answered_and_not_when_t
 BOOST_AUTO_TEST_CASE(a_place_is_free_when_a_quorum_has_answered)
 {
     running_client fixture;
-    fixture.each_node(0, 2, [](fake_node& node) { node.on(verb::acquire).never(); });
+    fixture.silence(verb::acquire, 0, 2);
     const auto all = start_many(fixture, 500, 10s);
     fixture.advance(10ms);
     BOOST_TEST(ended_with(all, {}) == 500u);
@@ -260,7 +260,7 @@ BOOST_AUTO_TEST_CASE(a_denial_ends_the_wait_for_late_grants)
 BOOST_AUTO_TEST_CASE(half_of_the_ttl_is_left_of_a_late_grant)
 {
     running_client fixture;
-    fixture.each_node([](fake_node& node) { node.on(verb::acquire).never(); });
+    fixture.silence(verb::acquire);
     const auto started = launch(fixture.locks().async_acquire("orders", {.ttl = 1s, .wait = 10s}));
 
     fixture.advance(499ms);
@@ -326,7 +326,7 @@ BOOST_AUTO_TEST_CASE(no_clock_is_learned_from_late_answers)
     answer_after(fixture, verb::acquire, 700ms);  // Longer than the window of tokens.
     const auto late = start_many(fixture, 1, 5s);
     fixture.advance(701ms);
-    fixture.each_node([](fake_node& node) { node.be_honest(); });
+    fixture.be_honest();
     fixture.advance(1s);
     fixture.log().clear();
 
@@ -359,7 +359,7 @@ BOOST_AUTO_TEST_CASE(extensions_too_are_as_many_as_the_nodes_answer)
 {
     running_client fixture;
     const std::vector<lease> held = hold_many(fixture, 200);
-    fixture.each_node([](fake_node& node) { node.on(verb::extend).never(); });
+    fixture.silence(verb::extend);
 
     fixture.advance(9s);
 
@@ -370,7 +370,7 @@ BOOST_AUTO_TEST_CASE(a_lease_that_ends_while_its_extension_waits_for_a_place_is_
 {
     running_client fixture;
     const std::vector<lease> held = hold_many(fixture, first_window);
-    fixture.each_node([](fake_node& node) { node.on(verb::extend).never(); });
+    fixture.silence(verb::extend);
     fixture.advance(5s);
     lease mine = fixture.acquire("orders", {.ttl = 1s});
 

@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(who_joins_gets_no_lease_if_its_ttl_cannot_be_had)
 {
     running_client fixture;
     const lease first = try_as(fixture, ada, 5s);
-    fixture.each_node([](fake_node& node) { node.on(verb::extend).never(); });
+    fixture.silence(verb::extend);
 
     const auto [ec, second] =
         fixture.complete(fixture.locks().async_try_acquire("orders:42", {.ttl = 20s, .owner = ada})

@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(a_release_does_not_wait_for_more_than_a_quorum)
 {
     running_client fixture;
     lease held = fixture.acquire("orders:42");
-    fixture.each_node(0, 2, [](fake_node& node) { node.on(verb::release).never(); });
+    fixture.silence(verb::release, 0, 2);
 
     const auto released = launch(held.async_release());
     fixture.run_until_idle();
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(a_release_that_a_quorum_does_not_answer_is_unconfirmed_afte
 {
     running_client fixture;
     lease held = fixture.acquire("orders:42");
-    fixture.each_node(0, 3, [](fake_node& node) { node.on(verb::release).never(); });
+    fixture.silence(verb::release, 0, 3);
 
     const auto [ec, outcome] = fixture.complete(held.async_release());
 

@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_holder_that_is_not_known_leaves_the_rest_empty)
 BOOST_AUTO_TEST_CASE(silence_is_a_timeout)
 {
     running_client fixture;
-    fixture.each_node([](fake_node& node) { node.on(verb::acquire).never(); });
+    fixture.silence(verb::acquire);
 
     const diagnostics report = report_of_one_round(fixture);
 
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(a_report_is_there_when_the_operation_was_cancelled)
 {
     running_client fixture;
     fixture.node(0).on(verb::acquire).after(10ms);
-    fixture.each_node(1, 5, [](fake_node& node) { node.on(verb::acquire).never(); });
+    fixture.silence(verb::acquire, 1, 5);
     diagnostics report;
     const auto held = launch(fixture.locks().async_acquire("orders:42", {.report = &report}));
     fixture.advance(20ms);

@@ -18,6 +18,7 @@
 #include "support/contains.hpp"
 #include "support/elector.hpp"
 #include "support/fixture.hpp"
+#include "support/guarded_client.hpp"
 #include "support/spawned.hpp"
 
 BOOST_AUTO_TEST_SUITE(test_revoke)
@@ -30,14 +31,9 @@ using detail::verb;
 
 namespace {
 
-struct revoking_client : running_client
+struct revoking_client : guarded_client
 {
-    explicit revoking_client(const setup& how = guarded()) : running_client(how) {}
-
-    std::tuple<error_code, revocation> revoke(fencing_token token)
-    {
-        return complete(locks().async_revoke("orders:42", token));
-    }
+    using guarded_client::guarded_client;
 
     /// Other clients revoke on some nodes. These push that to the holder, if it listens.
     void revoke_elsewhere(std::size_t first, std::size_t last)
@@ -107,9 +103,9 @@ BOOST_FIXTURE_TEST_CASE(who_waits_for_the_loss_is_told_at_once_and_again, revoki
     revoke_elsewhere(0, 1);
     BOOST_TEST_REQUIRE(waiting->done());
     BOOST_TEST(waiting->code() == error::revoked);
-    BOOST_TEST(std::get<0>(complete(held.async_wait_lost())) == error::revoked);
+    BOOST_TEST(code_of(held.async_wait_lost()) == error::revoked);
     advance(3s);
-    BOOST_TEST(std::get<0>(complete(held.async_wait_lost())) == error::lease_lost);
+    BOOST_TEST(code_of(held.async_wait_lost()) == error::lease_lost);
 }
 
 BOOST_FIXTURE_TEST_CASE(an_extension_learns_it_from_one_node, revoking_client)
@@ -120,12 +116,12 @@ BOOST_FIXTURE_TEST_CASE(an_extension_learns_it_from_one_node, revoking_client)
     BOOST_TEST(!held.revoked());
     advance(1s);
     const time_point deadline = held.valid_until();
-    BOOST_TEST(std::get<0>(complete(held.async_extend())) == error::revoked);
+    BOOST_TEST(code_of(held.async_extend()) == error::revoked);
     BOOST_TEST(held.revoked());
     // The others have granted it.
     BOOST_TEST((held.valid_until() == deadline + 1s));
     log().clear();
-    BOOST_TEST(std::get<0>(complete(held.async_extend())) == error::revoked);
+    BOOST_TEST(code_of(held.async_extend()) == error::revoked);
     BOOST_TEST(log().empty());
     BOOST_TEST(!held.expired());
 }
@@ -213,7 +209,7 @@ BOOST_FIXTURE_TEST_CASE(the_hold_of_another_is_not_touched, revoking_client)
 BOOST_FIXTURE_TEST_CASE(a_minority_of_silent_nodes_does_not_matter, revoking_client)
 {
     const lease held = acquire("orders:42", {.ttl = 3s});
-    each_node(0, 2, [](fake_node& node) { node.on(verb::revoke).never(); });
+    silence(verb::revoke, 0, 2);
     const auto [ec, made] = revoke(held.fence());
     BOOST_TEST(ec == error_code());
     BOOST_TEST(made.marked == 3u);
@@ -225,7 +221,7 @@ BOOST_FIXTURE_TEST_CASE(
 )
 {
     const lease held = acquire("orders:42", {.ttl = 3s});
-    each_node(0, 3, [](fake_node& node) { node.on(verb::revoke).never(); });
+    silence(verb::revoke, 0, 3);
     BOOST_TEST(std::get<0>(revoke(held.fence())) == error::quorum_unreachable);
     BOOST_TEST(held.revoked());
 }
@@ -355,7 +351,7 @@ BOOST_FIXTURE_TEST_CASE(an_inspection_shows_that_a_hold_is_revoked, revoking_cli
 BOOST_FIXTURE_TEST_CASE(it_can_be_cancelled, revoking_client)
 {
     const lease held = acquire("orders:42", {.ttl = 3s});
-    each_node([](fake_node& node) { node.on(verb::revoke).never(); });
+    silence(verb::revoke);
     const auto started = launch(locks().async_revoke("orders:42", held.fence()));
     run_until_idle();
     started->cancel();

@@ -45,12 +45,10 @@ struct bench : running_client
     lease received;
 
     /// The nodes answer nothing any more.
-    void silence()
+    void silence_nodes()
     {
-        each_node([](fake_node& node) {
-            node.on(verb::acquire).never();
-            node.on(verb::extend).never();
-        });
+        silence(verb::acquire);
+        silence(verb::extend);
     }
 
     [[nodiscard]] bool is_extended() const { return held.remaining() > 15s; }
@@ -203,7 +201,7 @@ BOOST_FIXTURE_TEST_CASE(redirect_error_sets_the_code, bench)
 #if BOOST_VERSION >= 108600  // Before, Asio had no cancel_after.
 BOOST_FIXTURE_TEST_CASE(cancel_after_ends_it, bench)
 {
-    silence();
+    silence_nodes();
     std::size_t calls = 0;
     const auto seen = [&](error_code ec, auto...) {
         ++calls;
@@ -254,7 +252,7 @@ BOOST_FIXTURE_TEST_CASE(a_parallel_group_waits_for_all, bench)
 
 BOOST_FIXTURE_TEST_CASE(a_parallel_group_cancels_the_losers, bench)
 {
-    silence();
+    silence_nodes();
     asio::steady_timer timer(context(), 0ms);
     std::size_t calls = 0;
 

@@ -296,13 +296,13 @@ BOOST_AUTO_TEST_CASE(a_waiter_takes_part_at_once_in_what_its_owner_was_granted)
 BOOST_AUTO_TEST_CASE(a_first_one_that_fails_lets_the_next_ask_at_once)
 {
     running_client fixture;
-    fixture.each_node([](fake_node& node) { node.on(verb::acquire).never(); });
+    fixture.silence(verb::acquire);
     const auto hasty = start(fixture, 10ms);
     const auto next = start(fixture);
     fixture.run_until_idle();
     BOOST_TEST(rounds(fixture) == 1u);
 
-    fixture.each_node([](fake_node& node) { node.be_honest(); });
+    fixture.be_honest();
     fixture.advance(200ms);
 
     BOOST_TEST(hasty->code() == error::quorum_unreachable);

@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(a_body_is_cancelled_when_the_lease_is_lost)
         expired = held.expired();
     };
     const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", three_seconds, body));
-    fixture.each_node([](fake_node& node) { node.on(verb::extend).never(); });
+    fixture.silence(verb::extend);
 
     fixture.advance(3s);
 

@@ -8,7 +8,6 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/test/unit_test.hpp>
-#include <boost/version.hpp>
 
 #include <array>
 #include <chrono>
@@ -130,14 +129,6 @@ struct under_lock
     running_client fixture;
     std::shared_ptr<spawned> user;
 };
-
-#if BOOST_VERSION >= 108800
-constexpr std::size_t first_cancellable_step = 0;
-#else
-// The `co_spawn` of Boost 1.83 throws out of `run()` if its coroutine, whichever it is, is
-// cancelled before its first step.
-constexpr std::size_t first_cancellable_step = 1;
-#endif
 
 /// Replays every body with every behaviour. @param scenario Returns whether it was interrupted.
 template <class Scenario>

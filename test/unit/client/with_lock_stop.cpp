@@ -56,11 +56,6 @@ struct slow_to_stop : running_client
         return started;
     }
 
-    void silence()
-    {
-        each_node([](fake_node& node) { node.on(verb::extend).never(); });
-    }
-
     /// Lets the body end, which it must have begun to.
     void let_it_stop()
     {
@@ -88,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_body_is_stopped_so_long_before_the_deadline_and_then_its_
 {
     slow_to_stop fixture;
     const auto user = fixture.start(stopped_early);
-    fixture.silence();
+    fixture.silence(verb::extend);
 
     fixture.advance(1967ms);
     BOOST_TEST(!fixture.left.has_value());
@@ -110,7 +105,7 @@ BOOST_AUTO_TEST_CASE(a_body_that_takes_too_long_to_stop_has_lost_its_lease)
 {
     slow_to_stop fixture;
     const auto user = fixture.start(stopped_early);
-    fixture.silence();
+    fixture.silence(verb::extend);
 
     fixture.advance(3s);
     fixture.let_it_stop();
@@ -130,7 +125,7 @@ BOOST_AUTO_TEST_CASE(a_body_whose_lease_is_extended_in_time_is_not_stopped)
         // Shorter than two thirds of the ttl less the time to stop.
         fixture.each_node([](fake_node& node) { node.on(verb::extend).error("LOADING"); });
         fixture.advance(500ms);
-        fixture.each_node([](fake_node& node) { node.be_honest(); });
+        fixture.be_honest();
         fixture.advance(2s);
     }
 
@@ -146,7 +141,7 @@ BOOST_AUTO_TEST_CASE(a_lease_whose_body_is_stopped_is_extended_no_more)
     fixture.advance(2s);
     BOOST_TEST_REQUIRE(fixture.left.has_value());
 
-    fixture.each_node([](fake_node& node) { node.be_honest(); });
+    fixture.be_honest();
     fixture.log().clear();
     fixture.advance(500ms);
 
@@ -187,7 +182,7 @@ BOOST_AUTO_TEST_CASE(a_hold_that_others_share_is_extended_for_them)
     fixture.advance(2s);
     BOOST_TEST_REQUIRE(fixture.left.has_value());
 
-    fixture.each_node([](fake_node& node) { node.be_honest(); });
+    fixture.be_honest();
     fixture.advance(10s);
 
     BOOST_TEST(!shared.expired());
@@ -208,7 +203,7 @@ BOOST_AUTO_TEST_CASE(who_joins_a_hold_whose_body_is_stopped_has_it_extended_agai
     fixture.advance(2s);
     BOOST_TEST_REQUIRE(fixture.left.has_value());
 
-    fixture.each_node([](fake_node& node) { node.be_honest(); });
+    fixture.be_honest();
     const lease shared =
         fixture.acquire("orders:42", {.ttl = 3s, .auto_extend = true, .owner = owner(1)});
     fixture.advance(10s);
@@ -239,7 +234,7 @@ BOOST_AUTO_TEST_CASE(a_body_is_stopped_soon_after_a_suspension_of_the_machine)
 {
     slow_to_stop fixture;
     const auto user = fixture.start(stopped_early);
-    fixture.silence();
+    fixture.silence(verb::extend);
 
     fixture.time().stop(manual_time::clock::steady);
     fixture.time().advance(2s);

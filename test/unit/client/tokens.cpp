@@ -3,28 +3,19 @@
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/experimental/parallel_group.hpp>
 #include <boost/asio/redirect_error.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 #include <boost/system/system_error.hpp>
 #include <boost/test/unit_test.hpp>
-#include <boost/version.hpp>
 
-#include <array>
 #include <chrono>
-#include <cstddef>
 #include <future>
 #include <string>
 #include <utility>
 
 #include "support/fixture.hpp"
 #include "support/spawned.hpp"
-
-#if BOOST_VERSION >= 108600
-#include <boost/asio/cancel_after.hpp>
-#endif
 
 BOOST_AUTO_TEST_SUITE(test_tokens)
 
@@ -44,28 +35,7 @@ struct bench : running_client
     lease held = acquire("held");
     lease received;
 
-    /// The nodes answer nothing any more.
-    void silence_nodes()
-    {
-        silence(verb::acquire);
-        silence(verb::extend);
-    }
-
     [[nodiscard]] bool is_extended() const { return held.remaining() > 15s; }
-
-    /// Runs the context in real time until something is done. Virtual time goes on, too slowly for
-    /// any timeout of a node.
-    template <class Done>
-    void run_in_real_time(Done done)
-    {
-        for (int turn = 0; turn < 5000 && !done(); ++turn)
-        {
-            context().restart();
-            context().run_one_for(1ms);
-            time().advance(1us);
-        }
-        BOOST_TEST_REQUIRE(done());
-    }
 };
 
 }  // namespace
@@ -196,87 +166,6 @@ BOOST_FIXTURE_TEST_CASE(redirect_error_sets_the_code, bench)
     BOOST_TEST(extended == error_code());
     BOOST_TEST(acquired == error_code());
     BOOST_TEST(received.resource() == "orders:42");
-}
-
-#if BOOST_VERSION >= 108600  // Before, Asio had no cancel_after.
-BOOST_FIXTURE_TEST_CASE(cancel_after_ends_it, bench)
-{
-    silence_nodes();
-    std::size_t calls = 0;
-    const auto seen = [&](error_code ec, auto...) {
-        ++calls;
-        BOOST_TEST(ec == operation_aborted);
-        BOOST_TEST(!on_strand());
-    };
-
-    held.async_extend(20s, asio::cancel_after(1ms, seen));
-    locks().async_acquire("orders:42", 10s, asio::cancel_after(1ms, seen));
-    run_in_real_time([&] { return calls == 2; });
-}
-
-BOOST_FIXTURE_TEST_CASE(cancel_after_leaves_alone_what_is_faster, bench)
-{
-    std::size_t calls = 0;
-    const auto seen = [&](error_code ec, auto...) {
-        ++calls;
-        BOOST_TEST(ec == error_code());
-    };
-
-    held.async_extend(20s, asio::cancel_after(1h, seen));
-    locks().async_acquire("orders:42", 10s, asio::cancel_after(1h, seen));
-    advance(100ms);
-
-    BOOST_TEST(calls == 2u);
-}
-#endif
-
-BOOST_FIXTURE_TEST_CASE(a_parallel_group_waits_for_all, bench)
-{
-    std::size_t calls = 0;
-
-    asio::experimental::make_parallel_group(
-        held.async_extend(20s), locks().async_acquire("orders:42", 10s)
-    )
-        .async_wait(
-            asio::experimental::wait_for_all(),
-            [&](std::array<std::size_t, 2>, error_code extended, error_code acquired, lease) {
-                ++calls;
-                BOOST_TEST(extended == error_code());
-                BOOST_TEST(acquired == error_code());
-            }
-        );
-    advance(100ms);
-
-    BOOST_TEST(calls == 1u);
-}
-
-BOOST_FIXTURE_TEST_CASE(a_parallel_group_cancels_the_losers, bench)
-{
-    silence_nodes();
-    asio::steady_timer timer(context(), 0ms);
-    std::size_t calls = 0;
-
-    asio::experimental::make_parallel_group(
-        timer.async_wait(asio::deferred),
-        held.async_extend(20s),
-        locks().async_acquire("orders:42", 10s)
-    )
-        .async_wait(
-            asio::experimental::wait_for_one(),
-            [&](std::array<std::size_t, 3> order,
-                error_code,
-                error_code extended,
-                error_code acquired,
-                lease) {
-                ++calls;
-                BOOST_TEST(order[0] == 0u);
-                BOOST_TEST(extended == operation_aborted);
-                BOOST_TEST(acquired == operation_aborted);
-            }
-        );
-    run_in_real_time([&] { return calls > 0; });
-
-    BOOST_TEST(calls == 1u);
 }
 
 BOOST_FIXTURE_TEST_CASE(the_resource_is_copied, bench)

@@ -1,9 +1,13 @@
+#include <boost/asio/detached.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "support/fixture.hpp"
@@ -129,74 +133,63 @@ BOOST_AUTO_TEST_CASE(a_lease_that_is_acquired_after_a_suspension_is_extended_as_
     BOOST_TEST(extensions(fixture) == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_released_lease_is_not_extended)
+BOOST_AUTO_TEST_CASE(what_has_ended_is_extended_no_longer)
 {
-    running_client fixture;
-    lease held = fixture.acquire("orders:42", extended);
-
-    fixture.complete(held.async_release());
-    fixture.log().clear();
-    fixture.advance(10s);
-
-    BOOST_TEST(fixture.log().empty());
-}
-
-BOOST_AUTO_TEST_CASE(a_destroyed_lease_is_not_extended)
-{
-    running_client fixture;
+    using end = void (*)(client_fixture&, lease&);
+    const std::tuple<const char*, end, std::size_t> ends[] = {
+        {"released", [](client_fixture&, lease& held) { held.async_release(asio::detached); }, 0},
+        {"destroyed", [](client_fixture&, lease& held) { held = lease(); }, 0},
+        {"abandoned", [](client_fixture&, lease& held) { held.abandon(); }, 5},
+        {"its client was cancelled", [](client_fixture& on, lease&) { on.locks().cancel(); }, 5},
+    };
+    for (const auto& [how, end_it, keys_left] : ends)
     {
-        const lease held = fixture.acquire("orders:42", extended);
+        BOOST_TEST_CONTEXT(how)
+        {
+            running_client fixture;
+            lease held = fixture.acquire("orders:42", extended);
+
+            end_it(fixture, held);
+            fixture.advance(1s);
+            BOOST_TEST(fixture.sent_to(verb::release).size() == 5 - keys_left);
+            BOOST_TEST(fixture.keys_left() == keys_left);
+            fixture.log().clear();
+            fixture.advance(10s);
+
+            BOOST_TEST(fixture.log().empty());
+            BOOST_TEST(held.expired());
+            BOOST_TEST(fixture.keys_left() == 0u);
+        }
     }
-    fixture.advance(100ms);
-    fixture.log().clear();
-    fixture.advance(10s);
-
-    BOOST_TEST(fixture.log().empty());
-    BOOST_TEST(fixture.keys_left() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(an_abandoned_lease_is_not_extended_and_its_keys_expire)
+BOOST_AUTO_TEST_CASE(extensions_that_fail_for_less_than_the_validity_cost_nothing)
 {
-    running_client fixture;
-    lease held = fixture.acquire("orders:42", extended);
+    using trouble = void (*)(fake_node&);
+    const std::pair<trouble, error> troubles[] = {
+        {[](fake_node& node) { node.on(verb::extend).never(); }, error::quorum_unreachable},
+        {[](fake_node& node) { node.on(verb::extend).error("LOADING"); }, error::node_rejected},
+    };
+    for (const auto& [begin, code] : troubles)
+    {
+        BOOST_TEST_CONTEXT(code)
+        {
+            running_client fixture;
+            const lease held = fixture.acquire("orders:42", extended);
 
-    held.abandon();
-    fixture.advance(2s);
-    BOOST_TEST(fixture.keys_left() == 5u);
-    fixture.advance(8s);
+            fixture.each_node(begin);
+            fixture.advance(2500ms);
+            BOOST_TEST(!held.expired());
+            BOOST_TEST(held.last_extension() == code);
+            BOOST_TEST(fixture.sent_to(verb::release).empty());
+            BOOST_TEST(fixture.keys_left() == 5u);
+            fixture.be_honest();
+            fixture.advance(10s);
 
-    BOOST_TEST(fixture.sent_to(verb::extend).empty());
-    BOOST_TEST(fixture.sent_to(verb::release).empty());
-    BOOST_TEST(fixture.keys_left() == 0u);
-}
-
-BOOST_AUTO_TEST_CASE(nodes_that_hang_for_less_than_the_validity_cost_nothing)
-{
-    running_client fixture;
-    const lease held = fixture.acquire("orders:42", extended);
-
-    fixture.silence(verb::extend);
-    fixture.advance(2500ms);
-    BOOST_TEST(!held.expired());
-    fixture.be_honest();
-    fixture.advance(10s);
-
-    BOOST_TEST(!held.expired());
-    BOOST_TEST(held.last_extension() == error_code());
-}
-
-BOOST_AUTO_TEST_CASE(a_failed_extension_deletes_nothing)
-{
-    running_client fixture;
-    const lease held = fixture.acquire("orders:42", extended);
-    fixture.each_node([](fake_node& node) { node.on(verb::extend).error("LOADING"); });
-
-    fixture.advance(2500ms);
-
-    BOOST_TEST(!held.expired());
-    BOOST_TEST(held.last_extension() == error::node_rejected);
-    BOOST_TEST(fixture.sent_to(verb::release).empty());
-    BOOST_TEST(fixture.keys_left() == 5u);
+            BOOST_TEST(!held.expired());
+            BOOST_TEST(held.last_extension() == error_code());
+        }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(after_a_failure_the_tries_are_close_and_after_a_success_they_are_not)
@@ -231,21 +224,6 @@ BOOST_AUTO_TEST_CASE(it_stops_at_the_limit_of_the_hold)
     BOOST_TEST(held.expired());
     BOOST_TEST_REQUIRE(lost->done());
     BOOST_TEST(lost->code() == error::hold_limit_reached);
-}
-
-BOOST_AUTO_TEST_CASE(a_cancelled_client_extends_no_longer)
-{
-    running_client fixture;
-    const lease held = fixture.acquire("orders:42", extended);
-
-    fixture.locks().cancel();
-    fixture.advance(1s);
-    fixture.log().clear();
-    fixture.advance(10s);
-
-    BOOST_TEST(fixture.log().empty());
-    BOOST_TEST(held.expired());
-    BOOST_TEST(fixture.client_is_gone() == false);
 }
 
 BOOST_AUTO_TEST_CASE(more_leases_than_may_be_extended_at_a_time_are_all_extended)

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <tuple>
 
 #include "support/at_every_step.hpp"
 
@@ -179,87 +180,45 @@ BOOST_AUTO_TEST_CASE(a_client_that_is_destroyed_while_it_closes_ends)
     });
 }
 
-BOOST_AUTO_TEST_CASE(a_cancelled_run_ends_with_all_operations)
+BOOST_AUTO_TEST_CASE(however_a_client_ends_an_acquisition_is_granted_before_or_leaves_nothing)
 {
-    with_every_behaviour([](const behaviour& nodes, std::size_t steps) {
-        client_fixture fixture;
-        nodes.apply(fixture);
-        const auto operation = acquire_patiently(fixture);
-        const auto run = launch(fixture.locks().async_run());
-        const bool in_time = take_steps(fixture, steps, [&] { return operation->done(); });
+    using end = std::function<void(client_fixture&, pending<>&)>;
+    const std::tuple<const char*, end, error_code> ends[] = {
+        {"its run is cancelled",
+         [](client_fixture&, pending<>& run) { run.cancel(); },
+         operation_aborted},
+        {"it is cancelled",
+         [](client_fixture& fixture, pending<>&) { fixture.locks().cancel(); },
+         {}},
+        {"it is destroyed",
+         [](client_fixture& fixture, pending<>&) { fixture.destroy_client(); },
+         {}},
+    };
+    for (const auto& [name, end_client, outcome] : ends)
+    {
+        BOOST_TEST_CONTEXT(name)
+        {
+            with_every_behaviour([&](const behaviour& nodes, std::size_t steps) {
+                client_fixture fixture;
+                nodes.apply(fixture);
+                const auto operation = acquire_patiently(fixture);
+                const auto run = launch(fixture.locks().async_run());
+                const bool in_time = take_steps(fixture, steps, [&] { return operation->done(); });
 
-        run->cancel();
-        fixture.advance(settling_time);
+                end_client(fixture, *run);
+                fixture.run_until_idle();
+                BOOST_TEST(operation->completions == 1u);
+                fixture.advance(settling_time);
 
-        BOOST_TEST(run->completions == 1u);
-        BOOST_TEST(run->code() == operation_aborted);
-        check_ended(*operation);
-        if (!operation->value() && nodes.worth_knowing != effect::reconnects)
-            BOOST_TEST(fixture.keys_left() == 0u);
-        return in_time;
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_cancelled_client_ends_all_operations)
-{
-    with_every_behaviour([](const behaviour& nodes, std::size_t steps) {
-        running_client fixture;
-        nodes.apply(fixture);
-        const auto operation = acquire_patiently(fixture);
-        const auto ready = launch(fixture.locks().async_wait_ready());
-        const bool in_time = take_steps(fixture, steps, [&] { return operation->done(); });
-
-        fixture.locks().cancel();
-        fixture.run_until_idle();
-        check_ended(*operation);
-        BOOST_TEST(ready->completions == 1u);
-        fixture.advance(settling_time);
-
-        BOOST_TEST(fixture.run().completions == 1u);
-        BOOST_TEST(fixture.run().code() == error_code());
-        if (!operation->value() && nodes.worth_knowing != effect::reconnects)
-            BOOST_TEST(fixture.keys_left() == 0u);
-        return in_time;
-    });
-}
-
-BOOST_AUTO_TEST_CASE(destroying_the_client_ends_all_operations)
-{
-    with_every_behaviour_but_loss([](const behaviour& nodes, std::size_t steps) {
-        on_lease<pending<>> on(nodes);
-        const auto acquired = acquire_patiently(on.fixture);
-        on.operation = launch(on.held.async_extend(long_ttl));
-        const bool in_time =
-            take_steps(on.fixture, steps, [&] { return acquired->done() && on.operation->done(); });
-
-        on.fixture.destroy_client();
-        on.fixture.run_until_idle();
-        BOOST_TEST(acquired->completions == 1u);
-        BOOST_TEST(on.operation->completions == 1u);
-        on.fixture.advance(settling_time);
-
-        BOOST_TEST(on.fixture.run().completions == 1u);
-        BOOST_TEST(on.fixture.run().code() == error_code());
-        return in_time;
-    });
-}
-
-BOOST_AUTO_TEST_CASE(nothing_is_left_of_a_client_once_it_and_its_leases_are_destroyed)
-{
-    at_every_step([](std::size_t steps) {
-        running_client fixture;
-        slow_down(fixture, 5ms, 1ms);
-        auto operation = acquire_patiently(fixture);
-        const bool in_time = take_steps(fixture, steps, [&] { return operation->done(); });
-
-        fixture.destroy_client();
-        fixture.advance(settling_time);
-        operation.reset();
-        fixture.advance(settling_time);
-
-        BOOST_TEST(fixture.client_is_gone());
-        return in_time;
-    });
+                BOOST_TEST(run->completions == 1u);
+                BOOST_TEST(run->code() == outcome);
+                check_ended_with_its_lease(*operation);
+                if (!operation->value() && nodes.worth_knowing != effect::reconnects)
+                    BOOST_TEST(fixture.keys_left() == 0u);
+                return in_time;
+            });
+        }
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -267,22 +267,6 @@ BOOST_AUTO_TEST_CASE(a_node_that_is_down_does_not_hold_the_end_up)
     BOOST_TEST(fixture.time().elapsed() == 0ms);
 }
 
-BOOST_AUTO_TEST_CASE(a_cancelled_close_ends_the_client_at_once)
-{
-    running_client fixture;
-    const lease held = fixture.acquire("orders:42");
-    fixture.silence(verb::release);
-    const auto closed = launch(fixture.locks().async_close());
-    fixture.advance(10ms);
-
-    closed->cancel();
-    fixture.advance(200ms);
-
-    BOOST_TEST_REQUIRE(closed->done());
-    BOOST_TEST(closed->code() == operation_aborted);
-    BOOST_TEST(fixture.run().done());
-}
-
 BOOST_AUTO_TEST_CASE(a_client_that_does_not_run_cannot_be_closed)
 {
     client_fixture fixture;

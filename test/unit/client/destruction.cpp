@@ -124,6 +124,8 @@ BOOST_AUTO_TEST_CASE(a_lease_can_be_moved_over_another_one_while_both_are_extend
         const bool in_time = on.take_steps(steps);
 
         on.held = std::move(other);
+        BOOST_TEST(!other);
+        BOOST_TEST(!on.held.expired());
         on.fixture.advance(settling_time);
 
         check_ended_with_its_lease(*on.operation);
@@ -138,58 +140,35 @@ BOOST_AUTO_TEST_CASE(a_lease_can_be_moved_over_another_one_while_both_are_extend
     });
 }
 
-BOOST_AUTO_TEST_CASE(a_lease_can_be_destroyed_while_another_one_joins_its_hold)
+BOOST_AUTO_TEST_CASE(a_lease_can_be_destroyed_or_released_while_another_one_joins_its_hold)
 {
-    with_every_behaviour_but_loss([](const behaviour& nodes, std::size_t steps) {
-        on_lease<pending<lease>> on(nodes, {.ttl = 10s, .owner = ada});
-        on.operation = launch(on.fixture.locks().async_acquire(
-            "orders:42", {.ttl = long_ttl, .wait = 400ms, .owner = ada}
-        ));
-        const bool in_time = on.take_steps(steps);
+    for (const bool released : {false, true})
+    {
+        BOOST_TEST_CONTEXT((released ? "released" : "destroyed"))
+        {
+            with_every_behaviour_but_loss([&](const behaviour& nodes, std::size_t steps) {
+                on_lease<pending<lease>> on(nodes, {.ttl = 10s, .owner = ada});
+                on.operation = launch(on.fixture.locks().async_acquire(
+                    "orders:42", {.ttl = long_ttl, .wait = 400ms, .owner = ada}
+                ));
+                const bool in_time = on.take_steps(steps);
 
-        on.held = lease();
-        on.fixture.advance(1s);
+                std::shared_ptr<pending<release_outcome>> ended;
+                if (released)
+                    ended = launch(on.held.async_release());
+                else
+                    on.held = lease();
+                on.fixture.advance(1s);
 
-        check_ended_with_its_lease(*on.operation);
-        BOOST_TEST(static_cast<bool>(on.operation->value()) == !on.operation->code());
-        check_keys(on.fixture, on.operation->value());
-        return in_time;
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_lease_can_be_released_while_another_one_joins_its_hold)
-{
-    with_every_behaviour_but_loss([](const behaviour& nodes, std::size_t steps) {
-        on_lease<pending<lease>> on(nodes, {.ttl = 10s, .owner = ada});
-        on.operation = launch(on.fixture.locks().async_acquire(
-            "orders:42", {.ttl = long_ttl, .wait = 400ms, .owner = ada}
-        ));
-        const bool in_time = on.take_steps(steps);
-
-        const auto released = launch(on.held.async_release());
-        on.fixture.advance(1s);
-
-        check_ended(*released);
-        check_ended_with_its_lease(*on.operation);
-        check_keys(on.fixture, on.operation->value());
-        return in_time;
-    });
-}
-
-BOOST_AUTO_TEST_CASE(destroying_a_lease_during_its_extension_releases_it)
-{
-    with_every_behaviour_but_loss([](const behaviour& nodes, std::size_t steps) {
-        on_lease<pending<>> on(nodes);
-        on.operation = launch(on.held.async_extend(long_ttl));
-        const bool in_time = on.take_steps(steps);
-
-        on.held = lease();
-        on.fixture.advance(settling_time);
-
-        BOOST_TEST(on.operation->completions == 1u);
-        BOOST_TEST(on.fixture.keys_left() == 0u);
-        return in_time;
-    });
+                if (ended)
+                    check_ended(*ended);
+                check_ended_with_its_lease(*on.operation);
+                BOOST_TEST(static_cast<bool>(on.operation->value()) == !on.operation->code());
+                check_keys(on.fixture, on.operation->value());
+                return in_time;
+            });
+        }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(destroying_a_lease_during_its_release_changes_nothing)
@@ -204,6 +183,7 @@ BOOST_AUTO_TEST_CASE(destroying_a_lease_during_its_release_changes_nothing)
 
         BOOST_TEST(on.operation->completions == 1u);
         BOOST_TEST(on.operation->code() == error_code());
+        BOOST_TEST(on.fixture.log(verb::release).size() == 5u);
         BOOST_TEST(on.fixture.keys_left() == 0u);
         return in_time;
     });

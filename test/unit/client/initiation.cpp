@@ -106,6 +106,7 @@ struct operation
     void (*prolong)(bench& on);  ///< Makes it last until it is cancelled.
     void (*finish)(bench& on);   ///< Makes it complete without an error.
 
+    error_code at_end = operation_aborted;  ///< If its client ends.
     redlock::mode mode = redlock::mode::plain;
     bool needs_run = true;  ///< A running client, that is.
 };
@@ -152,9 +153,11 @@ operation in_guarded_mode(operation described)
     return described;
 }
 
+/// It begins before the client runs, and ends with it.
 operation before_run(operation described)
 {
     described.needs_run = false;
+    described.at_end = {};
     return described;
 }
 
@@ -399,6 +402,40 @@ BOOST_AUTO_TEST_CASE(total_cancellation_changes_nothing)
         on.run_until_idle();
 
         BOOST_TEST(seen.count == 0u);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_the_client_ends_it)
+{
+    with_each_operation([](const operation& tried, bench& on) {
+        calls seen(on);
+        tried.prolong(on);
+        tried.start(on, handler(seen));
+        on.run_until_idle();
+        BOOST_TEST(seen.count == 0u);
+
+        on.locks().cancel();
+        on.advance(100ms);
+
+        BOOST_TEST(seen.count == 1u);
+        BOOST_TEST(seen.ec == tried.at_end);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_has_ended_fails_it_and_sends_nothing)
+{
+    with_each_operation([](const operation& tried, bench& on) {
+        calls seen(on);
+        on.locks().cancel();
+        on.advance(1s);
+        on.log().clear();
+
+        tried.start(on, handler(seen));
+        on.run_until_idle();
+
+        BOOST_TEST(seen.count == 1u);
+        BOOST_TEST(seen.ec == error::not_running);
+        BOOST_TEST(on.log().empty());
     });
 }
 

@@ -16,28 +16,23 @@ using namespace std::chrono_literals;
 using asio::error::operation_aborted;
 using detail::verb;
 
-BOOST_AUTO_TEST_CASE(nothing_is_sent_before_run)
+BOOST_AUTO_TEST_CASE(an_acquisition_waits_for_run_and_sends_nothing_before)
 {
-    client_fixture fixture;
+    const std::pair<milliseconds, milliseconds> waits[] = {{1s, 900ms}, {forever, 24h}};
+    for (const auto& [wait, until_run] : waits)
+    {
+        client_fixture fixture;
+        const auto held = launch(fixture.locks().async_acquire("orders:42", {.wait = wait}));
+        fixture.advance(until_run);
+        BOOST_TEST(!held->done());
+        BOOST_TEST(fixture.log().empty());
 
-    const auto held = launch(fixture.locks().async_acquire("orders:42", 10s));
-    fixture.run_until_idle();
+        fixture.start_client();
 
-    BOOST_TEST(!held->done());
-    BOOST_TEST(fixture.log().empty());
-}
-
-BOOST_AUTO_TEST_CASE(an_acquisition_waits_for_run)
-{
-    client_fixture fixture;
-    const auto held = launch(fixture.locks().async_acquire("orders:42", {.wait = 1s}));
-    fixture.advance(900ms);
-
-    fixture.start_client();
-
-    BOOST_TEST(held->done());
-    BOOST_TEST(held->code() == error_code());
-    BOOST_TEST(held->value().remaining() > 9s);
+        BOOST_TEST(held->done());
+        BOOST_TEST(held->code() == error_code());
+        BOOST_TEST(held->value().remaining() > 9s);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(without_run_an_acquisition_ends_with_its_wait)
@@ -63,43 +58,6 @@ BOOST_AUTO_TEST_CASE(without_run_and_without_wait_an_acquisition_fails_at_once)
 
     BOOST_TEST(held->code() == error::not_running);
     BOOST_TEST(tried->code() == error::not_running);
-}
-
-BOOST_AUTO_TEST_CASE(an_acquisition_that_waits_for_ever_for_run_gets_it)
-{
-    client_fixture fixture;
-    const auto held = launch(fixture.locks().async_acquire("orders:42", {.wait = forever}));
-    fixture.advance(24h);
-
-    fixture.start_client();
-
-    BOOST_TEST(held->done());
-    BOOST_TEST(held->code() == error_code());
-}
-
-BOOST_AUTO_TEST_CASE(after_cancel_nothing_runs_any_more)
-{
-    running_client fixture;
-    lease held = fixture.acquire("orders:42");
-    fixture.locks().cancel();
-    fixture.advance(1s);
-    fixture.log().clear();
-
-    const auto acquired = launch(fixture.locks().async_acquire("orders:43", 10s));
-    const auto tried = launch(fixture.locks().async_try_acquire("orders:43", 10s));
-    const auto extended = launch(held.async_extend(10s));
-    const auto released = launch(held.async_release());
-    const auto ready = launch(fixture.locks().async_wait_ready());
-    const auto run = launch(fixture.locks().async_run());
-    fixture.run_until_idle();
-
-    BOOST_TEST(acquired->code() == error::not_running);
-    BOOST_TEST(tried->code() == error::not_running);
-    BOOST_TEST(extended->code() == error::not_running);
-    BOOST_TEST(released->code() == error::not_running);
-    BOOST_TEST(ready->code() == error::not_running);
-    BOOST_TEST(run->code() == error::not_running);
-    BOOST_TEST(fixture.log().empty());
 }
 
 BOOST_AUTO_TEST_CASE(while_the_client_stops_nothing_new_is_acquired)
@@ -131,54 +89,26 @@ BOOST_AUTO_TEST_CASE(a_second_run_fails_and_the_first_goes_on)
     BOOST_TEST(!fixture.acquire("orders:42").expired());
 }
 
-BOOST_AUTO_TEST_CASE(run_ends_without_an_error_after_cancel)
+BOOST_AUTO_TEST_CASE(a_client_that_ends_before_it_runs_ends_what_waits_for_it)
 {
-    running_client fixture;
-
-    fixture.locks().cancel();
-    fixture.advance(1s);
-
-    BOOST_TEST(fixture.run().completions == 1u);
-    BOOST_TEST(fixture.run().code() == error_code());
-}
-
-BOOST_AUTO_TEST_CASE(run_that_is_cancelled_itself_is_aborted)
-{
-    for (const auto type : {asio::cancellation_type::terminal, asio::cancellation_type::partial})
+    for (const bool destroyed : {false, true})
     {
-        running_client fixture;
+        client_fixture fixture;
+        const auto held = launch(fixture.locks().async_acquire("orders:42", {.wait = forever}));
+        const auto ready = launch(fixture.locks().async_wait_ready());
+        fixture.run_until_idle();
 
-        fixture.run().cancel(type);
-        fixture.advance(1s);
+        if (destroyed)
+            fixture.destroy_client();
+        else
+            fixture.locks().cancel();
+        fixture.run_until_idle();
 
-        BOOST_TEST(fixture.run().completions == 1u);
-        BOOST_TEST(fixture.run().code() == operation_aborted);
+        BOOST_TEST(held->completions == 1u);
+        BOOST_TEST(held->code() == operation_aborted);
+        BOOST_TEST(ready->completions == 1u);
+        BOOST_TEST(fixture.client_is_gone() == destroyed);
     }
-}
-
-BOOST_AUTO_TEST_CASE(total_cancellation_has_no_effect_on_run)
-{
-    running_client fixture;
-
-    fixture.run().cancel(asio::cancellation_type::total);
-    fixture.advance(1s);
-
-    BOOST_TEST(!fixture.run().done());
-}
-
-BOOST_AUTO_TEST_CASE(cancelling_before_run_ends_what_waits_for_it)
-{
-    client_fixture fixture;
-    const auto held = launch(fixture.locks().async_acquire("orders:42", {.wait = forever}));
-    const auto ready = launch(fixture.locks().async_wait_ready());
-    fixture.run_until_idle();
-
-    fixture.locks().cancel();
-    fixture.run_until_idle();
-
-    BOOST_TEST(held->completions == 1u);
-    BOOST_TEST(held->code() == operation_aborted);
-    BOOST_TEST(ready->completions == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(cancel_ends_the_wait_for_ready_nodes_at_once)
@@ -195,21 +125,6 @@ BOOST_AUTO_TEST_CASE(cancel_ends_the_wait_for_ready_nodes_at_once)
 
     BOOST_TEST(ready->completions == 1u);
     BOOST_TEST(ready->code() == operation_aborted);
-}
-
-BOOST_AUTO_TEST_CASE(destroying_a_client_that_never_ran_ends_what_waits_for_it)
-{
-    client_fixture fixture;
-    const auto held = launch(fixture.locks().async_acquire("orders:42", {.wait = forever}));
-    const auto ready = launch(fixture.locks().async_wait_ready());
-    fixture.run_until_idle();
-
-    fixture.destroy_client();
-    fixture.run_until_idle();
-
-    BOOST_TEST(held->completions == 1u);
-    BOOST_TEST(ready->completions == 1u);
-    BOOST_TEST(fixture.client_is_gone());
 }
 
 BOOST_AUTO_TEST_CASE(run_ends_once_all_node_sessions_have_ended)
@@ -267,21 +182,6 @@ BOOST_AUTO_TEST_CASE(a_release_that_is_never_answered_holds_run_up_for_one_node_
 
     BOOST_TEST(fixture.run().done());
     BOOST_TEST(fixture.run().code() == error_code());
-}
-
-BOOST_AUTO_TEST_CASE(an_acquisition_that_cancel_aborts_is_released)
-{
-    running_client fixture;
-    fixture.each_node([](fake_node& node) { node.on(verb::acquire).after(20ms); });
-    const auto held = launch(fixture.locks().async_acquire("orders:42", 10s));
-    fixture.advance(10ms);
-
-    fixture.locks().cancel();
-    fixture.advance(100ms);
-
-    BOOST_TEST(held->code() == operation_aborted);
-    BOOST_TEST(fixture.run().done());
-    BOOST_TEST(fixture.keys_left() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(cancel_does_not_release_leases_that_are_held)

@@ -195,28 +195,13 @@ BOOST_FIXTURE_TEST_CASE(the_lease_ends_earlier_by_the_drift_of_the_grace, guarde
     BOOST_TEST((earlier > 19ms && earlier < 21ms));  // 1 % of 2 s.
 }
 
-BOOST_AUTO_TEST_CASE(a_grace_that_a_quarantine_does_not_cover_is_refused)
+BOOST_FIXTURE_TEST_CASE(an_extension_that_a_quarantine_does_not_cover_is_refused, guarded_client)
 {
-    std::vector<std::string> lines;
-    setup how = guarded();
-    how.lines = &lines;
-    guarded_client fixture(how);
-    BOOST_TEST(fixture.acquire_with({.ttl = 20s, .grace = 11s}) == error::invalid_argument);
-    BOOST_TEST(contains(lines.back(), "20000 ms and 11000 ms"));
-    BOOST_TEST(fixture.acquire_with({.ttl = 3s, .grace = -1ms}) == error::invalid_argument);
-    BOOST_TEST(contains(lines.back(), "grace is -1 ms"));
-    BOOST_TEST(fixture.log().empty());
-    BOOST_TEST(fixture.acquire_with({.ttl = 20s, .grace = 10s}) == error_code());
+    BOOST_TEST(acquire_with({.ttl = 20s, .grace = 10s}) == error_code());
+    lease held = acquire("other", {.ttl = 3s, .grace = 10s});
 
-    lease held = fixture.acquire("other", {.ttl = 3s, .grace = 10s});
-    BOOST_TEST(fixture.code_of(held.async_extend(21s)) == error::invalid_argument);
-    BOOST_TEST(fixture.code_of(held.async_extend(20s)) == error_code());
-}
-
-BOOST_AUTO_TEST_CASE(plain_mode_has_no_grace)
-{
-    guarded_client fixture(setup{});
-    BOOST_TEST(fixture.acquire_with(with_grace) == error::invalid_argument);
+    BOOST_TEST(code_of(held.async_extend(21s)) == error::invalid_argument);
+    BOOST_TEST(code_of(held.async_extend(20s)) == error_code());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -248,53 +248,6 @@ BOOST_AUTO_TEST_CASE(without_a_round_the_report_is_empty)
     BOOST_TEST(report.votes.empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_call_that_is_wrong_is_told_by_name_value_and_limit)
-{
-    struct
-    {
-        std::string resource;
-        acquire_options options;
-        std::string problem;
-    } const cases[] = {
-        {"x", {.ttl = 5ms}, "ttl is 5 ms, must be 10 to 30000 ms"},
-        {"x",
-         {.ttl = 40ms},
-         "ttl is 40 ms, must be longer than the client's node_timeout, which is 50 ms"},
-        {"x",
-         {.ttl = 60s},
-         "ttl is 60000 ms, must be 10 to 30000 ms, which is the client's ttl_max; auto_extend "
-         "keeps a lease for longer, and docs/operations.md says how to raise ttl_max"},
-        {"x", {.wait = -1ms}, "wait is -1 ms, must be 0 ms or more"},
-        {"x", {.hold_max = 0ms}, "hold_max is 0 ms, must be 1 ms or more"},
-        {"x",
-         {.ttl = 3s, .stop_before = 1867ms + 1ms},
-         "stop_before is 1868 ms, must be 0 to 1867 ms, which is 2/3 of ttl minus the clock "
-         "drift of ttl and grace and two node_timeouts"},
-        {"", {}, "resource has 0 bytes, must have 1 to 512"},
-        {"redlock:x",
-         {},
-         "key_prefix and resource make a key that begins with 'redlock:', which is "
-         "reserved for guarded mode"},
-    };
-    for (const auto& each : cases)
-    {
-        std::vector<std::string> lines;
-        running_client fixture({.mode = mode::guarded, .lines = &lines});
-        diagnostics report;
-        acquire_options options = each.options;
-        options.report = &report;
-
-        const auto [ec, none] =
-            fixture.complete(fixture.locks().async_acquire(each.resource, options));
-
-        BOOST_TEST(ec == error::invalid_argument);
-        BOOST_TEST(report.problem == each.problem);
-        BOOST_TEST(to_string(report) == "no round was started: " + each.problem);
-        BOOST_TEST_REQUIRE(!lines.empty());
-        BOOST_TEST(lines.back() == "acquire of '" + each.resource + "': " + each.problem);
-    }
-}
-
 BOOST_AUTO_TEST_CASE(an_extension_that_is_wrong_is_told_to_the_log)
 {
     std::vector<std::string> lines;

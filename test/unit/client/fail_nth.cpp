@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "support/fixture.hpp"
+#include "support/at_every_step.hpp"
 #include "support/for_each_failure.hpp"
 
 BOOST_AUTO_TEST_SUITE(test_fail_nth)
@@ -22,9 +22,6 @@ using namespace std::chrono_literals;
 using asio::error::connection_refused;
 
 namespace {
-
-/// More than any failure lasts, and less than any ttl.
-constexpr milliseconds settling_time = 500ms;
 
 struct failure
 {
@@ -113,32 +110,6 @@ BOOST_AUTO_TEST_CASE(a_failed_attempt_leaves_nothing)
 
         BOOST_TEST((!ec || ec == error::quorum_unreachable), ec.message());
         BOOST_TEST(!held);
-    });
-}
-
-BOOST_AUTO_TEST_CASE(an_error_reply_never_grants_and_never_ends_a_lease)
-{
-    for_each_failure(rule().error("OOM"), [](const std::shared_ptr<fail_nth>& fuse) {
-        running_client fixture({.nodes = 1});
-        fixture.fail_with(fuse);
-
-        auto [refused, held] =
-            fixture.complete(fixture.locks().async_try_acquire("orders:42", 10s));
-        if (refused)
-        {
-            BOOST_TEST(refused == error::node_rejected);
-            BOOST_TEST(fixture.keys_left() == 0u);
-            return;
-        }
-        const time_point before = held.valid_until();
-        const auto [extended] = fixture.complete(held.async_extend(20s));
-        BOOST_TEST((!extended || extended == error::node_rejected));
-        BOOST_TEST((held.valid_until() > before) == !extended);
-        BOOST_TEST(!held.expired());
-        const auto [ec, outcome] = fixture.complete(held.async_release());
-
-        BOOST_TEST(ec == error_code());
-        BOOST_TEST((outcome == release_outcome::released) == (fixture.keys_left() == 0u));
     });
 }
 

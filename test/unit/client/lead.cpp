@@ -18,6 +18,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -76,33 +77,29 @@ BOOST_AUTO_TEST_CASE(in_plain_mode_terms_have_no_number)
     BOOST_TEST(!fixture.now->number());
 }
 
-BOOST_AUTO_TEST_CASE(a_body_is_cancelled_a_third_of_the_ttl_before_its_deadline)
+BOOST_AUTO_TEST_CASE(a_body_is_cancelled_before_its_deadline_by_stop_before_or_a_third_of_the_ttl)
 {
-    elector fixture;
-    const auto user = fixture.start();
-    fixture.silence(verb::extend);
+    const std::tuple<milliseconds, milliseconds, milliseconds> stops[] = {
+        {0ms, 1968ms, 1s}, {500ms, 2468ms, 500ms}
+    };
+    for (const auto& [stop_before, stopped_at, left] : stops)
+    {
+        BOOST_TEST_CONTEXT("stop_before = " << stop_before.count() << " ms")
+        {
+            elector fixture;
+            lead_options options = three_seconds;
+            options.stop_before = stop_before;
+            const auto user = fixture.start(options);
+            fixture.silence(verb::extend);
 
-    fixture.advance(1967ms);
-    BOOST_TEST(!fixture.left.has_value());
-    fixture.advance(1ms);
+            fixture.advance(stopped_at - 1ms);
+            BOOST_TEST(!fixture.left.has_value());
+            fixture.advance(1ms);
 
-    BOOST_TEST_REQUIRE(fixture.left.has_value());
-    BOOST_TEST(*fixture.left == 1s);
-}
-
-BOOST_AUTO_TEST_CASE(stop_before_says_how_long_before_the_deadline_a_body_is_cancelled)
-{
-    elector fixture;
-    const auto user =
-        fixture.start({.ttl = 3s, .stop_before = 500ms, .pause = 0ms, .watchdog = false});
-    fixture.silence(verb::extend);
-
-    fixture.advance(2467ms);
-    BOOST_TEST(!fixture.left.has_value());
-    fixture.advance(1ms);
-
-    BOOST_TEST_REQUIRE(fixture.left.has_value());
-    BOOST_TEST(*fixture.left == 500ms);
+            BOOST_TEST_REQUIRE(fixture.left.has_value());
+            BOOST_TEST(*fixture.left == left);
+        }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(the_resource_is_released_when_the_body_has_ended_and_not_before)

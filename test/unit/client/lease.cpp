@@ -137,16 +137,9 @@ BOOST_AUTO_TEST_CASE(a_lease_expires_at_its_deadline)
 
     BOOST_TEST(held.expired());
     BOOST_TEST(static_cast<bool>(held));
-}
-
-BOOST_AUTO_TEST_CASE(what_is_left_is_never_negative)
-{
-    running_client fixture;
-    const lease held = fixture.acquire("orders:42", {.ttl = 1s});
-
+    BOOST_TEST(fixture.keys_left() == 5u);  // They last a little longer.
     fixture.advance(1h);
-
-    BOOST_TEST(held.remaining() == 0ms);
+    BOOST_TEST(held.remaining() == 0ms);  // Never negative.
 }
 
 BOOST_AUTO_TEST_CASE(a_lease_expires_while_the_steady_clock_stands_still)
@@ -173,17 +166,6 @@ BOOST_AUTO_TEST_CASE(a_lease_expires_while_the_boot_clock_stands_still)
     fixture.time().advance(1s);
 
     BOOST_TEST(held.expired());
-}
-
-BOOST_AUTO_TEST_CASE(a_lease_is_over_before_its_keys_are_gone)
-{
-    running_client fixture;
-    const lease held = fixture.acquire("orders:42", {.ttl = 1s});
-
-    fixture.advance(held.valid_until() - fixture.time().now().steady);
-
-    BOOST_TEST(held.expired());
-    BOOST_TEST(fixture.keys_left() == 5u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -93,17 +93,20 @@ BOOST_AUTO_TEST_CASE(it_is_told_of_the_life_of_a_lease)
     BOOST_TEST((on.take() == events{"released orders:42"}));
 }
 
-BOOST_AUTO_TEST_CASE(it_is_told_of_contention_and_not_of_a_failure)
+BOOST_AUTO_TEST_CASE(it_is_told_of_contention_and_neither_of_a_wait_nor_of_a_failure)
 {
     observed_client on;
     on.fixture.hold_elsewhere("orders:42", 1h, 0, 3);
+    const std::string why = make_error_code(error::contended).message();
+    const events expected{"round orders:42: " + why, "contended in 1 orders:42"};
     on.take();
 
     on.fixture.complete(on.fixture.locks().async_try_acquire("orders:42", 10s));
+    BOOST_TEST(on.take() == expected, boost::test_tools::per_element());
+    on.fixture.complete(on.fixture.locks().async_acquire("orders:42", {.ttl = 10s, .wait = 0s}));
+    BOOST_TEST(on.take() == expected, boost::test_tools::per_element());
 
-    const std::string why = make_error_code(error::contended).message();
-    BOOST_TEST((on.take() == events{"round orders:42: " + why, "contended in 1 orders:42"}));
-    BOOST_TEST(on.fixture.locks().metrics().contended == 1u);
+    BOOST_TEST(on.fixture.locks().metrics().contended == 2u);
     BOOST_TEST(on.fixture.locks().metrics().failed == 0u);
 }
 
@@ -122,19 +125,6 @@ BOOST_AUTO_TEST_CASE(it_is_told_once_that_an_acquisition_waits)
     events told = on.take();
     std::erase_if(told, std::not_fn(is_wait));
     BOOST_TEST((told == events{"waiting as 2 of 2 orders:42", "waiting as 1 of 2 orders:42"}));
-}
-
-BOOST_AUTO_TEST_CASE(it_is_not_told_that_a_try_waits)
-{
-    observed_client on;
-    on.fixture.hold_elsewhere("orders:42", 1h, 0, 3);
-    on.take();
-
-    const acquire_options options{.ttl = 10s, .wait = 0s};
-    on.fixture.complete(on.fixture.locks().async_acquire("orders:42", options));
-
-    const std::string why = make_error_code(error::contended).message();
-    BOOST_TEST((on.take() == events{"round orders:42: " + why, "contended in 1 orders:42"}));
 }
 
 BOOST_AUTO_TEST_CASE(it_is_told_of_a_loss_once)

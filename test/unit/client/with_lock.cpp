@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(a_failed_acquisition_does_not_call_the_body)
     BOOST_TEST(!ran);
 }
 
-BOOST_AUTO_TEST_CASE(a_body_is_cancelled_when_the_lease_is_lost)
+BOOST_AUTO_TEST_CASE(a_body_is_cancelled_when_the_lease_is_lost_and_the_last_extension_is_told)
 {
     locked_world fixture;
     error_code seen;
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(a_body_is_cancelled_when_the_lease_is_lost)
         expired = held.expired();
     };
     const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", three_seconds, body));
-    fixture.silence(verb::extend);
+    fixture.each_node([](fake_node& node) { node.on(verb::extend).error("LOADING"); });
 
     fixture.advance(3s);
 
@@ -193,6 +193,10 @@ BOOST_AUTO_TEST_CASE(a_body_is_cancelled_when_the_lease_is_lost)
     BOOST_TEST(expired);
     BOOST_TEST_REQUIRE(user->done());
     BOOST_TEST(user->code() == error::lease_lost);
+    const error_code last = error::node_rejected;
+    const std::string said =
+        "orders:42 (last extension: " + last.message() + "): the lease is over";
+    BOOST_TEST(user->what().starts_with(said), user->what());
 }
 
 BOOST_AUTO_TEST_CASE(a_body_at_the_limit_of_its_hold_is_cancelled_and_the_limit_is_the_reason)
@@ -558,6 +562,7 @@ BOOST_AUTO_TEST_CASE(a_body_that_ended_in_a_loop_that_stood_still_has_lost_the_l
 
     BOOST_TEST_REQUIRE(user->done());
     BOOST_TEST(user->code() == error::lease_lost);
+    BOOST_TEST(user->what().starts_with("orders:42: the lease is over"), user->what());
 }
 
 BOOST_AUTO_TEST_CASE(a_failed_acquisition_is_told_with_the_resource_and_what_the_nodes_said)
@@ -579,37 +584,6 @@ BOOST_AUTO_TEST_CASE(a_failed_acquisition_is_told_with_the_resource_and_what_the
         BOOST_TEST(contains(user->what(), "): another owner holds the resource"), user->what());
     }
     BOOST_TEST(report.votes.size() == 5u);
-}
-
-BOOST_AUTO_TEST_CASE(a_loss_is_told_with_the_resource_and_the_last_extension)
-{
-    locked_world fixture;
-    const auto body = [&](lease&) { return wait_until_cancelled(fixture.other); };
-    const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", three_seconds, body));
-    fixture.each_node([](fake_node& node) { node.on(verb::extend).error("LOADING"); });
-
-    fixture.advance(3s);
-
-    BOOST_TEST(user->code() == error::lease_lost);
-    const error_code last = error::node_rejected;
-    const std::string said =
-        "orders:42 (last extension: " + last.message() + "): the lease is over";
-    BOOST_TEST(user->what().starts_with(said), user->what());
-}
-
-BOOST_AUTO_TEST_CASE(a_loss_before_any_extension_is_told_with_the_resource_alone)
-{
-    running_client fixture;
-    const auto body = [&](lease&) -> asio::awaitable<void> {
-        fixture.time().advance(1h);
-        co_return;
-    };
-
-    const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", {}, body));
-    fixture.run_until_idle();
-
-    BOOST_TEST(user->code() == error::lease_lost);
-    BOOST_TEST(user->what().starts_with("orders:42: the lease is over"), user->what());
 }
 
 BOOST_AUTO_TEST_CASE(a_body_that_waits_for_itself_is_told_at_once)

@@ -27,7 +27,10 @@ constexpr milliseconds ttl_max = 2s;
 constexpr unsigned max_lag = 1;
 
 /// A master that is down for so long is one that nobody waits for.
-constexpr std::chrono::seconds down_time = 4s;
+milliseconds down_time(sentinel_pace pace)
+{
+    return pace == sentinel_pace::hurried ? 2s : 4s;
+}
 
 /// Until there has to be a grant again.
 constexpr std::chrono::seconds patience = 90s;
@@ -69,17 +72,17 @@ void hand_over_and_back(redis_group& group, std::size_t master)
     group.hand_over(other, master);
 }
 
-void fail_over(redis_group& group, const std::string& kind)
+void fail_over(redis_group& group, const failover_settings& settings)
 {
     const std::size_t master = group.master();
-    if (kind == "there and back")
+    if (settings.kind == "there and back")
         return hand_over_and_back(group, master);
-    const auto* const found = std::ranges::find(ways, kind, &way::kind);
+    const auto* const found = std::ranges::find(ways, settings.kind, &way::kind);
     if (found == std::end(ways))
-        throw std::invalid_argument("there is no kind '" + kind + "'");
+        throw std::invalid_argument("there is no kind '" + settings.kind + "'");
     found->begin(group, master);
     const bool moved = group.moves_from(master, 30s);
-    static_cast<void>(eventually([] { return false; }, down_time));
+    static_cast<void>(eventually([] { return false; }, down_time(settings.pace)));
     found->end(group, master);
     if (!moved)
         throw std::runtime_error("the Sentinels do not move the master");
@@ -134,12 +137,14 @@ milliseconds bound_of(const failover_settings& settings)
     const milliseconds overlap = settings.overlap != 0
                                      ? milliseconds(settings.overlap)
                                      : core::overlap_after(std::chrono::seconds(max_lag));
-    // Sentinels turn an old master that is back into a replica after ten seconds, and look once a
-    // second. It must be one before a new master writes that waits for all.
-    const milliseconds until_replica = settings.min_replicas >= settings.replicas ? 14s : 2s;
+    // Sentinels turn an old master that is back into a replica after ten seconds, or two, and look
+    // once a second. It must be one before a new master writes that waits for all.
+    const milliseconds patience_of_sentinels = settings.pace == sentinel_pace::hurried ? 6s : 14s;
+    const milliseconds until_replica =
+        settings.min_replicas >= settings.replicas ? patience_of_sentinels : 2s;
     constexpr milliseconds detection = 2s;
     constexpr milliseconds reconnection = 2s;
-    return detection + down_time + until_replica + reconnection + overlap +
+    return detection + down_time(settings.pace) + until_replica + reconnection + overlap +
            core::quarantine_for(ttl_max, 500ms);
 }
 
@@ -154,6 +159,7 @@ failover_report run_failovers(const failover_settings& settings)
             .replicas = settings.replicas,
             .min_replicas = settings.min_replicas,
             .max_lag = max_lag,
+            .pace = settings.pace,
         });
     }
     redis_server store;
@@ -169,7 +175,7 @@ failover_report run_failovers(const failover_settings& settings)
     {
         redis_group& group = groups[begun.size() % groups.size()];
         begun.push_back(boot_clock::now());
-        fail_over(group, settings.kind);
+        fail_over(group, settings);
         if (!group.settles(60s))
             throw std::runtime_error("the group does not settle after a failover");
         report.live = workers.each_makes(2, patience);

@@ -11,6 +11,7 @@
 
 #include "chaos/checker.hpp"
 #include "chaos/history.hpp"
+#include "support/redis_group.hpp"
 
 namespace redlock::test {
 
@@ -31,6 +32,9 @@ struct failover_settings
     std::uint32_t overlap = 0;
 
     std::uint32_t workers = 8;
+
+    /// Of the Sentinels. Where they hurry, a master that is harmed is back after 2 s, not 4 s.
+    sentinel_pace pace = sentinel_pace::as_shipped;
 };
 
 template <class Settings, class F>

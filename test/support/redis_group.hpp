@@ -14,6 +14,15 @@
 
 namespace redlock::test {
 
+/// How often Sentinels look and tell.
+enum class sentinel_pace : std::uint8_t
+{
+    /// They make a replica of a master that they did not choose after ten seconds.
+    as_shipped,
+    /// After two. No other time of a failover depends on it by more than a second.
+    hurried,
+};
+
 struct redis_group_options
 {
     std::size_t replicas = 1;
@@ -21,6 +30,7 @@ struct redis_group_options
     unsigned max_lag = 1;       ///< `min-replicas-max-lag`, in seconds.
     std::size_t sentinels = 3;
     std::string sentinel_password{};  ///< Empty: none.
+    sentinel_pace pace = sentinel_pace::hurried;
 };
 
 /** A master, its replicas, and Sentinels that watch them, all on loopback ports.
@@ -80,6 +90,7 @@ private:
     };
 
     void start_sentinel(sentinel& one);
+    void hurry(std::size_t index);
     [[nodiscard]] bool is_settled();
 
     redis_group_options options_;

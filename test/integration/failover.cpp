@@ -8,6 +8,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "support/eventually.hpp"
 #include "support/guarded_nodes.hpp"
 #include "support/needs.hpp"
+#include "support/posix.hpp"
 #include "support/printing.hpp"
 #include "support/redis_group.hpp"
 #include "support/redis_server.hpp"
@@ -33,8 +35,16 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// The quarantine of `guarded_config` with the overlap that follows from a lag of a second.
-constexpr milliseconds quarantine = 2s + 100ms + 3s;
+/// The quarantine of `quick_config` with the overlap that follows from a lag of a second.
+constexpr milliseconds quarantine = 1s + 400ms + 100ms + 3s;
+
+/// As `guarded_config`, with a quarantine of 1500 ms.
+client_config quick_config(const std::string& url)
+{
+    client_config made = guarded_config(std::vector{url});
+    made.clock_window = 200ms;
+    return made;
+}
 
 acquire_options for_long()
 {
@@ -47,7 +57,15 @@ struct group_fixture
 
     [[nodiscard]] client_config config(const std::string& query = "") const
     {
-        return guarded_config(std::vector{group.url() + query});
+        return quick_config(group.url() + query);
+    }
+
+    /// With more Sentinels, before those of the group: `127.0.0.1:PORT,`.
+    [[nodiscard]] client_config config_with(const std::string& first_sentinels) const
+    {
+        std::string url = group.url();
+        url.insert(url.find('@') + 1, first_sentinels);
+        return quick_config(url);
     }
 
     /// Why the only node does not vote, once that is one of the texts that are waited for.
@@ -68,14 +86,53 @@ struct group_fixture
             BOOST_TEST_REQUIRE(group.member(index).command(words) == "OK");
     }
 
+    /// A client that has not been there before acquires.
+    void acquire(const client_config& of, const std::string& resource = "a")
+    {
+        client_runner client(context, of);
+        run(context, run(context, client->async_acquire(resource, for_long())).async_release());
+    }
+
     asio::io_context context{1};
     redis_group group;
 };
 
+/// The group of the cases that do it no harm: its quarantine is over.
+std::optional<group_fixture> admitted;
+
+struct admission
+{
+    admission()
+    {
+        admitted.emplace();
+        admitted->acquire(admitted->config());
+    }
+
+    ~admission() { admitted.reset(); }
+};
+
+/// That group, with the settings that it began with.
+struct admitted_group
+{
+    admitted_group()
+    {
+        f.tell_all({"CONFIG", "SET", "min-replicas-to-write", "1"});
+        f.tell_all({"CONFIG", "SET", "min-replicas-max-lag", "1"});
+        f.tell_all({"ACL", "SETUSER", "locks", "reset", "on", ">secret", "~*", "&*", "+@all"});
+    }
+
+    group_fixture& f = *admitted;
+};
+
+std::string address_of(const loopback_port& port)
+{
+    return "127.0.0.1:" + std::to_string(port.number());
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(
-    test_sentinel,
+    test_sentinel_failover,
     *boost::unit_test::precondition(redlock::test::needs("redis-server"))
 )
 
@@ -120,26 +177,71 @@ BOOST_AUTO_TEST_CASE(a_master_that_is_killed_is_replaced_by_its_replica)
     run(f.context, next.async_release());
 }
 
-BOOST_AUTO_TEST_CASE(the_first_sentinel_need_not_answer)
+BOOST_AUTO_TEST_CASE(a_master_that_was_a_replica_in_between_votes_only_after_a_quarantine)
 {
-    group_fixture f;
-    f.group.kill_sentinel(0);
-    client_runner client(f.context, f.config());
-    run(f.context, run(f.context, client->async_acquire("a", for_long())).async_release());
+    // Sentinels in a hurry would step in.
+    group_fixture f({.pace = sentinel_pace::as_shipped});
+    const std::size_t master = f.group.master();
+    // Not by the Sentinels, which would end its connection at once.
+    const client_config direct = quick_config(
+        "redis://locks:secret@127.0.0.1:" + std::to_string(f.group.member(master).port()) +
+        "?overlap=100ms"
+    );
+    client_runner client(f.context, direct);
+    lease held = run(f.context, client->async_acquire("a", for_long()));
+
+    f.group.hand_over(master, 1 - master);
+    f.group.hand_over(1 - master, master);
+    const auto begin = steady_clock::now();
+    run(f.context, run(f.context, client->async_acquire("b", for_long()), 60s).async_release());
+    BOOST_TEST((steady_clock::now() - begin > 1500ms + 100ms));
 }
 
-BOOST_AUTO_TEST_CASE(a_silent_sentinel_costs_a_part_of_the_time_to_connect)
+// The control: nothing else keeps the two apart.
+BOOST_AUTO_TEST_CASE(a_promise_that_is_too_short_lets_two_hold)
 {
-    group_fixture f;
-    f.group.pause_sentinel(0);
-    f.group.pause_sentinel(1);
-    client_runner client(f.context, f.config());
-    run(f.context, run(f.context, client->async_acquire("a", for_long())).async_release());
+    group_fixture f({.min_replicas = 0});
+    const std::string promise = "?overlap=1ms";
+    const std::size_t old = f.group.master();
+    const client_config stale = quick_config(
+        "redis://locks:secret@127.0.0.1:" + std::to_string(f.group.member(old).port()) + promise
+    );
+    client_runner first(f.context, stale);
+    run(f.context, run(f.context, first->async_acquire("a", for_long())).async_release());
+
+    f.group.cut_off(old);
+    BOOST_TEST_REQUIRE(f.group.moves_from(old, 20s));
+    client_runner second(f.context, f.config(promise));
+    lease one = run(f.context, second->async_acquire("a", for_long()), 60s);
+    lease another = run(f.context, first->async_acquire("a", for_long()), 60s);
+    BOOST_TEST(!one.expired());
+    BOOST_TEST(!another.expired());
 }
 
-BOOST_AUTO_TEST_CASE(a_blocking_client_locks_on_a_group)
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(
+    test_sentinel,
+    *boost::unit_test::precondition(needs("redis-server")) * boost::unit_test::fixture<admission>()
+)
+
+BOOST_FIXTURE_TEST_CASE(the_first_sentinel_need_not_answer, admitted_group)
 {
-    group_fixture f;
+    const loopback_port nobody;
+    f.acquire(f.config_with(address_of(nobody) + ","));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_silent_sentinel_costs_a_part_of_the_time_to_connect, admitted_group)
+{
+    // The kernel accepts connections, and nobody answers.
+    const loopback_port first;
+    const loopback_port second;
+    const descriptor listens[] = {first.listen(), second.listen()};
+    f.acquire(f.config_with(address_of(first) + "," + address_of(second) + ","));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_blocking_client_locks_on_a_group, admitted_group)
+{
     blocking::client client(f.config());
     blocking::lease held = client.acquire("a", for_long());
     BOOST_TEST(held.fence().value() > 0u);
@@ -149,15 +251,16 @@ BOOST_AUTO_TEST_CASE(a_blocking_client_locks_on_a_group)
 BOOST_AUTO_TEST_CASE(sentinels_may_want_a_password_of_their_own)
 {
     group_fixture f({.sentinel_password = "s3cret"});
-    const std::string refused = f.refusal_of(f.config(), "NOAUTH");
+    const std::string refused = f.refusal_of(f.config("?overlap=100ms"), "NOAUTH");
     BOOST_TEST(contains(refused, "NOAUTH"), refused);
-    client_runner client(f.context, f.config("?sentinel_password=s3cret"));
-    run(f.context, run(f.context, client->async_acquire("a", for_long())).async_release());
+    f.acquire(f.config("?overlap=100ms&sentinel_password=s3cret"));
 }
 
-BOOST_AUTO_TEST_CASE(a_group_that_can_have_two_masters_is_refused_with_what_to_set)
+BOOST_FIXTURE_TEST_CASE(
+    a_group_that_can_have_two_masters_is_refused_with_what_to_set,
+    admitted_group
+)
 {
-    group_fixture f;
     f.tell_all({"CONFIG", "SET", "min-replicas-to-write", "0"});
     const std::string few = f.refusal_of(f.config(), "min-replicas-to-write");
     BOOST_TEST(contains(few, "min-replicas-to-write is 0, but the group has 1 replicas"), few);
@@ -172,15 +275,20 @@ BOOST_AUTO_TEST_CASE(a_group_that_can_have_two_masters_is_refused_with_what_to_s
     f.tell_all({"ACL", "SETUSER", "locks", "-config"});
     const std::string forbidden = f.refusal_of(f.config(), "settings");
     BOOST_TEST(contains(forbidden, "the server doesn't report its settings: NOPERM"), forbidden);
-
-    client_runner promised(f.context, f.config("?overlap=100ms"));
-    run(f.context, run(f.context, promised->async_acquire("a", for_long())).async_release());
 }
 
-BOOST_AUTO_TEST_CASE(a_group_that_stops_waiting_for_its_replicas_loses_its_vote_until_it_waits_again
+BOOST_AUTO_TEST_CASE(who_promises_an_overlap_needs_no_settings_and_no_permission_to_read_them)
+{
+    group_fixture f({.min_replicas = 0, .max_lag = 0});
+    f.tell_all({"ACL", "SETUSER", "locks", "-config"});
+    f.acquire(f.config("?overlap=100ms"));
+}
+
+BOOST_FIXTURE_TEST_CASE(
+    a_group_that_stops_waiting_for_its_replicas_loses_its_vote_until_it_waits_again,
+    admitted_group
 )
 {
-    group_fixture f;
     client_runner client(f.context, f.config());
     run(f.context, run(f.context, client->async_acquire("a", for_long())).async_release());
 
@@ -192,9 +300,8 @@ BOOST_AUTO_TEST_CASE(a_group_that_stops_waiting_for_its_replicas_loses_its_vote_
     run(f.context, run(f.context, client->async_acquire("a", for_long())).async_release());
 }
 
-BOOST_AUTO_TEST_CASE(the_permissions_on_the_page_are_enough)
+BOOST_FIXTURE_TEST_CASE(the_permissions_on_the_page_are_enough, admitted_group)
 {
-    group_fixture f;
     f.tell_all({"ACL",        "SETUSER",  "locks",        "reset", "on",    ">secret",    "~lock:*",
                 "~redlock:*", "+get",     "+mget",        "+set",  "+pttl", "+pexpire",   "+del",
                 "+eval",      "+evalsha", "+script|load", "+info", "+time", "+config|get"});
@@ -221,64 +328,26 @@ BOOST_AUTO_TEST_CASE(the_permissions_on_the_page_are_enough)
     BOOST_TEST(client.status(0).refuses == "");
 }
 
-BOOST_AUTO_TEST_CASE(an_unknown_master_is_told_apart_from_sentinels_that_are_away)
+BOOST_FIXTURE_TEST_CASE(
+    an_unknown_master_is_told_apart_from_sentinels_that_are_away,
+    admitted_group
+)
 {
-    group_fixture f;
     client_config config = f.config();
     config.nodes[0].sentinel->master = "another";
     const std::string unknown = f.refusal_of(config, "another");
     BOOST_TEST(contains(unknown, "no Sentinel knows a master named 'another'"), unknown);
 
-    for (std::size_t index = 0; index < 3; ++index)
-        f.group.kill_sentinel(index);
-    const std::string away = f.refusal_of(f.config(), "reachable");
+    const loopback_port nobody[2];
+    const std::string them = address_of(nobody[0]) + "," + address_of(nobody[1]);
+    const std::string away = f.refusal_of(
+        quick_config("redis+sentinel://locks:secret@" + them + "/mymaster"), "reachable"
+    );
     BOOST_TEST(contains(away, "no Sentinel of 'mymaster' is reachable"), away);
 }
 
-BOOST_AUTO_TEST_CASE(a_master_that_was_a_replica_in_between_votes_only_after_a_quarantine)
+BOOST_FIXTURE_TEST_CASE(initialization_is_refused, admitted_group)
 {
-    // Sentinels in a hurry would step in.
-    group_fixture f({.pace = sentinel_pace::as_shipped});
-    const std::size_t master = f.group.master();
-    // Not by the Sentinels, which would end its connection at once.
-    const client_config direct = guarded_config(std::vector{
-        "redis://locks:secret@127.0.0.1:" + std::to_string(f.group.member(master).port()) +
-        "?overlap=100ms"
-    });
-    client_runner client(f.context, direct);
-    lease held = run(f.context, client->async_acquire("a", for_long()));
-
-    f.group.hand_over(master, 1 - master);
-    f.group.hand_over(1 - master, master);
-    const auto begin = steady_clock::now();
-    run(f.context, run(f.context, client->async_acquire("b", for_long()), 60s).async_release());
-    BOOST_TEST((steady_clock::now() - begin > 2s + 200ms));
-}
-
-// The control: nothing else keeps the two apart.
-BOOST_AUTO_TEST_CASE(a_promise_that_is_too_short_lets_two_hold)
-{
-    group_fixture f({.min_replicas = 0});
-    const std::string promise = "?overlap=1ms";
-    const std::size_t old = f.group.master();
-    client_config stale = guarded_config(std::vector{
-        "redis://locks:secret@127.0.0.1:" + std::to_string(f.group.member(old).port()) + promise
-    });
-    client_runner first(f.context, stale);
-    run(f.context, run(f.context, first->async_acquire("a", for_long())).async_release());
-
-    f.group.cut_off(old);
-    BOOST_TEST_REQUIRE(f.group.moves_from(old, 20s));
-    client_runner second(f.context, f.config(promise));
-    lease one = run(f.context, second->async_acquire("a", for_long()), 60s);
-    lease another = run(f.context, first->async_acquire("a", for_long()), 60s);
-    BOOST_TEST(!one.expired());
-    BOOST_TEST(!another.expired());
-}
-
-BOOST_AUTO_TEST_CASE(initialization_is_refused)
-{
-    group_fixture f;
     BOOST_CHECK_EXCEPTION(
         run(f.context, async_initialize_nodes(f.context, f.config())),
         std::invalid_argument,
@@ -298,7 +367,7 @@ BOOST_AUTO_TEST_CASE(a_failover_behind_one_address_begins_a_quarantine_at_once)
     group_fixture f;
     const std::size_t old = f.group.master();
     tcp_proxy address(f.group.member(old).port());
-    client_config config = guarded_config(std::vector{address.url() + "?overlap=500ms"});
+    client_config config = quick_config(address.url() + "?overlap=500ms");
     config.nodes[0].username = "locks";
     config.nodes[0].password = "secret";
     client_runner client(f.context, config);
@@ -321,7 +390,7 @@ BOOST_AUTO_TEST_CASE(a_master_that_never_ended_is_refused_when_it_is_met_again)
     redis_servers masters(2);
     tcp_proxy address(masters[0].port());
     asio::io_context context{1};
-    client_runner client(context, guarded_config(std::vector{address.url() + "?overlap=100ms"}));
+    client_runner client(context, quick_config(address.url() + "?overlap=100ms"));
     run(context, run(context, client->async_acquire("a", for_long())).async_release());
     address.connect_to(masters[1].port());
     address.reset_all();

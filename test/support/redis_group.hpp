@@ -68,9 +68,6 @@ public:
     /// Sends a command to one of the Sentinels.
     std::string ask_sentinel(std::size_t index, const std::vector<std::string>& words);
 
-    void kill_sentinel(std::size_t index) { sentinels_.at(index).process.kill(); }
-    void pause_sentinel(std::size_t index) { sentinels_.at(index).process.pause(); }
-
     /// Makes the others lose a member, which its clients reach all the while.
     void cut_off(std::size_t index);
 

@@ -41,7 +41,7 @@ namespace {
 using std::chrono::steady_clock;
 
 /// Far less than a look-up hangs, and far more than anything takes on a busy machine.
-constexpr auto soon = 1500ms;
+constexpr auto soon = 4s;
 
 std::string url_of(const scripted_name& name, const redis_server& server)
 {

@@ -303,7 +303,7 @@ BOOST_AUTO_TEST_CASE(a_leader_that_is_frozen_is_replaced_and_stops_when_it_conti
     on.start_all();
     on.next(0);
 
-    for (std::size_t round = 0; round < rounds(3); ++round)
+    for (std::size_t round = 0; round < rounds(2); ++round)
     {
         const term_entry& old = on.last();
         candidate& frozen = on.leader();
@@ -329,7 +329,7 @@ BOOST_AUTO_TEST_CASE(a_leader_that_is_cut_off_has_stopped_when_the_next_one_begi
     on.start_all();
     on.next(0);
 
-    for (std::size_t round = 0; round < rounds(3); ++round)
+    for (std::size_t round = 0; round < rounds(2); ++round)
     {
         const term_entry& old = on.last();
         candidate& lost = on.leader();
@@ -352,7 +352,7 @@ BOOST_AUTO_TEST_CASE(a_leader_that_resigns_is_replaced_at_once_when_its_body_has
     on.start_all();
     on.next(0);
 
-    const auto without = take_overs(on, rounds(7), [&] {
+    const auto without = take_overs(on, rounds(5), [&] {
         const term_entry& old = on.last();
         std::this_thread::sleep_for(400ms);  // All others stand: it pauses for 300 ms at most.
         on.leader().resign();
@@ -375,7 +375,7 @@ BOOST_AUTO_TEST_CASE(a_time_without_a_leader_is_seen)
     election on(1);
     on.start_watcher();
     double latest = 0;
-    for (std::size_t round = 0; round < rounds(3); ++round)
+    for (std::size_t round = 0; round < rounds(2); ++round)
     {
         const std::size_t terms = on.terms();
         on.start(0);
@@ -397,7 +397,7 @@ BOOST_AUTO_TEST_CASE(an_overrun_ends_the_process_before_another_one_leads)
     {
         election on(3);
         on.start_watcher();
-        for (std::size_t round = 0; round < rounds(2); ++round)
+        for (std::size_t round = 0; round < rounds(1); ++round)
         {
             BOOST_TEST_CONTEXT("a body that " << kind << ", round " << round)
             {
@@ -429,7 +429,7 @@ BOOST_AUTO_TEST_CASE(an_overrun_ends_the_process_before_another_one_leads)
 BOOST_AUTO_TEST_CASE(a_process_may_exit_while_its_body_is_watched)
 {
     election on(1);
-    for (std::size_t round = 0; round < rounds(3); ++round)
+    for (std::size_t round = 0; round < rounds(2); ++round)
     {
         candidate& exits = on.start(0, "exits");
         BOOST_TEST(eventually([&] { return exits.process().has_ended(); }, 20s));

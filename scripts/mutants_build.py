@@ -120,21 +120,26 @@ class Build:
                 raise Unfit(f"{name}.lua is not embedded as is expected here")
         return names
 
-    def symbols(self, object_, name):
-        """What an object defines of that name. A symbol of its own is told with the object."""
-        mangled = f"{len(name)}{name}"
-        for line in run(["nm", "--defined-only", object_], self.folder).splitlines():
-            if mangled in line:
+    def symbols(self, object_, names):
+        """What an object defines of these mangled names. A symbol of its own is told with it."""
+        for line in run(["nm", "--defined-only", "--no-sort", object_], self.folder).splitlines():
+            if any(name in line for name in names):
                 _, kind, symbol = line.split(maxsplit=2)
                 yield symbol if kind in SHARED_SYMBOLS else (symbol, object_)
+
+    def mangled(self, change):
+        """The names of a function, or of its class if it is an operator or a destructor."""
+        namespaces = re.findall(r"^namespace ([\w:]+)", self.read(change["file"]), re.M)
+        words = re.findall(r"(?<![~\w])(?!operator)\w+", change["function"])
+        paths = [namespace.split("::") + words for namespace in namespaces]
+        return {"".join(f"{len(word)}{word}" for word in path) for path in paths}
 
     def least_objects(self, target, change):
         """Few of the objects that a header is compiled into: all that the change is about is in
         them. All of them if no object has a symbol of that name."""
         objects = self.objects_with(target, change["file"])
-        # That of the class for an operator or a destructor.
-        name = re.findall(r"(?<![~\w])(?!operator)\w+", change["function"])[-1]
-        has = {each: set(self.symbols(each, name)) for each in objects}
+        names = self.mangled(change)
+        has = {each: set(self.symbols(each, names)) for each in objects}
         missing = set().union(*has.values())
         if not missing:
             return objects

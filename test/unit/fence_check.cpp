@@ -14,7 +14,6 @@
 BOOST_AUTO_TEST_SUITE(test_fence_check)
 
 using namespace redlock;
-using namespace redlock::test;
 
 namespace {
 

@@ -26,6 +26,7 @@ TARGETS = {
 # In seconds. What takes longer stands still.
 LONGEST_CASE = 60
 LONGEST_SEARCH = 1800
+TRIES = 3
 DESCRIPTION = """
 Plants each bug of test/mutants.toml in a build of its own, and runs the test that killed it last
 time, the suite that the table names, and all unit tests, until one fails. A test kills a mutant if
@@ -137,12 +138,20 @@ class Run:
         return True
 
     def killed_by(self, kind, program, only):
-        """The test that kills a mutant: by itself, or after those that ran before it."""
-        failed = self.first_failure(kind, program, only)
-        for tests in (failed, only) if failed else ():
-            again = self.first_failure(kind, program, tests)
-            if again == failed and self.passes_without(kind, tests):
-                return failed
+        """The test that kills a mutant: by itself, or after those that ran before it. One that does
+        not fail again may hide another, so they are tried anew."""
+        seen = set()
+        for _ in range(TRIES):
+            failed = self.first_failure(kind, program, only)
+            if not failed:
+                return None
+            for tests, fails in (
+                (failed, self.first_failure(kind, program, failed) == failed),
+                (only, failed in seen),
+            ):
+                if fails and self.passes_without(kind, tests):
+                    return failed
+            seen.add(failed)
         return None
 
     def tests_for(self, name):

@@ -588,7 +588,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_stood_still_drops_no_healthy_node)
             for (std::size_t i = 0; i < handlers; ++i)
                 contexts[handlers - 1].poll_one();
         }
-        std::this_thread::sleep_for(1050ms);
+        std::this_thread::sleep_for(1050ms);  // The standstill itself, not a wait for something.
         const auto go_on = deadline_clock::now() + 300ms;
         while (deadline_clock::now() < go_on)
         {

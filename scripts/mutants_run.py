@@ -24,7 +24,7 @@ TARGETS = {
     "sim": "redlock_sim",
 }
 # In seconds. What takes longer stands still.
-LONGEST_CASE = 60
+LONGEST_CASE = {"unit": 20, "integration": 60}
 LONGEST_SEARCH = 1800
 TRIES = 3
 DESCRIPTION = """
@@ -74,7 +74,7 @@ def lines_of(command, limit):
         process.wait()
 
 
-def first_failed_test(program, only):
+def first_failed_test(program, only, longest_case):
     """Runs tests until one fails, and returns its name. None if all pass.
 
     @param only A suite, or suite and case. All if it is empty.
@@ -82,7 +82,7 @@ def first_failed_test(program, only):
     command = [program, "--log_level=test_suite", "--color_output=no"]
     command += [f"--run_test={only}"] if only else []
     inside = []
-    with lines_of(command, LONGEST_CASE) as (lines, give_time):
+    with lines_of(command, longest_case) as (lines, give_time):
         for line in lines:
             if entered := re.search(r'Entering test (?:suite|case) "([^"]+)"', line):
                 inside.append(entered[1])
@@ -126,7 +126,7 @@ class Run:
             return first_broken_schedule(program, only, self.options.schedules)
         # Tests with servers measure times, and get no other such test beside them.
         with self.one_with_servers if kind == "integration" else contextlib.nullcontext():
-            return first_failed_test(program, only)
+            return first_failed_test(program, only, LONGEST_CASE[kind])
 
     def passes_without(self, kind, only):
         if (kind, only) not in self.passing:

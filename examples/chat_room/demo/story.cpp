@@ -20,7 +20,7 @@ using std::chrono::steady_clock;
 
 namespace {
 
-constexpr auto patience = 20s;
+constexpr auto story_patience = 20s;
 
 /// What the lock promises: the old lease ends, and another server notices.
 constexpr auto longest_takeover = story_ttl + 1s;
@@ -36,7 +36,7 @@ void lesson(steady_clock::time_point began, const std::string& shown, const std:
 asio::awaitable<bool> until(std::function<bool()> condition)
 {
     asio::steady_timer timer(co_await asio::this_coro::executor);
-    const auto give_up = steady_clock::now() + patience;
+    const auto give_up = steady_clock::now() + story_patience;
     while (!condition())
     {
         if (steady_clock::now() >= give_up)

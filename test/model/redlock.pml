@@ -1,5 +1,5 @@
-/* Guarded mode: acquire, release, retry, extend, fencing tokens, amnesia with quarantine, grace,
-   releases that keep the resource, revocation.
+/* Guarded mode: acquire, release, retry, extend, take a hold again, fencing tokens, amnesia with
+   quarantine, grace, releases that keep the resource, revocation.
 
    One process picks the next event; an event is what one node or one client does in one step.
    Events that would change nothing, such as a refusal, are left out.
@@ -52,9 +52,15 @@
 #define QUARANTINE KEY_LIFE
 #endif
 
+/* With a window, nodes execute no extension that was asked for longer ago, and marks that a hold is
+   over expire. Without one, an extension may be late by any time, and marks stay. */
+#ifndef MARK_LIFE
+#define MARK_LIFE QUARANTINE
+#endif
+
 /* What must hold; with -DONLY=name, only that. A trace ends with the name of what did not. */
 mtype = { two_leases, lost_quorum, old_token, gap_in_lease, orphan, lost_update };
-mtype = { early_grant, not_kept, outlives_revocation };
+mtype = { early_grant, not_kept, kept_after, outlives_revocation, survived };
 #ifdef ONLY
 #define MATTERS(what) (what == ONLY)
 #else
@@ -83,6 +89,13 @@ mtype = { unmarked, foreign, marked };      /* marker of a node; foreign: anothe
 #define CONNECTIONS
 #endif
 
+/* Without amnesia the fence refuses late acquisitions. With it stamps do, since a quarantine is longer
+   than their window, see stamps.pml. Here that only matters where a late one would do what taking
+   again does. */
+#ifdef WITNESS
+#define STAMPED
+#endif
+
 typedef node
 {
     byte holder;      /* attempt id of the lock key, 0 without a key */
@@ -90,7 +103,11 @@ typedef node
     byte fence;       /* highest token accepted, or a tombstone */
     byte granted;     /* set of attempts: the client that asks still counts this grant */
     byte prolonged;   /* 1 if the extension was granted here */
-    byte released;    /* set of attempts: their release was executed here, and not forgotten */
+#ifdef EXTENSION
+    byte over;        /* 0 without a mark that the hold of attempt 0 is over; 1 if it may expire */
+#endif
+    byte released;    /* set of attempts: their release was executed here, see note_release;
+                         ATTEMPTS stands for the request to free */
 #ifdef AMNESIA
     mtype marker = marked;
     byte quarantine;  /* ticks until the node may vote */
@@ -101,9 +118,18 @@ typedef node
 #ifdef KEEP
     byte confirmed;   /* 1 if the client counts that the resource is kept here */
 #endif
+#ifdef FREE
+    byte freed;       /* 1 if the mark says that what attempt 0 keeps is to be free */
+#endif
 #ifdef REVOKE
     byte flagged;     /* 1 if the key is not to be extended any more */
     byte answered;    /* 1 if the answer to the revocation counts */
+#endif
+#ifdef IN_ORDER
+    byte latest[2];   /* for each client, the place of its latest command here */
+#endif
+#ifdef STAMPED
+    byte forgot;      /* 1 if it has lost its memory since attempt 0 began */
 #endif
 };
 node nodes[NODES];
@@ -123,19 +149,28 @@ typedef attempt
 };
 attempt attempts[ATTEMPTS];
 
-/* One extension, of attempt 0. */
+/* Extensions of attempt 0, any number, one after the other. A late one counts for the one that is
+   open: it does the same. */
 bool extension_sent, extension_open;
-byte extension_age;
+byte extension_age;  /* ticks since the latest was asked for */
+bool overtaken;      /* another was granted a lease since attempt 0 was */
+#ifdef OPEN_ONLY
+bool was_open;       /* an extension was open when attempt 0 was closed */
+#endif
 
 #ifdef KEEP
 /* A release of attempt 0 that keeps the resource. */
 bool keeps;
 byte since_begin;  /* ticks since attempt 0 began, up to KEEP */
 #endif
+#ifdef FREE
+bool freeing;      /* a request to free what attempt 0 keeps was sent */
+#endif
 #ifdef REVOKE
 /* One revocation, of attempt 0. */
 bool revoked;
 byte until;        /* the longest answer; once it is revoked, ticks until the end */
+byte answering;    /* ticks since the first answer */
 #endif
 
 byte highest_claimed;  /* highest token of a lease */
@@ -194,6 +229,47 @@ byte scratch;  /* 0 between events */
 #define NEWER(token, fence) (token > fence)
 #endif
 
+#ifdef IN_ORDER
+/* A client has one connection to each node, and sends its commands in this order. No command is
+   overtaken by a later one, unless a new connection was made between them. To send a command again
+   because the node did not know its script is the same. */
+#define PLACE_OF_ACQUISITION(a) (a == 1 -> 3 : 0)
+#define PLACE_OF_EXTENSION 1
+#define PLACE_OF_RELEASE(a) (a == 1 -> 4 : 2)
+#define UNORDERED 7
+#define IN_PLACE(a, n, place) (nodes[n].latest[CLIENT(a)] == UNORDERED || \
+    nodes[n].latest[CLIENT(a)] <= place)
+inline pass(a, n, place)
+{
+    if
+    :: nodes[n].latest[CLIENT(a)] < place -> nodes[n].latest[CLIENT(a)] = place
+    :: else
+    fi
+}
+
+inline connect_anew(c, n)
+{
+    printf("node %d: client %d makes a new connection\n", n, c);
+    nodes[n].latest[c] = UNORDERED
+}
+#else
+#define IN_PLACE(a, n, place) true
+#define pass(a, n, place) skip
+#endif
+
+/* With amnesia there are no fences, and so late acquisitions set keys. But no extension does that,
+   not even where the release was forgotten. */
+#if !defined(AMNESIA)
+#define IS_RELEASED(a, n) HAS(nodes[n].released, a)
+#define note_release(a, n) ADD(nodes[n].released, a)
+#elif defined(WINDOW)
+#define IS_RELEASED(a, n) false
+#define note_release(a, n) nodes[n].released = nodes[n].released | (a == 0)
+#else
+#define IS_RELEASED(a, n) false
+#define note_release(a, n) skip
+#endif
+
 inline delete_key(n)
 {
     nodes[n].holder = 0;
@@ -211,6 +287,31 @@ inline bury(a, n)
     :: else
     fi
 }
+
+/* A mark that attempt 0's hold is over. Only extensions that find no key read it. */
+#ifdef EXTENSION
+#define IS_OVER(n) (nodes[n].over > 0)
+#ifdef WINDOW
+#define MARKED (MARK_LIFE - DRIFT + 1)
+#else
+#define MARKED 1
+#endif
+inline mark_over(n)
+{
+    nodes[n].over = MARKED
+}
+
+inline forget_mark(n)
+{
+    nodes[n].over = 0;
+#ifdef FREE
+    nodes[n].freed = 0
+#endif
+}
+#else
+#define IS_OVER(n) false
+#define mark_over(n) skip
+#endif
 
 /* A key that is set for some ticks lives less, if the node's clock runs fast meanwhile: drift is what
    that takes of them. */
@@ -230,13 +331,19 @@ inline count_grant(a, n)
 }
 
 /* guarded_acquire.lua: if it sets the key. A holder, a fence or a quarantine refuses. */
-#define MAY_ACQUIRE(a, n) (MAY_VOTE(n) && nodes[n].holder == 0 && \
-    NEWER(attempts[a].token, nodes[n].fence))
+#ifdef STAMPED
+#define TOO_OLD(a, n) (a == 0 && nodes[n].forgot)
+#else
+#define TOO_OLD(a, n) false
+#endif
+#define MAY_ACQUIRE(a, n) (MAY_VOTE(n) && nodes[n].holder == 0 && !TOO_OLD(a, n) && \
+    NEWER(attempts[a].token, nodes[n].fence) && IN_PLACE(a, n, PLACE_OF_ACQUISITION(a)))
 inline acquire_on_node(a, n, drift)
 {
     printf("node %d: attempt %d granted, token %d, for %d ticks\n", n, a, attempts[a].token,
         KEY_LIFE - drift);
-    must(!HAS(nodes[n].released, a), orphan);
+    must(!IS_RELEASED(a, n), orphan);
+    pass(a, n, PLACE_OF_ACQUISITION(a));
     nodes[n].holder = ID(a);
     nodes[n].life = KEY_LIFE - drift;
 #ifndef AMNESIA
@@ -252,24 +359,58 @@ inline acquire_once_more(a, n)
     count_grant(a, n)
 }
 
-/* guarded_extend.lua, for attempt 0 */
-#ifdef REVIVES
-#define MAY_EXTEND(n) (MAY_VOTE(n) && (nodes[n].holder == ID(0) || nodes[n].holder == 0))
-#elif defined(REVOKE)
-#define MAY_EXTEND(n) (MAY_VOTE(n) && nodes[n].holder == ID(0) && !nodes[n].flagged)
+/* guarded_extend.lua, for attempt 0. A node that has no key of anybody takes the hold again, unless
+   its mark says that the hold is over. Who had the node in between does not matter, nor does the
+   fence: an extension counts only while the lease has a quorum. */
+#ifdef REVOKE
+#define FLAGGED(n) nodes[n].flagged
 #else
-#define MAY_EXTEND(n) (MAY_VOTE(n) && nodes[n].holder == ID(0))
+#define FLAGGED(n) false
 #endif
+#ifdef TAKES_OTHERS
+#define IS_FREE(n) (nodes[n].holder != ID(0))
+#else
+#define IS_FREE(n) (nodes[n].holder == 0)
+#endif
+#if defined(NO_RETAKE)
+#define MAY_RETAKE(n) false
+#elif defined(QUARANTINED_RETAKES)
+#define MAY_RETAKE(n) (IS_FREE(n) && !IS_OVER(n))
+#else
+#define MAY_RETAKE(n) (MAY_VOTE(n) && IS_FREE(n) && !IS_OVER(n))
+#endif
+#ifdef WINDOW
+#define IN_WINDOW (extension_age <= WINDOW)
+#else
+#define IN_WINDOW true
+#endif
+#define MAY_EXTEND(n) (extension_sent && IN_WINDOW && IN_PLACE(0, n, PLACE_OF_EXTENSION) && \
+    (nodes[n].holder == ID(0) -> MAY_VOTE(n) && !FLAGGED(n) : MAY_RETAKE(n)))
+inline retake_on_node(n)
+{
+    printf("node %d: attempt 0 takes it again\n", n);
+    must(!HAS(nodes[n].released, 0), orphan);
+    delete_key(n);
+    nodes[n].holder = ID(0);
+#if !defined(AMNESIA) && !defined(NO_RETAKEN_FENCE)
+    bury(0, n)
+#endif
+}
+
 inline extend_on_node(n, drift)
 {
     printf("node %d: extension granted, for %d ticks\n", n, EXTENDED_LIFE - drift);
-#ifdef REVIVES
-    must(!HAS(nodes[n].released, 0), orphan);
-    nodes[n].holder = ID(0);
-#endif
+    pass(0, n, PLACE_OF_EXTENSION);
+    if
+    :: nodes[n].holder != ID(0) -> retake_on_node(n)
+    :: else
+    fi;
     if
 #ifdef SHORTENS
     :: true -> nodes[n].life = EXTENDED_LIFE - drift
+#elif defined(ONLY_RETAKES)
+    :: nodes[n].life == 0 -> nodes[n].life = EXTENDED_LIFE - drift
+    :: else
 #else
     :: nodes[n].life < EXTENDED_LIFE - drift -> nodes[n].life = EXTENDED_LIFE - drift
     :: else
@@ -278,15 +419,25 @@ inline extend_on_node(n, drift)
     nodes[n].prolonged = extension_open
 }
 
-/* guarded_release.lua, which asks for no permission to vote. Without fences it changes nothing if
-   there is no key. */
-#ifdef AMNESIA
-#define MAY_RELEASE(a, n) (nodes[n].holder == ID(a))
+/* guarded_release.lua, which asks for no permission to vote. It leaves a mark if the hold was ever
+   extended, whether there is a key or not. Without fences and marks it changes nothing if there is
+   no key. */
+#if !defined(EXTENSION) || defined(NO_RETAKE) || defined(NO_MARK)
+#define LEAVES_MARK(a) false
+#elif defined(OPEN_ONLY)
+#define LEAVES_MARK(a) (a == 0 && was_open)
 #else
-#define MAY_RELEASE(a, n) true
+#define LEAVES_MARK(a) (a == 0 && extension_sent)
+#endif
+#ifdef AMNESIA
+#define MAY_RELEASE(a, n) (IN_PLACE(a, n, PLACE_OF_RELEASE(a)) && \
+    (nodes[n].holder == ID(a) || LEAVES_MARK(a)))
+#else
+#define MAY_RELEASE(a, n) IN_PLACE(a, n, PLACE_OF_RELEASE(a))
 #endif
 inline release_on_node(a, n)
 {
+    pass(a, n, PLACE_OF_RELEASE(a));
     if
 #ifdef PLAIN_DELETE
     :: true ->
@@ -303,55 +454,157 @@ inline release_on_node(a, n)
 #endif
 #endif
     fi;
-#ifndef AMNESIA
-    ADD(nodes[n].released, a)
-#endif
+    if
+    :: LEAVES_MARK(a) -> mark_over(n)
+    :: else
+    fi;
+    note_release(a, n)
 }
 
 #ifdef KEEP
-/* guarded_keep.lua, for attempt 0. A plain release may follow. A key that is kept has a value that
-   is no attempt's id. Its time counts from the token, so from before the first send, and a fast
-   clock takes DRIFT of it. */
+/* guarded_keep.lua, for attempt 0. A key that is kept has a value that is no attempt's id. Its time
+   counts from the token, so from before the first send, and a fast clock takes DRIFT of it. A node
+   without a key keeps the resource too, however late the command is, but what was freed stays free.
+   A wrong clock takes more than DRIFT, and must not make a key live less. */
 #ifdef KEEPS_ID
 #define KEPT ID(0)
 #else
 #define KEPT (ATTEMPTS + 1)
 #endif
-#if defined(ABSENT_CONFIRMS) || !defined(AMNESIA)
-#define MAY_KEEP(n) true
+#ifdef FREE
+#define IS_FREEING freeing
+#define IS_FREED(n) nodes[n].freed
+#define WAS_FREED(n) HAS(nodes[n].released, ATTEMPTS)
 #else
-#define MAY_KEEP(n) (nodes[n].holder == ID(0) || nodes[n].holder == KEPT)
+#define IS_FREEING false
+#define IS_FREED(n) false
+#define WAS_FREED(n) false
 #endif
-inline keep_on_node(n, drift)
+#define KEEPS_FOR(drift) (KEEP - since_begin - drift)
+#ifdef SHORT_KEPT_STAYS
+#define KEPT_STAYS true
+#else
+#define KEPT_STAYS false
+#endif
+#ifdef WRONG_CLOCK_SHORTENS
+#define MAY_SHORTEN(drift) true
+#else
+#define MAY_SHORTEN(drift) (drift <= DRIFT)
+#endif
+
+/* An answer counts only before the hold's deadline, and only from a node that may vote and whose
+   clock is not wrong. */
+#define CONFIRMED (nodes[0].confirmed + nodes[1].confirmed + nodes[2].confirmed)
+#define IN_HOLD (attempts[0].age < VALIDITY)
+#ifdef WRONG_CLOCK_COUNTS
+#define CONFIRMS(n, drift) (IN_HOLD && MAY_VOTE(n))
+#else
+#define CONFIRMS(n, drift) (IN_HOLD && MAY_VOTE(n) && drift <= DRIFT)
+#endif
+#if defined(LATE_KEY)
+#define CONFIRMS_KEY(n, drift) true
+#elif defined(UNVOTED_KEY)
+#define CONFIRMS_KEY(n, drift) IN_HOLD
+#else
+#define CONFIRMS_KEY(n, drift) CONFIRMS(n, drift)
+#endif
+#if defined(ABSENT_CONFIRMS) || defined(LATE_ABSENCE)
+#define CONFIRMS_ABSENCE(n, drift) true
+#elif defined(UNVOTED_ABSENCE)
+#define CONFIRMS_ABSENCE(n, drift) IN_HOLD
+#else
+#define CONFIRMS_ABSENCE(n, drift) CONFIRMS(n, drift)
+#endif
+#ifdef UNVOTED_REPEAT
+#define CONFIRMS_REPEAT(n, drift) IN_HOLD
+#else
+#define CONFIRMS_REPEAT(n, drift) CONFIRMS(n, drift)
+#endif
+inline confirm(n, counts)
 {
     if
-    :: nodes[n].holder == ID(0) && since_begin + drift < KEEP ->
-        printf("node %d: release keeps the resource for %d ticks\n", n,
-            KEEP - drift - since_begin);
-        nodes[n].holder = KEPT;
-        nodes[n].life = KEEP - drift - since_begin;
-        nodes[n].confirmed = 1
-    :: nodes[n].holder == ID(0) && since_begin + drift >= KEEP ->
-        printf("node %d: release that keeps comes late, and deletes the key\n", n);
-        delete_key(n);
-        nodes[n].confirmed = 1
+    :: counts && !IS_FREEING ->
+        nodes[n].confirmed = 1;
+        /* Nobody else was granted a lease since, although the period has not ended. */
+        must(CONFIRMED < QUORUM || !overtaken, kept_after)
+    :: else
+    fi
+}
+
+inline keep_key(n, drift)
+{
+    must(!WAS_FREED(n), orphan);
+    nodes[n].holder = KEPT;
+    if
+    :: MAY_SHORTEN(drift) || nodes[n].life < KEEPS_FOR(drift) -> nodes[n].life = KEEPS_FOR(drift)
+    :: else
+    fi;
+#ifdef REVOKE
+    nodes[n].flagged = 0;
+#endif
+    printf("node %d: keeps the resource for %d ticks\n", n, nodes[n].life)
+}
+
+inline keep_on_node(n, drift)
+{
+    printf("node %d: release that keeps\n", n);
+    pass(0, n, PLACE_OF_RELEASE(0));
+#ifndef AMNESIA
+    if
+    :: nodes[n].holder != ID(0) && nodes[n].holder != KEPT -> bury(0, n)
+    :: else
+    fi;
+#endif
+    if
+    :: nodes[n].holder == ID(0) ->
+        if
+        :: IS_FREED(n) || (KEEPS_FOR(drift) <= 0 && MAY_SHORTEN(drift)) -> delete_key(n)
+        :: else -> keep_key(n, drift)
+        fi;
+        confirm(n, CONFIRMS_KEY(n, drift))
+    :: nodes[n].holder == 0 ->
+        if
+#ifndef ABSENT_CONFIRMS
+        :: !IS_FREED(n) && KEEPS_FOR(drift) > 0 -> keep_key(n, drift)
+#endif
+        :: else
+        fi;
+        confirm(n, CONFIRMS_ABSENCE(n, drift))
 #ifndef KEEPS_ID
     :: nodes[n].holder == KEPT ->
-        printf("node %d: keeps the resource already\n", n);
-        nodes[n].confirmed = 1
+        /* A wrong clock may have kept it for less. */
+        if
+        :: nodes[n].life < KEEPS_FOR(drift) && !KEPT_STAYS -> keep_key(n, drift)
+        :: else
+        fi;
+        confirm(n, CONFIRMS_REPEAT(n, drift))
 #endif
-    :: else ->
-        printf("node %d: release that keeps finds no key\n", n);
-#ifndef AMNESIA
-        bury(0, n);
-#endif
-#ifdef ABSENT_CONFIRMS
-        nodes[n].confirmed = 1
-#endif
+    :: else
     fi;
-#ifndef AMNESIA
-    ADD(nodes[n].released, 0)
+#ifndef UNMARKED_KEEP
+    if
+    :: LEAVES_MARK(0) -> mark_over(n)
+    :: else
+    fi;
 #endif
+    note_release(0, n)
+}
+#endif
+
+#ifdef FREE
+/* guarded_free.lua, for what attempt 0 keeps. */
+inline free_on_node(n)
+{
+    printf("node %d: freed\n", n);
+    if
+    :: nodes[n].holder == KEPT -> delete_key(n)
+    :: else
+    fi;
+    mark_over(n);
+#ifndef UNMARKED_FREE
+    nodes[n].freed = 1;
+#endif
+    note_release(ATTEMPTS, n)
 }
 #endif
 
@@ -374,38 +627,65 @@ inline keep_on_node(n, drift)
 #endif
 #define PROMISED(n) (nodes[n].holder == ID(0) && nodes[n].life > FORGOTTEN(n) -> \
     nodes[n].life : FORGOTTEN(n))
+#if defined(UNMARKED_ABSENCE)
+#define MARKS_ABSENCE(n) false
+#elif defined(UNMARKED_QUARANTINE)
+#define MARKS_ABSENCE(n) MAY_VOTE(n)
+#else
+#define MARKS_ABSENCE(n) true
+#endif
+/* A node that has the key leaves the mark too: a key with the flag is not extended, expires, and
+   would be taken again. */
 inline revoke_on_node(n)
 {
     if
     :: nodes[n].holder == ID(0) ->
         printf("node %d: revoked, %d ticks are promised\n", n, PROMISED(n));
-#ifndef NO_MARK
+#ifndef NO_FLAG
         nodes[n].flagged = 1;
 #endif
 #ifdef AMNESIA
-        bury(0, n)
+        bury(0, n);
+#endif
+#ifndef FLAG_ALONE
+        mark_over(n)
 #endif
     :: else ->
         printf("node %d: no such hold to revoke, %d ticks are promised\n", n, PROMISED(n));
 #ifndef NO_REVOKED_FENCE
-        bury(0, n)
+        bury(0, n);
 #endif
+        if
+        :: MARKS_ABSENCE(n) -> mark_over(n)
+        :: else
+        fi
     fi
 }
+#ifdef EXTENSION
+#define MARKS_MORE(n) (nodes[n].over < MARKED)
+#else
+#define MARKS_MORE(n) false
+#endif
 #define REVOKES(n) ((nodes[n].holder == ID(0) && !nodes[n].flagged) || \
-    nodes[n].fence < attempts[0].token)
+    nodes[n].fence < attempts[0].token || MARKS_MORE(n))
 #endif
 
 /* Clients */
 
 #define GRANTS(a) (HAS(nodes[0].granted, a) + HAS(nodes[1].granted, a) + HAS(nodes[2].granted, a))
-#define CONFIRMED (nodes[0].confirmed + nodes[1].confirmed + nodes[2].confirmed)
 #define ANSWERED (nodes[0].answered + nodes[1].answered + nodes[2].answered)
 #define EXTENDED (nodes[0].prolonged + nodes[1].prolonged + nodes[2].prolonged)
 #ifdef COUNTED_BY_MESSAGE
 #define VOTES(a) (GRANTS(a) + attempts[a].twice)
 #else
 #define VOTES(a) GRANTS(a)
+#endif
+
+/* Attempt 0 has the resource, for all that its client knows. */
+#ifdef KEEP
+#define HAS_RESOURCE (attempts[0].phase == holding || (keeps && since_begin < KEEP - DRIFT))
+#else
+#define HAS_RESOURCE (attempts[0].phase == holding)
 #endif
 
 /* A round: one look at the clock, then the same bytes to all nodes. The token is any: T1 asks
@@ -429,6 +709,12 @@ inline claim(a)
 #ifdef KEEP
     /* A resource that a quorum keeps is not free before its time. */
     must(CONFIRMED < QUORUM || since_begin >= KEEP - DRIFT, not_kept);
+#endif
+#if defined(EXTENSION) || defined(KEEP)
+    if
+    :: a != 0 && HAS_RESOURCE -> overtaken = true
+    :: else
+    fi;
 #endif
     attempts[a].phase = holding;
     forget_grants(a);
@@ -455,7 +741,9 @@ inline forget_grants(a)
 inline forget_extension()
 {
     extension_open = false;
+#ifndef WINDOW
     extension_age = 0;
+#endif
     nodes[0].prolonged = 0;
     nodes[1].prolonged = 0;
     nodes[2].prolonged = 0
@@ -466,31 +754,51 @@ inline forget_extension()
 inline close_attempt(a)
 {
     printf("client %d: gives attempt %d back\n", CLIENT(a), a);
+    if
 #ifdef KEEP
-    if
     :: a == 0 && VALID(a) -> keeps = true
-    :: a == 0 && !VALID(a) -> since_begin = 0
-    :: else
-    fi;
+    :: a == 0 && !VALID(a) ->
+        since_begin = 0;
+        attempts[a].age = 0
 #endif
-#ifdef REVOKE
-    if
-    :: a == 0 -> forget_revocation()
-    :: else
+    :: else -> attempts[a].age = 0
     fi;
-#endif
     attempts[a].phase = closed;
-    attempts[a].age = 0;
     forget_grants(a);
     if
-    :: a == 0 && extension_open -> forget_extension()
+    :: a == 0 ->
+#ifdef OPEN_ONLY
+        was_open = extension_open;
+#endif
+#ifdef REVOKE
+        forget_revocation();
+#endif
+        overtaken = false;
+        forget_extension()
     :: else
     fi
 }
 
+#ifdef FREE
+inline free_resource()
+{
+    printf("frees what attempt 0 keeps\n");
+    freeing = true;
+    nodes[0].confirmed = 0;
+    nodes[1].confirmed = 0;
+    nodes[2].confirmed = 0
+}
+#endif
+
 #ifdef REVOKE
+/* All answers come within this time, or the client asks once more. After it, a node that answered
+   and forgot may have waited in quarantine, and takes the hold again. */
+#ifndef ANSWERS_WITHIN
+#define ANSWERS_WITHIN (QUARANTINE - DRIFT - VALIDITY)
+#endif
 inline forget_answers()
 {
+    answering = 0;
     nodes[0].answered = 0;
     nodes[1].answered = 0;
     nodes[2].answered = 0
@@ -528,9 +836,12 @@ inline count_answer(n)
 }
 #endif
 
+/* Gives up one that is open. */
 inline send_extension()
 {
     printf("client 0: asks for an extension\n");
+    forget_extension();
+    extension_age = 0;
     extension_sent = true;
     extension_open = true
 }
@@ -548,12 +859,16 @@ inline send_extension()
 #else
 #define IN_TIME (attempts[0].age < VALIDITY)
 #endif
+#define HAS_AGAIN(n) (nodes[n].forgot && nodes[n].holder == ID(0))
+#define REMEMBERED_AGAIN (HAS_AGAIN(0) + HAS_AGAIN(1) + HAS_AGAIN(2))
 inline accept_extension()
 {
     printf("client 0: extension accepted\n");
-#ifndef AMNESIA
     /* Nobody else was granted a lease since, or this one was not held all the time. */
-    must(attempts[0].token == highest_claimed, gap_in_lease);
+    must(!overtaken, gap_in_lease);
+#ifdef WITNESS
+    /* Wanted, and so to be found: the lease lives on although two nodes have forgotten it. */
+    must(REMEMBERED_AGAIN < 2, survived);
 #endif
     if
     :: EXTENDED_AGE < attempts[0].age -> attempts[0].age = EXTENDED_AGE
@@ -614,11 +929,15 @@ inline write_resource(a)
 
 /* Time and loss */
 
+#ifdef KEEP
+#define AGES(a) (OPEN(a) || (a == 0 && keeps))
+#else
+#define AGES(a) OPEN(a)
+#endif
 inline tick_attempt(x)
 {
     if
-    :: attempts[x].phase != idle && attempts[x].phase != closed && attempts[x].age < AGE_END(x) ->
-        attempts[x].age++
+    :: AGES(x) && attempts[x].age < AGE_END(x) -> attempts[x].age++
     :: else
     fi
 }
@@ -633,6 +952,12 @@ inline tick_node(x)
         fi
     :: else
     fi;
+#ifdef WINDOW
+    if
+    :: nodes[x].over > 1 -> nodes[x].over--
+    :: else
+    fi;
+#endif
 #ifdef AMNESIA
     if
     :: nodes[x].quarantine > 0 -> nodes[x].quarantine--
@@ -641,6 +966,17 @@ inline tick_node(x)
 #endif
 }
 
+#ifdef WINDOW
+inline expire_mark(n)
+{
+    printf("node %d: the mark expires\n", n);
+    forget_mark(n)
+}
+
+#define AGING_EXTENSION (extension_sent && (extension_age < VALIDITY || extension_age <= WINDOW))
+#else
+#define AGING_EXTENSION (extension_open && extension_age < VALIDITY)
+#endif
 inline tick()
 {
     printf("- tick\n");
@@ -651,7 +987,7 @@ inline tick()
     tick_node(1);
     tick_node(2);
     if
-    :: extension_open && extension_age < VALIDITY -> extension_age++
+    :: AGING_EXTENSION -> extension_age++
     :: else
     fi;
 #ifdef KEEP
@@ -663,6 +999,10 @@ inline tick()
 #ifdef REVOKE
     if
     :: revoked && until > 0 -> until--
+    :: !revoked && ANSWERED > 0 && answering < ANSWERS_WITHIN -> answering++
+    :: !revoked && ANSWERED > 0 && answering >= ANSWERS_WITHIN ->
+        until = 0;
+        forget_answers()
     :: else
     fi
 #endif
@@ -674,6 +1014,15 @@ inline lose_keys(n)
     delete_key(n);
 #ifdef REVOKE
     nodes[n].fence = 0;
+#endif
+#ifdef EXTENSION
+    forget_mark(n);
+#endif
+#ifdef STAMPED
+    if
+    :: STARTED(0) -> nodes[n].forgot = 1
+    :: else
+    fi;
 #endif
     nodes[n].quarantine = 0
 }
@@ -707,6 +1056,12 @@ inline copy_node(n, from)
 #ifdef REVOKE
     nodes[n].flagged = nodes[from].flagged;
     nodes[n].fence = nodes[from].fence;
+#endif
+#ifdef EXTENSION
+    nodes[n].over = nodes[from].over;
+#endif
+#ifdef FREE
+    nodes[n].freed = nodes[from].freed;
 #endif
     nodes[n].quarantine = nodes[from].quarantine;
     if
@@ -782,26 +1137,50 @@ inline check()
 /* Nodes are alike, so a state is kept in one order of them only. scripts/model.sh reads the swaps
    in a trace, and calls each node by one name. */
 #ifdef AMNESIA
-#define MORE(n) + 4096 * (nodes[n].marker + 256 * nodes[n].quarantine)
+#define LOSS_WEIGHT(n) + ((nodes[n].marker == marked) << 12) + \
+    ((nodes[n].marker == foreign) << 13) + (nodes[n].quarantine << 14) + (nodes[n].released << 29)
 #else
-#define MORE(n)
+#define LOSS_WEIGHT(n) + (nodes[n].released << 12)
 #endif
 #ifdef CONNECTIONS
-#define STILL_MORE(n) + 262144 * nodes[n].vetted
+#define VETTED_WEIGHT(n) + (nodes[n].vetted << 17)
 #else
-#define STILL_MORE(n)
+#define VETTED_WEIGHT(n)
 #endif
-#if defined(KEEP)
-#define YET_MORE(n) + 8388608 * nodes[n].confirmed
-#elif defined(REVOKE)
-#define YET_MORE(n) + 8388608 * (nodes[n].flagged + 2 * nodes[n].answered + \
-    4 * nodes[n].prolonged)
+#ifdef EXTENSION
+#define OVER_WEIGHT(n) + (nodes[n].over << 19)
 #else
-#define YET_MORE(n)
+#define OVER_WEIGHT(n)
 #endif
-#define WEIGHT(n) (nodes[n].holder + 4 * nodes[n].life + 32 * nodes[n].fence + \
-    128 * nodes[n].granted + 1024 * nodes[n].released + 8192 * nodes[n].prolonged \
-    MORE(n) STILL_MORE(n) YET_MORE(n))
+#ifdef KEEP
+#define KEEP_WEIGHT(n) + (nodes[n].confirmed << 22)
+#else
+#define KEEP_WEIGHT(n)
+#endif
+#ifdef FREE
+#define FREE_WEIGHT(n) + (nodes[n].freed << 23)
+#else
+#define FREE_WEIGHT(n)
+#endif
+#ifdef REVOKE
+#define REVOKE_WEIGHT(n) + (nodes[n].flagged << 24) + (nodes[n].answered << 25)
+#else
+#define REVOKE_WEIGHT(n)
+#endif
+#ifdef IN_ORDER
+#define ORDER_WEIGHT(n) + (nodes[n].latest[0] << 26)
+#else
+#define ORDER_WEIGHT(n)
+#endif
+#ifdef STAMPED
+#define STAMP_WEIGHT(n) + (nodes[n].forgot << 30)
+#else
+#define STAMP_WEIGHT(n)
+#endif
+#define WEIGHT(n) (nodes[n].holder + (nodes[n].life << 3) + (nodes[n].fence << 6) + \
+    (nodes[n].granted << 8) + (nodes[n].prolonged << 11) LOSS_WEIGHT(n) VETTED_WEIGHT(n) \
+    OVER_WEIGHT(n) KEEP_WEIGHT(n) FREE_WEIGHT(n) REVOKE_WEIGHT(n) ORDER_WEIGHT(n) \
+    STAMP_WEIGHT(n))
 #define SWAP(field) scratch = nodes[x].field; nodes[x].field = nodes[y].field; \
     nodes[y].field = scratch
 
@@ -816,11 +1195,23 @@ inline order(x, y)
 #ifdef CONNECTIONS
         SWAP(vetted);
 #endif
+#ifdef EXTENSION
+        SWAP(over);
+#endif
 #ifdef KEEP
         SWAP(confirmed);
 #endif
+#ifdef FREE
+        SWAP(freed);
+#endif
 #ifdef REVOKE
         SWAP(flagged); SWAP(answered);
+#endif
+#ifdef IN_ORDER
+        SWAP(latest[0]); SWAP(latest[1]);
+#endif
+#ifdef STAMPED
+        SWAP(forgot);
 #endif
         scratch = 0;
         printf("swap %d %d\n", x, y)
@@ -840,6 +1231,12 @@ inline settle()
 
 #define EVENT(guard, effect) :: d_step { (guard) -> effect; settle() }
 
+/* No client sends both releases of one attempt. */
+#if defined(KEEP) && !defined(KEEPS_ID)
+#define IS_KEPT(a) (a == 0 && keeps)
+#else
+#define IS_KEPT(a) false
+#endif
 #ifdef LOSS_RELEASES
 #define RELEASED(a) (attempts[a].phase == closed || IN_GRACE(a))
 #else
@@ -851,8 +1248,9 @@ inline settle()
     EVENT(DRIFT > 0 && STARTED(a) && CONNECTED(a, n) && MAY_ACQUIRE(a, n), \
         acquire_on_node(a, n, DRIFT)) \
     EVENT(attempts[a].phase == asking && CONNECTED(a, n) && MAY_VOTE(n) && \
-        nodes[n].holder == ID(a), acquire_once_more(a, n)) \
-    EVENT(RELEASED(a) && MAY_RELEASE(a, n), release_on_node(a, n))
+        nodes[n].holder == ID(a) && IN_PLACE(a, n, PLACE_OF_ACQUISITION(a)), \
+        acquire_once_more(a, n)) \
+    EVENT(RELEASED(a) && !IS_KEPT(a) && MAY_RELEASE(a, n), release_on_node(a, n))
 
 #define EVENTS_OF_ATTEMPT(a) \
     EVENTS_OF_ATTEMPT_ON_NODE(a, 0) \
@@ -863,13 +1261,27 @@ inline settle()
     EVENT(OPEN(a), close_attempt(a))
 
 #define EVENTS_OF_EXTENSION(n) \
-    EVENT(extension_sent && CONNECTED(0, n) && MAY_EXTEND(n), extend_on_node(n, 0)) \
-    EVENT(extension_sent && CONNECTED(0, n) && MAY_EXTEND(n), extend_on_node(n, DRIFT))
+    EVENT(CONNECTED(0, n) && MAY_EXTEND(n), extend_on_node(n, 0)) \
+    EVENT(CONNECTED(0, n) && MAY_EXTEND(n), extend_on_node(n, DRIFT))
 
-/* The plain release of attempt 0 may come too, although no client sends both. */
+#define KEEPS_ON(n) (keeps && IN_PLACE(0, n, PLACE_OF_RELEASE(0)))
+#ifdef WRONG_CLOCK
+#define WRONG_CLOCKS true
+#else
+#define WRONG_CLOCKS false
+#endif
 #define EVENTS_OF_KEEPING(n) \
-    EVENT(keeps && MAY_KEEP(n), keep_on_node(n, 0)) \
-    EVENT(DRIFT > 0 && keeps && nodes[n].holder == ID(0), keep_on_node(n, DRIFT))
+    EVENT(KEEPS_ON(n), keep_on_node(n, 0)) \
+    EVENT(DRIFT > 0 && KEEPS_ON(n), keep_on_node(n, DRIFT)) \
+    EVENT(WRONG_CLOCKS && KEEPS_ON(n), keep_on_node(n, DRIFT + 1)) \
+    EVENT(WRONG_CLOCKS && KEEPS_ON(n), keep_on_node(n, KEEP))
+
+/* Only what a node keeps can be seen, and freed. */
+#define KEPT_ON(n) (nodes[n].holder == KEPT && !freeing)
+
+#define EVENTS_OF_CONNECTION(n) \
+    EVENT(nodes[n].latest[0] != UNORDERED, connect_anew(0, n)) \
+    EVENT(nodes[n].latest[1] != UNORDERED, connect_anew(1, n))
 
 /* An answer may be lost. None counts once the hold is revoked or over. */
 #define EVENTS_OF_REVOCATION(n) \
@@ -894,7 +1306,10 @@ inline settle()
 #define EVENTS_OF_COPY(n, from) \
     EVENT(nodes[from].marker != foreign, copy_node(n, from))
 
-#ifdef TWO_ATTEMPTS
+#if defined(ONE_ATTEMPT)
+/* For rules that no other attempt can break. */
+#define MAY_BEGIN(a) (attempts[a].phase == idle && a == 0)
+#elif defined(TWO_ATTEMPTS)
 /* One for each client: the states are too many for three. */
 #define MAY_BEGIN(a) (attempts[a].phase == idle && a != 1)
 #else
@@ -927,21 +1342,37 @@ active proctype world()
     EVENTS_OF_ATTEMPT(1)
     EVENTS_OF_ATTEMPT(2)
 #ifdef EXTENSION
-    EVENT(attempts[0].phase == holding && !extension_sent, send_extension())
+    EVENT(VALID(0), send_extension())
     EVENTS_OF_EXTENSION(0)
     EVENTS_OF_EXTENSION(1)
     EVENTS_OF_EXTENSION(2)
     EVENT(extension_open && EXTENDED >= QUORUM && IN_TIME, accept_extension())
+#endif
+#ifdef WINDOW
+    EVENT(nodes[0].over == 1, expire_mark(0))
+    EVENT(nodes[1].over == 1, expire_mark(1))
+    EVENT(nodes[2].over == 1, expire_mark(2))
 #endif
 #ifdef KEEP
     EVENTS_OF_KEEPING(0)
     EVENTS_OF_KEEPING(1)
     EVENTS_OF_KEEPING(2)
 #endif
+#ifdef FREE
+    EVENT(KEPT_ON(0) || KEPT_ON(1) || KEPT_ON(2), free_resource())
+    EVENT(freeing, free_on_node(0))
+    EVENT(freeing, free_on_node(1))
+    EVENT(freeing, free_on_node(2))
+#endif
 #ifdef REVOKE
     EVENTS_OF_REVOCATION(0)
     EVENTS_OF_REVOCATION(1)
     EVENTS_OF_REVOCATION(2)
+#endif
+#ifdef NEW_CONNECTIONS
+    EVENTS_OF_CONNECTION(0)
+    EVENTS_OF_CONNECTION(1)
+    EVENTS_OF_CONNECTION(2)
 #endif
 #ifdef MIXED_TOKENS
     EVENT(attempts[0].phase == asking && attempts[0].token < 3, mix_tokens(0))

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <future>
 #include <stdexcept>
 #include <thread>
@@ -273,6 +274,11 @@ fencing_token lease::fence() const noexcept
 bool lease::revoked() const noexcept
 {
     return is_ours() && (*held_)->revoked();
+}
+
+std::size_t lease::votes() const noexcept
+{
+    return is_ours() ? (*held_)->votes() : 0;
 }
 
 error_code lease::last_extension() const noexcept

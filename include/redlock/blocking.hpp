@@ -16,6 +16,7 @@
 
 #include <chrono>
 #include <concepts>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -104,6 +105,9 @@ public:
     /// Whether the holder was asked to stop. A body under a lock must check this, because nothing
     /// else notifies it.
     [[nodiscard]] bool revoked() const noexcept;
+
+    /// As `redlock::lease::votes`.
+    [[nodiscard]] std::size_t votes() const noexcept;
 
     /// Error of the last answered extension. Empty: it succeeded, or there was none.
     [[nodiscard]] error_code last_extension() const noexcept;

@@ -339,7 +339,8 @@ public:
         On failure some nodes may have marked the hold, and one mark is enough to end it.
         @li `error::no_such_hold`: no node in a quorum had the hold. If that acquisition arrives
         late, it's refused.
-        @li `error::quorum_unreachable`: too few nodes answered.
+        @li `error::quorum_unreachable`: too few nodes answered, or twice not soon enough: by
+        default within 402 ms.
         @li `error::node_rejected`: too many nodes refused. Nodes refuse if they hold the resource
         for a client without tokens. They also refuse, and write nothing, if the token is more than
         `client_config::clock_window` ahead of their clocks.

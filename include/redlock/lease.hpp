@@ -114,13 +114,19 @@ public:
     /// deadline and is no longer extended.
     [[nodiscard]] bool revoked() const noexcept;
 
+    /// How many nodes have the lease, as far as their last answers say. A quorum is enough, but
+    /// with a bare one the loss of another node ends it. Once the lease is over, the last number.
+    /// Zero for an empty lease.
+    [[nodiscard]] std::size_t votes() const noexcept;
+
     /// Error of the last answered extension. Empty: it succeeded, or there was none. It explains
     /// why a lease was lost: its nodes may have been silent, or may have lost its key.
     [[nodiscard]] error_code last_extension() const noexcept;
 
     /** Extends the lease: sets the ttl of its key on all nodes, unless it's already longer.
 
-        Never shortens or re-creates a key. On failure nothing is deleted and `valid_until()`
+        Never shortens a ttl. A node that may vote and has no key of anyone, because it was away or
+        has forgotten it, takes the lease again. On failure nothing is deleted and `valid_until()`
         doesn't change. Waits, at most until the deadline, while the client has as many extensions
         under way as its nodes can answer in time.
 
@@ -132,7 +138,7 @@ public:
 
         @par Errors
         @li `error::lease_lost`: the lease expired before a quorum agreed, was released, or too many
-        nodes no longer have its key. The lease is over.
+        nodes have another's key or know that it's over. The lease is over.
         @li `error::quorum_unreachable`, `error::node_rejected`, `error::quarantined`,
         `error::config_mismatch`: no quorum for now. The lease lasts until its deadline, and another
         extension may succeed.
@@ -208,9 +214,10 @@ public:
 
     /** Releases the resource: deletes the key on all nodes, if it still belongs to the lease.
 
-        The lease is over from the moment of the call. Completes when a quorum has answered or has
-        become impossible, at the latest after `client_config::node_timeout`. Unanswered releases
-        continue in the background until the ttl ends. An expired lease is an outcome, not an error.
+        The lease is over from the moment of the call. Completes when a quorum has answered (with
+        `acquire_options::at_least`, all nodes) or has become impossible, at the latest after
+        `client_config::node_timeout`. Unanswered releases continue in the background until the ttl
+        and `at_least` end. An expired lease is an outcome, not an error.
 
         @par Completion signature
         `void(boost::system::error_code, redlock::release_outcome)`

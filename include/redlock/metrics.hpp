@@ -8,8 +8,8 @@
 
 namespace redlock {
 
-/// What a client has done since it was made. All counters only grow, except `held`, `waiting`,
-/// `rounds_under_way`, `waiting_for_place` and `window`.
+/// What a client has done since it was made. All counters only grow, except `held`, `at_risk`,
+/// `waiting`, `rounds_under_way`, `waiting_for_place` and `window`.
 struct metrics
 {
     std::uint64_t rounds = 0;             ///< Rounds to acquire or extend.
@@ -22,6 +22,7 @@ struct metrics
     std::uint64_t revoked = 0;            ///< Holds whose holder was asked to stop.
     std::uint64_t released = 0;           ///< Holds that were released.
     std::uint64_t held = 0;               ///< Holds now. Leases of one owner may share one.
+    std::uint64_t at_risk = 0;            ///< Of `held`: one more node's loss would end them.
     std::uint64_t acquire_rounds = 0;     ///< Rounds to acquire, a part of `rounds`.
     std::uint64_t waiting = 0;            ///< Acquisitions under way, with or without a wait.
     std::uint64_t woken = 0;              ///< Rounds that began because nodes woke the client.

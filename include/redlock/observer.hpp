@@ -66,6 +66,7 @@ struct extended_event
     std::string_view resource;  ///< As given to the client.
     error_code code;            ///< Empty if the lease was extended.
     milliseconds remaining;     ///< Time left to the lease.
+    std::size_t votes;          ///< As of `lease::votes()`, when a quorum had answered.
 };
 
 /// A lease ended before it was released.

@@ -72,8 +72,8 @@ public:
     */
     void hold_elsewhere(std::string_view resource, milliseconds ttl, const note& says = {});
 
-    /// Deletes the key of the resource from all nodes. Its holder notices at the next extension,
-    /// which fails with `error::lease_lost`, or at its deadline.
+    /// Deletes the key of the resource from all nodes, as if others had held it since. Its holder
+    /// notices at the next extension, which fails with `error::lease_lost`, or at its deadline.
     void lose(std::string_view resource);
 
     /// Another program revokes the hold of a resource on all nodes, as with `client::async_revoke`.

@@ -199,7 +199,9 @@ task<error_code> ask_once(acquisition& acquiring)
     {
         // A lost round can leave our key on a minority of nodes and on every node that timed out.
         // Undo that before waiting, or others queue for a resource that nobody holds.
-        client.rounds.release(*asked, asked->says().ttl, acquiring.queue.place().in_round());
+        client.rounds.release(
+            *asked, {.ttl = asked->says().ttl, .move = acquiring.queue.place().in_round()}
+        );
         client.watchers.on_change(acquiring.wanted->resource());
         correct(acquiring, *asked);
         if (!interrupted && wants_holders(acquiring, *asked, judged.verdict))

@@ -73,15 +73,16 @@ void client_impl::stop()
 
 void client_impl::on_node_change()
 {
-    const std::size_t connections = nodes.connections();
-    const std::vector<node_status> changed = nodes.changes();
-    if (nodes.connections() != connections)
+    const roster::changes changed = nodes.take_changes();
+    if (changed.ready.any())
         life.for_connections().wake_all({});
-    for (const node_status& each : changed)
+    for (const node_status& each : changed.all)
         events.node_changed(each);
     const bool closed = !nodes.has_quorum();
     acquisitions.set_closed(closed);
     extensions.set_closed(closed);
+    if (changed.ready.any())
+        holds.on_return(changed.ready);
     life.for_nodes().wake_all({});
 }
 

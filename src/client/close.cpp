@@ -47,7 +47,9 @@ task<error_code> release_all(client_impl& client, hold_list& held, time_point gi
     {
         if (const error_code ec = co_await client.life.until_confirmed(*asked[i]))
             co_return ec;
-        if (!asked[i]->confirmations().answered())
+        // What is kept after the deadline doesn't count, however often it's asked for.
+        const bool too_late = asked[i]->what() == verb::keep && held[i]->lost_at(client.now());
+        if (!asked[i]->confirmations().answered() && !too_late)
             unanswered.push_back(held[i]);
     }
     held = std::move(unanswered);
@@ -66,6 +68,11 @@ task<error_code> end_all(client_impl& client, hold_list& ended)
             budget = max_releasing;
             if (const error_code ec = co_await client.life.let_others_run())
                 co_return ec;
+        }
+        if (const core::instant now = client.now(); each->over_at(now))
+        {
+            client.holds.lose(*each, each->end_at_deadline());
+            continue;
         }
         if (each->state()->give_back_unattended() && each->begin_release())
         {

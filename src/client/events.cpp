@@ -91,7 +91,9 @@ void events::extended(const hold& held, error_code outcome, core::instant now) n
     add(outcome ? extensions_failed_ : extended_);
     if (!config_.observer)
         return;
-    config_.observer->on_extended({held.resource(), outcome, time_left(held, now)});
+    config_.observer->on_extended(
+        {held.resource(), outcome, time_left(held, now), held.standing().count()}
+    );
 }
 
 void events::lost(const hold& held) noexcept
@@ -168,6 +170,7 @@ metrics events::read() const noexcept
     result.revoked = value(revoked_);
     result.released = value(released_);
     result.held = value(held_);
+    result.at_risk = value(at_risk_);
     result.acquire_rounds = value(acquire_rounds_);
     result.rounds_lost = value(rounds_lost_);
     result.woken = value(woken_);

@@ -49,6 +49,10 @@ public:
 
     void woken() noexcept { add(woken_); }
     void set_held(std::size_t count) noexcept { held_.store(count, std::memory_order_relaxed); }
+    void set_at_risk(std::size_t count) noexcept
+    {
+        at_risk_.store(count, std::memory_order_relaxed);
+    }
 
     /// Logs why an operation ends at once: the program must be changed.
     void problem(
@@ -91,6 +95,7 @@ private:
     counter revoked_ = 0;
     counter released_ = 0;
     counter held_ = 0;
+    counter at_risk_ = 0;
     counter acquire_rounds_ = 0;
     counter rounds_lost_ = 0;
     counter woken_ = 0;

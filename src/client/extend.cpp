@@ -5,6 +5,7 @@
 #include "loop/suspension.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -71,11 +72,12 @@ task<result<vote_round_ptr>> ask(
     for (bool corrected = false;; corrected = true)
     {
         place now_taken = corrected ? place(client.extensions) : std::move(taken);
-        const auto asked = client.rounds.make_vote(
+        const auto asked = client.rounds.make_extension(
             {.what = verb::extend,
              .attempt = held->granted_by().attempt(),
              .ttl = ttl + held->grace(),
-             .announced = held->announced}
+             .announced = held->announced},
+            held
         );
         asked->occupy(std::move(now_taken));
         if (automatic)
@@ -142,6 +144,14 @@ error_code why_not(const hold& held, milliseconds ttl)
     return {};
 }
 
+/// A ttl from `now` on that ends with the deadline.
+milliseconds ttl_to_deadline(const hold& held, core::instant now)
+{
+    const auto left = std::chrono::ceil<milliseconds>(core::remaining(now, held.valid_until()));
+    const double rate = held.client()->config.clock_drift;
+    return std::chrono::ceil<milliseconds>(left + core::clock_drift(left + held.grace(), rate));
+}
+
 }  // namespace
 
 task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl, place taken, time_point limit)
@@ -182,7 +192,23 @@ task<error_code> extend(std::shared_ptr<hold> held, milliseconds ttl, place take
         held->note_extension(outcome);
     client.events.extended(*held, outcome, now);
     client.watchers.on_change(held->resource());
+    if (!outcome)
+        client.holds.tell_of_missing_votes(*held);
     co_return outcome;
+}
+
+task<error_code> take_again(std::shared_ptr<hold> held, place taken)
+{
+    const core::instant now = held->client()->now();
+    // It may have waited for its place.
+    if (held->over_at(now) || held->revoked() || !held->client()->life.running())
+        co_return error::lease_lost;
+    const milliseconds ttl = ttl_to_deadline(*held, now);
+    held->begin_extension(ttl);
+    const auto answered = co_await ask(held, ttl, std::move(taken), true);
+    if (answered && (*answered)->count_of(reason::revoked) > 0)
+        held->client()->holds.revoke(*held);
+    co_return answered ? error_code() : answered.error();
 }
 
 task<error_code> announce(std::shared_ptr<share> asked_by, note text)

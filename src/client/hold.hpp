@@ -9,9 +9,11 @@
 #include "core/extension_schedule.hpp"
 #include "core/hold_state.hpp"
 #include "core/instant.hpp"
+#include "core/later_votes.hpp"
 #include "core/queue_place.hpp"
 #include "loop/suspension.hpp"
 
+#include <boost/intrusive/list.hpp>
 #include <boost/intrusive/set.hpp>
 
 #include <memory>
@@ -44,7 +46,7 @@ private:
 [[nodiscard]] error_code to_error(core::hold_end how) noexcept;
 
 /// When to look at a hold, and what an extension of it asks for. Used on the strand only.
-struct upkeep : boost::intrusive::set_base_hook<>
+struct upkeep : boost::intrusive::set_base_hook<>, boost::intrusive::list_base_hook<>
 {
     std::shared_ptr<hold> kept;    ///< Itself, until it is over.
     core::nanoseconds look_at{0};  ///< When to look at it next, by the time of `holds`.
@@ -55,6 +57,18 @@ struct upkeep : boost::intrusive::set_base_hook<>
     bool stays_in_grace = false;   ///< A lost lease was dropped.
     bool extending = false;        ///< An automatic extension is under way, or waits for room.
     bool at_limit = false;         ///< `hold_max` allows no further extension.
+
+    core::later_votes votes;
+
+    /// One more node's loss would end it, as far as is known.
+    bool at_risk = false;
+
+    /// By the time of `holds`, since when an extension has found fewer than all nodes. Zero: it
+    /// hasn't.
+    core::nanoseconds lacking_since{0};
+
+    /// A node may take it again: to be extended soon, up to its own deadline if not automatically.
+    bool may_be_taken_again = false;
 
     /// The latest note. Each extension brings it to nodes that missed it. Null: that of the
     /// acquisition.
@@ -106,6 +120,12 @@ public:
     [[nodiscard]] bool over_at(core::instant now) const noexcept { return state()->over_at(now); }
     [[nodiscard]] bool lost_at(core::instant now) const noexcept { return state()->lost_at(now); }
     [[nodiscard]] bool revoked() const noexcept { return state()->revoked(); }
+
+    /// The nodes that have it, as far as their last answers say.
+    [[nodiscard]] node_set standing() const noexcept
+    {
+        return votes.standing(granted_by_->granters());
+    }
 
     /// Why the hold was lost. Empty: it lives or was given back.
     [[nodiscard]] error_code loss() const noexcept { return to_error(state()->end()); }

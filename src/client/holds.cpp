@@ -3,10 +3,12 @@
 #include "client/client_impl.hpp"
 #include "client/operations.hpp"
 #include "client/spawn_op.hpp"
+#include "core/quorum.hpp"
 #include "loop/randomness.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 namespace redlock::detail {
@@ -46,6 +48,7 @@ holds::holds(
       lines_(waiting),
       watchers_(watching),
       events_(events),
+      next_(by_age_.end()),
       jitter_(random_bits())
 {
 }
@@ -60,7 +63,10 @@ void holds::add(std::shared_ptr<hold> granted, core::instant asked, core::instan
     by_resource_.emplace(granted->resource(), granted.get());
     watchers_.on_change(granted->resource());
     hold& held = *granted;
+    // The nodes that haven't answered yet may still grant.
+    set_at_risk(held, held.granted_by().tally().granted() + held.granted_by().unanswered());
     held.kept = std::move(granted);
+    by_age_.push_back(held);
     put_in(held, now);
     events_.set_held(holds_.size());
     arm(now);
@@ -81,7 +87,13 @@ std::shared_ptr<hold> holds::remove(hold& over)
     if (found != by_resource_.end() && found->second == &over)
         by_resource_.erase(found);
     over.forget_extension();
+    at_risk_ -= std::exchange(over.at_risk, false);
+    events_.set_at_risk(at_risk_);
     holds_.erase(holds_.iterator_to(over));
+    const auto at = by_age_.iterator_to(over);
+    const auto after = by_age_.erase(at);
+    if (next_ == at)
+        next_ = after;
     events_.set_held(holds_.size());
     if (lines_.size() > 0)
         lines_.on_hold_end(over.resource(), rounds_.times().now());
@@ -114,6 +126,7 @@ void holds::revoke(hold& held)
     if (!kept || !held.state()->revoke(now))
         return;
     held.extended_by = milliseconds(0);
+    held.may_be_taken_again = false;
     put_again(held, now);
     for (suspension& waiting : held.lost_waiting)
         waiting.wake({});
@@ -138,8 +151,16 @@ release_round_ptr holds::release(const hold& ended)
     const std::size_t denials = granted_by.tally().denied() + granted_by.unanswered();
     const bool next_waits = rounds_.queues() && lines_.head_of(ended.resource());
     const core::queue_move move = ended.queued().at_release(denials, next_waits);
-    const milliseconds at_least = ended.state()->to_keep();
-    return rounds_.release(granted_by, ended.longest_ttl, move, at_least);
+    const milliseconds to_keep = ended.state()->to_keep();
+    const verb extended = ended.extension_tried ? verb::finish : verb::release;
+    return rounds_.release(
+        granted_by,
+        {.what = to_keep > 0ms ? verb::keep : extended,
+         .ttl = ended.longest_ttl,
+         .move = move,
+         .at_least = to_keep,
+         .end = ended.valid_until()}
+    );
 }
 
 void holds::extend_by(hold& held, milliseconds ttl)
@@ -159,6 +180,55 @@ void holds::extend_no_more(hold& held)
         return;
     held.extended_by = milliseconds(0);
     put_again(held, loop_.now());
+}
+
+void holds::on_votes(hold& held)
+{
+    if (held.kept)
+        set_at_risk(held, held.standing().count());
+}
+
+/// @param votes Nodes that have it, or may have.
+void holds::set_at_risk(hold& held, std::size_t votes)
+{
+    const std::size_t nodes = held.granted_by().node_count();
+    const bool is = votes < nodes && votes <= core::quorum_size(nodes);
+    if (is == held.at_risk)
+        return;
+    held.at_risk = is;
+    at_risk_ = is ? at_risk_ + 1 : at_risk_ - 1;
+    events_.set_at_risk(at_risk_);
+}
+
+void holds::on_return(const node_set& nodes)
+{
+    missed_ &= ~nodes;
+    if (by_age_.empty() || !life_.running())
+        return;
+    returned_ |= nodes;
+    next_ = by_age_.begin();
+    if (!walk_.is_linked())
+        go_on();
+}
+
+void holds::go_on()
+{
+    const core::instant now = loop_.now();
+    static_cast<void>(time_.read(now));
+    std::size_t budget = max_looks;
+    for (; budget > 0 && next_ != by_age_.end(); --budget)
+    {
+        hold& each = *(next_++)->kept;
+        each.votes.forget(returned_);
+        on_votes(each);
+        each.lacking_since = 0ns;
+        each.may_be_taken_again = !each.revoked();
+        put_again(each, now);
+    }
+    arm(now);
+    if (next_ != by_age_.end())
+        return loop_.end_of_turn->defer_to_next(walk_);
+    returned_.reset();
 }
 
 std::shared_ptr<hold> holds::find(std::string_view resource) const
@@ -187,6 +257,7 @@ void holds::clear()
     // The client may be destroyed in any thread once all is forgotten, and its timer must not find
     // this.
     deadline::forget();
+    walk_.unlink();
     if (!deferred::is_linked())
         on_turn_end();
 }
@@ -210,6 +281,7 @@ void holds::shut_down() noexcept
         // The operations own leases, and thus the hold.
         const auto kept = std::move(holds_.begin()->kept);
         holds_.erase(holds_.begin());
+        by_age_.erase(by_age_.iterator_to(*kept));
         for (suspension::list* waiting : {&kept->lost_waiting, &kept->extending_waits})
         {
             while (!waiting->empty())
@@ -241,14 +313,21 @@ void holds::look_at(hold& due, core::instant now)
 {
     if (due.over_at(now))
         return lose(due, due.end_at_deadline());
+    // An observer may end it.
+    const auto kept = due.kept;
     if (extension_due(due) <= time_.read(now))
         extend_soon(due);
-    put_again(due, now);
+    if (due.kept)
+        put_again(due, now);
 }
 
 core::nanoseconds holds::extension_due(const hold& held) const noexcept
 {
-    if (held.extended_by == 0ms || held.extending || held.at_limit || !life_.running())
+    if (held.extending || !life_.running())
+        return core::nanoseconds::max();
+    if (held.may_be_taken_again)
+        return core::nanoseconds(0);
+    if (held.extended_by == 0ms || held.at_limit)
         return core::nanoseconds::max();
     const auto tick = std::min(longest_tick, core::to_nanoseconds(held.extended_by) / 100);
     return rounded_up(held.schedule.due(), tick);
@@ -283,9 +362,13 @@ void holds::arm(core::instant now)
 void holds::extend_soon(hold& due)
 {
     due.extending = true;
-    if (extensions_.closed())
+    const bool is_due =
+        due.extended_by > 0ms && !due.at_limit && due.schedule.due() <= time_.read(loop_.now());
+    if (extensions_.closed() && is_due)
         tell_of_the_absent(due);
-    due.wait_for_extension(extensions_);
+    // An observer may have ended it.
+    if (due.kept)
+        due.wait_for_extension(extensions_);
 }
 
 /// Nothing is sent without a quorum of ready nodes. It's a failed extension anyway.
@@ -301,15 +384,60 @@ void holds::start_extension(const std::shared_ptr<hold>& next, place taken)
 {
     using handler = asio::any_completion_handler<void(error_code)>;
 
-    if (next->extended_by == 0ms)  // Since it waits.
+    const bool again = std::exchange(next->may_be_taken_again, false);
+    const core::instant asked = loop_.now();
+    if (next->extended_by > 0ms && !next->at_limit)
+    {
+        auto done = [this, next, asked, again](error_code outcome) {
+            // It may still be taken again, up to its deadline.
+            if (outcome == error::hold_limit_reached && next->kept)
+                next->may_be_taken_again |= again && !next->revoked();
+            on_extended(*next, asked, outcome);
+        };
+        auto body = extend(next, next->extended_by, std::move(taken));
+        return carry_out(std::move(body), handler(std::move(done)), nullptr).start();
+    }
+    if (!again)  // Since it waits.
     {
         next->extending = false;
         return;
     }
-    const core::instant asked = loop_.now();
-    auto done = [this, next, asked](error_code outcome) { on_extended(*next, asked, outcome); };
-    auto body = extend(next, next->extended_by, std::move(taken));
-    carry_out(std::move(body), handler(std::move(done)), nullptr).start();
+    auto done = [this, next](error_code) {
+        next->extending = false;
+        if (!next->kept)
+            return;
+        const core::instant now = loop_.now();
+        static_cast<void>(time_.read(now));
+        put_again(*next, now);
+        arm(now);
+    };
+    carry_out(take_again(next, std::move(taken)), handler(std::move(done)), nullptr).start();
+}
+
+void holds::tell_of_missing_votes(hold& held)
+{
+    const roster& nodes = held.client()->nodes;
+    const node_set votes = held.standing();
+    if (votes.count() == nodes.size())
+    {
+        held.lacking_since = 0ns;
+        return;
+    }
+    const core::nanoseconds now = time_.read(loop_.now());
+    if (held.lacking_since == 0ns)
+        held.lacking_since = now;
+    if (now - held.lacking_since <= 2 * held.longest_ttl)
+        return;
+    for (std::size_t node = 0; node < nodes.size(); ++node)
+    {
+        if (votes.test(node) || missed_.test(node))
+            continue;
+        missed_.set(node);
+        const std::string text =
+            "only " + std::to_string(votes.count()) + " of " + std::to_string(nodes.size()) +
+            " nodes have it, for more than two ttl; missing: " + nodes[node].status().node;
+        events_.problem(log_level::warning, "extend", held.resource(), text);
+    }
 }
 
 void holds::on_extended(hold& held, core::instant asked, error_code outcome)

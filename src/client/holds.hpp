@@ -12,6 +12,7 @@
 #include "loop/deadlines.hpp"
 #include "loop/turn.hpp"
 
+#include <boost/intrusive/list.hpp>
 #include <boost/intrusive/set.hpp>
 
 #include <chrono>
@@ -79,6 +80,17 @@ public:
     /// A lease no longer asks for automatic extension. It continues if others share the hold.
     void extend_no_more(hold& held);
 
+    /// A node has answered a hold's extension.
+    void on_votes(hold& held);
+
+    /// A hold was extended. Warns of nodes that have lacked it for long: once for each node,
+    /// because all holds may lack it.
+    void tell_of_missing_votes(hold& held);
+
+    /// Nodes are ready, perhaps again: has them take again what they may have lost meanwhile, some
+    /// holds per turn.
+    void on_return(const node_set& nodes);
+
     /// The last hold of a resource, or null.
     [[nodiscard]] std::shared_ptr<hold> find(std::string_view resource) const;
 
@@ -101,6 +113,17 @@ public:
     void shut_down() noexcept;
 
 private:
+    /// Goes through all holds, because nodes are back.
+    struct walk final : deferred
+    {
+        explicit walk(holds& through) noexcept : holds_(through) {}
+
+        void on_turn_end() override { holds_.go_on(); }
+
+    private:
+        holds& holds_;
+    };
+
     struct sooner
     {
         bool operator()(const upkeep& a, const upkeep& b) const noexcept
@@ -114,6 +137,7 @@ private:
 
     /// When to extend a hold next. Never, if that isn't automatic or is under way.
     [[nodiscard]] core::nanoseconds extension_due(const hold& held) const noexcept;
+    void go_on();
     void look();
     void look_at(hold& due, core::instant now);
     void put_in(hold& held, core::instant now);
@@ -121,6 +145,7 @@ private:
     void arm(core::instant now);
     void extend_soon(hold& due);
     void tell_of_the_absent(hold& due);
+    void set_at_risk(hold& held, std::size_t votes);
     void on_extended(hold& held, core::instant asked, error_code outcome);
 
     const client_loop& loop_;
@@ -131,7 +156,15 @@ private:
     watchers& watchers_;
     events& events_;
     boost::intrusive::multiset<upkeep, boost::intrusive::compare<sooner>> holds_;
+    boost::intrusive::list<upkeep> by_age_;
     std::unordered_map<std::string_view, hold*> by_resource_;
+
+    walk walk_{*this};
+    boost::intrusive::list<upkeep>::iterator next_;  ///< Where the walk goes on.
+    node_set returned_;                              ///< Of which it tells.
+    node_set missed_;          ///< Nodes that a warning has named since their return.
+    std::size_t at_risk_ = 0;  ///< Number of holds.
+
     suspension::list told_;  ///< Operations that waited for a loss and are about to continue.
     std::mt19937_64 jitter_;
     core::faster_clock time_;  ///< Orders the holds.

@@ -73,6 +73,11 @@ bool lease::expired() const noexcept
     return !share_ || share_->over_at(share_->held()->client()->now());
 }
 
+std::size_t lease::votes() const noexcept
+{
+    return share_ ? share_->held()->standing().count() : 0;
+}
+
 bool lease::revoked() const noexcept
 {
     return share_ && share_->held()->revoked();

@@ -44,6 +44,9 @@ class observation;
 /// The same for one lease. Fails if that lease ends first.
 [[nodiscard]] task<error_code> extend(std::shared_ptr<share> asked_by, milliseconds ttl);
 
+/// Has nodes that lack a hold take it again, up to the deadline that it has.
+[[nodiscard]] task<error_code> take_again(std::shared_ptr<hold> held, place taken);
+
 /// Extends a lease and puts a note into its hold.
 [[nodiscard]] task<error_code> announce(std::shared_ptr<share> asked_by, note text);
 

@@ -1,11 +1,38 @@
 #include "client/operations.hpp"
+#include "loop/suspension.hpp"
+
+#include <algorithm>
 
 namespace redlock::detail {
+
+namespace {
+
+/// How often to look whether all nodes have answered.
+constexpr milliseconds time_to_answer{2};
+
+/// Lets the nodes that a quorum doesn't need say that they keep the resource too. Fails if the wait
+/// is cut short.
+task<error_code> until_all_answered(client_impl& client, const release_round& asked)
+{
+    const time_point limit = core::shifted(asked.started(), client.config.node_timeout).steady;
+    while (asked.unanswered() > 0 && client.now().steady < limit)
+    {
+        pause later(*client.loop.end_of_turn);
+        const time_point at = core::shifted(client.now(), time_to_answer).steady;
+        if (const error_code ec = co_await client.life.sleep_until(later, std::min(at, limit)))
+            co_return ec;
+    }
+    co_return error_code();
+}
+
+}  // namespace
 
 release_outcome outcome_of(const core::release_count& count) noexcept
 {
     if (!count.confirmed())
         return release_outcome::unconfirmed;
+    if (count.barely_kept())
+        return release_outcome::barely_kept;
     return count.any_deleted() ? release_outcome::released : release_outcome::already_gone;
 }
 
@@ -32,19 +59,26 @@ task<result<release_outcome>> release(std::shared_ptr<share> leaving, core::leas
     {
         if (const error_code ec = co_await client.life.until_confirmed(*asked))
             co_return ec;
+        const bool keeps = asked->what() == verb::keep;
+        if (keeps && asked->confirmations().confirmed())
+        {
+            // A quorum keeps it, whatever ends the wait.
+            static_cast<void>(co_await until_all_answered(client, *asked));
+        }
         outcome = outcome_of(asked->confirmations());
         // Of a lost lease, so nothing is kept.
-        const bool keeps = asked->what() == verb::keep;
         if (outcome == release_outcome::released && is_to_stay && !keeps)
             outcome = release_outcome::unconfirmed;
     }
     if (is_to_stay && outcome != release_outcome::released)
     {
+        const bool barely = outcome == release_outcome::barely_kept;
         client.events.problem(
             log_level::warning,
             "release",
             held.resource(),
-            "at_least isn't guaranteed: no quorum keeps the resource"
+            barely ? "only a quorum keeps the resource: the loss of another node may end at_least"
+                   : "at_least isn't guaranteed: no quorum keeps the resource"
         );
     }
     client.events.released(held, outcome);

@@ -2,6 +2,7 @@
 
 #include "client/operations.hpp"
 #include "client/validate.hpp"
+#include "core/quarantine.hpp"
 #include "core/token_clock.hpp"
 #include "core/validity.hpp"
 
@@ -69,10 +70,23 @@ revocation_account account_of(const vote_round& asked, core::instant now, double
     return of;
 }
 
-/// Puts the revocation to all nodes, and once more if only its time was wrong.
+/// Whether a node that answered may have forgotten the hold, sat out its quarantine and taken the
+/// hold again while the others were still to answer.
+bool took_too_long(const vote_round& asked, core::instant now, const client_config& config)
+{
+    const core::nanoseconds time = -core::remaining(now, asked.started());
+    const core::nanoseconds quarantine =
+        core::to_nanoseconds(core::quarantine_for(config.ttl_max, config.clock_window));
+    const core::nanoseconds longest_validity =
+        core::to_nanoseconds(config.ttl_max) -
+        core::clock_drift(config.ttl_max, config.clock_drift);
+    return time > quarantine - longest_validity;
+}
+
+/// Puts the revocation to all nodes, and once more if only its time was wrong or it took too long.
 task<result<vote_round_ptr>> ask(client_impl& client, std::shared_ptr<const attempt> of)
 {
-    for (bool corrected = false;; corrected = true)
+    for (bool corrected = false, late = false;;)
     {
         const auto asked = client.rounds.make_vote({.what = verb::revoke, .attempt = of});
         client.rounds.put_to_all(asked);
@@ -81,10 +95,16 @@ task<result<vote_round_ptr>> ask(client_impl& client, std::shared_ptr<const atte
             asked->abandon();
             co_return ec;
         }
+        const core::instant now = client.now();
+        if (account_of(*asked, now, client.config.clock_drift).made.marked > 0)
+            client.on_revoked(of->of->key, of->token);
         fencing_token unused;
         const bool granted = asked->tally().by_votes() == core::verdict::granted;
-        if (granted || corrected || !client.rounds.times().correct(*asked, unused))
+        const bool too_long = granted && took_too_long(*asked, now, client.config);
+        bool& done = granted ? late : corrected;
+        if (done || (granted ? !too_long : !client.rounds.times().correct(*asked, unused)))
             co_return asked;
+        done = true;
     }
 }
 
@@ -109,11 +129,12 @@ task<result<revocation>> revoke(
     if (!answered)
         co_return answered.error();
     const vote_round& asked = **answered;
-    const revocation_account of = account_of(asked, client.now(), client.config.clock_drift);
-    if (of.made.marked > 0)
-        client.on_revoked(about->key, token);
+    const core::instant now = client.now();
+    const revocation_account of = account_of(asked, now, client.config.clock_drift);
     if (const error_code ec = error_from(asked, of))
         co_return ec;
+    if (took_too_long(asked, now, client.config))
+        co_return error::quorum_unreachable;
     co_return of.made;
 }
 

@@ -36,9 +36,9 @@ void roster::stop() noexcept
         each->stop();
 }
 
-std::vector<node_status> roster::changes()
+roster::changes roster::take_changes()
 {
-    std::vector<node_status> changed;
+    changes changed;
     for (std::size_t index = 0; index < size(); ++index)
     {
         const node_status now = nodes_[index]->status();
@@ -46,8 +46,12 @@ std::vector<node_status> roster::changes()
         if (known.state == now.state && known.reason == now.reason &&
             known.because == now.because && known.refuses == now.refuses)
             continue;
-        connections_ += now.state == node_state::ready && known.state != now.state;
-        changed.push_back(now);
+        if (now.state == node_state::ready && known.state != now.state)
+        {
+            ++connections_;
+            changed.ready.set(index);
+        }
+        changed.all.push_back(now);
         const std::lock_guard lock(mutex_);
         known = now;
     }

@@ -38,8 +38,13 @@ public:
     bool on_stopped() noexcept { return --sessions_ == 0; }
     [[nodiscard]] bool stopped() const noexcept { return sessions_ == 0; }
 
-    /// The nodes whose state has changed since the last call.
-    [[nodiscard]] std::vector<node_status> changes();
+    /// What has changed since the last call.
+    struct changes
+    {
+        std::vector<node_status> all;  ///< The nodes whose state has.
+        node_set ready;                ///< Those that have become ready.
+    };
+    [[nodiscard]] changes take_changes();
 
     /// How often a node has become ready.
     [[nodiscard]] std::size_t connections() const noexcept { return connections_; }

@@ -72,7 +72,7 @@ void round::take(std::size_t node, const reply& answer) noexcept
     const bool was_decided = decided();
     counted_[node] = {answer.vote, answer.why};
     keep(node, answer);
-    count(answer.vote);
+    count(node, answer.vote);
     if (--unanswered_ == 0)
         on_complete();
     if (decided() && !was_decided)
@@ -188,6 +188,16 @@ void vote_round::leave_place() noexcept
         from->leave();
 }
 
+void vote_round::count(std::size_t node, vote value) noexcept
+{
+    tally_.on_vote(value);
+    if (value == vote::granted)
+    {
+        const auto others = granters_.load(std::memory_order_relaxed);
+        granters_.store(static_cast<std::uint16_t>(others | 1U << node), std::memory_order_relaxed);
+    }
+}
+
 node_set vote_round::deniers() const noexcept
 {
     node_set result;
@@ -261,6 +271,15 @@ void open_releases::remove(release_round& answered)
 release_round::release_round(subject of, turn& end_of_turn)
     : round(std::move(of), end_of_turn), confirmations_(node_count(), what() == verb::keep)
 {
+}
+
+void release_round::on_reply(std::size_t node, const reply& answer) noexcept
+{
+    const bool late = clock_ && core::reached(clock_->now(), end_);
+    if (late && answer.vote == vote::granted)
+        round::on_reply(node, {vote::unknown, reason::timeout});
+    else
+        round::on_reply(node, answer);
 }
 
 void release_round::on_complete() noexcept

@@ -16,6 +16,7 @@
 #include <boost/intrusive/list.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -99,7 +100,7 @@ private:
     void keep(std::size_t node, const reply& answer);
 
     /// Another node has answered.
-    virtual void count(vote) noexcept {}
+    virtual void count(std::size_t, vote) noexcept {}
 
     /// The last node has answered.
     virtual void on_complete() noexcept {}
@@ -116,13 +117,13 @@ private:
     bool abandoned_ = false;
 };
 
-/// An acquisition or extension: over with the verdict of its tally.
-class vote_round final : public round
+/// An acquisition, extension or revocation: over with the verdict of its tally.
+class vote_round : public round
 {
 public:
     vote_round(subject of, turn& end_of_turn);
 
-    [[nodiscard]] bool decided() const noexcept override
+    [[nodiscard]] bool decided() const noexcept final
     {
         return tally_.by_votes() != core::verdict::undecided;
     }
@@ -147,6 +148,12 @@ public:
     /// The nodes that denied.
     [[nodiscard]] node_set deniers() const noexcept;
 
+    /// The nodes that granted. Any thread.
+    [[nodiscard]] node_set granters() const noexcept
+    {
+        return granters_.load(std::memory_order_relaxed);
+    }
+
     /// The error for a round that refusals have decided.
     [[nodiscard]] error_code why_refused() const noexcept;
 
@@ -158,13 +165,14 @@ public:
     [[nodiscard]] node_set touched() const noexcept;
 
 private:
-    void count(vote value) noexcept override { tally_.on_vote(value); }
-    void on_answered() noexcept override;
-    void on_deadline() override;
+    void count(std::size_t node, vote value) noexcept final;
+    void on_answered() noexcept final;
+    void on_deadline() final;
     [[nodiscard]] bool may_be_granted() const noexcept;
     void leave_place() noexcept;
 
     core::tally tally_;
+    std::atomic<std::uint16_t> granters_{0};  ///< Written on the strand only.
     window* place_in_ = nullptr;
     deadlines* patience_by_ = nullptr;  ///< Null: the deadline is the end.
     time_point patience_end_{};
@@ -230,13 +238,24 @@ private:
         rounds_;
 };
 
-/// A release: over when a quorum has confirmed it or no longer can.
+/// A release: over when a quorum has confirmed it or no longer can. One that keeps the resource
+/// counts only what was kept before the deadline of the hold: after that, another hold may have
+/// ended between.
 class release_round final : public round, public release_hook
 {
 public:
     release_round(subject of, turn& end_of_turn);
 
     [[nodiscard]] bool decided() const noexcept override { return confirmations_.decided(); }
+
+    /// What is granted after `end` doesn't count.
+    void count_until(core::instant end, const clock& by) noexcept
+    {
+        end_ = end;
+        clock_ = &by;
+    }
+
+    void on_reply(std::size_t node, const reply& answer) noexcept override;
 
     [[nodiscard]] const core::release_count& confirmations() const noexcept
     {
@@ -247,10 +266,12 @@ public:
     void stay_in(open_releases& open) noexcept { open_in_ = &open; }
 
 private:
-    void count(vote value) noexcept override { confirmations_.on_vote(value); }
+    void count(std::size_t, vote value) noexcept override { confirmations_.on_vote(value); }
     void on_complete() noexcept override;
 
     core::release_count confirmations_;
+    core::instant end_{};
+    const clock* clock_ = nullptr;  ///< Null: there is no end.
     open_releases* open_in_ = nullptr;
 };
 

@@ -1,5 +1,6 @@
 #include "client/rounds.hpp"
 
+#include "client/extension_round.hpp"
 #include "core/quorum.hpp"
 
 #include <algorithm>
@@ -54,7 +55,8 @@ boost::intrusive_ptr<Round> rounds::make(wording says, More&&... more)
 {
     const fencing_token token = says.attempt->token;
     says.serial = ++last_serial_;
-    const bool is_timed = says.what == verb::extend || says.what == verb::revoke;
+    const bool is_timed =
+        says.what == verb::extend || says.what == verb::revoke || says.what == verb::keep;
     says.stamp = token && is_timed ? times_.now() : token.value();
     // The time is taken before anything is sent, because validity counts from here.
     round::subject of{std::move(says), nodes_.size(), loop_.now()};
@@ -66,6 +68,11 @@ boost::intrusive_ptr<Round> rounds::make(wording says, More&&... more)
 vote_round_ptr rounds::make_vote(wording says)
 {
     return make<vote_round>(std::move(says));
+}
+
+vote_round_ptr rounds::make_extension(wording says, const std::shared_ptr<hold>& held)
+{
+    return make<extension_round>(std::move(says), held);
 }
 
 void rounds::put(std::size_t node, const boost::intrusive_ptr<round>& asked)
@@ -108,30 +115,45 @@ vote_round_ptr rounds::ask_the_absent(std::shared_ptr<const attempt> tried)
     return asked;
 }
 
-release_round_ptr rounds::release(
-    vote_round& left_behind,
-    milliseconds ttl,
-    core::queue_move move,
-    milliseconds at_least
-)
+release_round_ptr rounds::release(vote_round& left_behind, const ending& how)
 {
     left_behind.abandon();
     queue_entry entry = left_behind.entry();
-    entry.move = move;
+    entry.move = how.move;
     const auto asked = make<release_round>(
-        {.what = at_least > milliseconds(0) ? verb::keep : verb::release,
+        {.what = how.what,
          .attempt = left_behind.attempt(),
-         .ttl = ttl,
+         .ttl = std::max(how.ttl, how.at_least),
          .entry = entry,
-         .at_least = at_least}
+         .at_least = how.at_least}
     );
+    if (how.what == verb::keep)
+        asked->count_until(how.end, *loop_.time);
     releases_.add(*asked);
-    last_key_ends_ = std::max(last_key_ends_, core::shifted(asked->started(), ttl).steady);
+    last_key_ends_ = std::max(last_key_ends_, core::shifted(asked->started(), how.ttl).steady);
     // Everywhere the attempt may have had an effect or may have one later, and nowhere else. A
     // client that leaves the queues also has a place where it was denied.
-    const bool leaves = move == core::queue_move::leave;
-    put_to(leaves ? left_behind.sent() : left_behind.touched(), asked);
+    const bool leaves = how.move == core::queue_move::leave;
+    if (how.what != verb::release)
+        put_to_all(asked);
+    else
+        put_to(leaves ? left_behind.sent() : left_behind.touched(), asked);
     return asked;
+}
+
+void rounds::restore(
+    std::size_t node,
+    std::shared_ptr<const attempt> of,
+    std::shared_ptr<const announcement> last
+)
+{
+    if (of->token)
+    {
+        put(node,
+            make<whole_round>(
+                {.what = verb::restore, .attempt = std::move(of), .announced = std::move(last)}
+            ));
+    }
 }
 
 release_round_ptr rounds::free(std::shared_ptr<const attempt> latest)

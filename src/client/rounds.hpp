@@ -18,6 +18,19 @@
 namespace redlock::detail {
 
 class client_impl;
+class hold;
+
+/// How to release what an attempt may have left behind.
+struct ending
+{
+    /// `verb::release`, on every node on which the attempt may have left something. Else a verb for
+    /// a hold that may have been taken on others too, on all nodes.
+    verb what = verb::release;
+    milliseconds ttl;  ///< How long its keys may live from now.
+    core::queue_move move = core::queue_move::none;
+    milliseconds at_least{0};  ///< From the token on. Only for `verb::keep`.
+    core::instant end{};       ///< Of the hold. Only for `verb::keep`.
+};
 
 /// Puts rounds to the nodes of a client, and reports their results. Used on the strand only.
 class rounds
@@ -59,21 +72,23 @@ public:
     /// @param says All but the serial and the stamp.
     [[nodiscard]] vote_round_ptr make_vote(wording says);
 
+    /// The same for an extension of a hold.
+    [[nodiscard]] vote_round_ptr make_extension(wording says, const std::shared_ptr<hold>& held);
+
     /// Puts a round to all nodes, which have a node timeout for it.
     void put_to_all(const boost::intrusive_ptr<round>& asked);
 
     /// A round that isn't sent: what the nodes that aren't ready say.
     [[nodiscard]] vote_round_ptr ask_the_absent(std::shared_ptr<const attempt> tried);
 
-    /// Starts to release what an attempt may have left behind, on every node that was sent it.
-    /// @param ttl How long its keys may live from now.
-    /// @param at_least Nodes keep the resource for this long after the token of the attempt. Zero:
-    /// they don't.
-    release_round_ptr release(
-        vote_round& left_behind,
-        milliseconds ttl,
-        core::queue_move move,
-        milliseconds at_least = milliseconds(0)
+    /// Starts to release what an attempt may have left behind.
+    release_round_ptr release(vote_round& left_behind, const ending& how);
+
+    /// Completes the key of a hold that a node has taken again.
+    void restore(
+        std::size_t node,
+        std::shared_ptr<const attempt> of,
+        std::shared_ptr<const announcement> last
     );
 
     /// Lets the round wait for answers until then, in place of a node timeout.

@@ -24,8 +24,10 @@ struct hold_value
     /// The holder's: a part of the text that was read. For a kept resource it includes the token,
     /// because one that is kept after a different hold is a different one.
     std::string_view id{};
-    fencing_token token{};      ///< Empty if the value is only an id.
-    std::string_view client{};  ///< Its name in queues, "-" if it polls. Also a part of the text.
+    fencing_token token{};  ///< Empty if the value is only an id.
+    /// Its name in queues, "-" if it polls, "--" until guarded_restore.lua has put it back. Also a
+    /// part of the text.
+    std::string_view client{};
     bool revoked = false;
     bool kept = false;        ///< The hold has been released.
     std::uint64_t stamp = 0;  ///< Of the note.

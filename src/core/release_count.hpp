@@ -12,8 +12,8 @@ namespace redlock::core {
 /** Counts what the nodes answered to a release.
 
     Granted means that our key was deleted, denied that it wasn't there. Both confirm that the node
-    no longer holds the resource for us. A release that keeps the resource needs nodes that had the
-    key, and granted means that they keep it.
+    no longer holds the resource for us. To a release that keeps the resource, granted means that
+    they keep it.
 */
 class release_count
 {
@@ -52,6 +52,12 @@ public:
     {
         const std::size_t failed = unknown_ + (keeps_ ? absent_ : 0);
         return confirmed() || failed > spare_nodes(node_count_);
+    }
+
+    /// Whether one node less would not have been enough.
+    [[nodiscard]] bool barely_kept() const noexcept
+    {
+        return keeps_ && deleted_ == quorum_size(node_count_) && deleted_ < node_count_;
     }
 
     /// Whether our key was found anywhere.

@@ -104,6 +104,8 @@ std::string make_constants(const client_config& config, const guard& made)
            "\nlocal window = " + std::to_string(window.count()) +
            "\nlocal fence_prefix = " + quote(fence_key_prefix) +
            "\nlocal fence_ttl = " + quote(std::to_string(config.fence_ttl.count())) +
+           "\nlocal over_prefix = " + quote(over_key_prefix) +
+           "\nlocal revoked_prefix = " + quote(revoked_key_prefix) +
            "\nlocal queue_prefix = " + quote(queue_key_prefix) +
            "\nlocal queue_max = " + std::to_string(core::max_queue) +
            "\nlocal queue_ttl = " + std::to_string(core::queue_ttl.count()) +

@@ -64,6 +64,12 @@ struct guard
 /// The key in which a node keeps the highest token of a lock key: this and the lock key.
 inline constexpr std::string_view fence_key_prefix = "redlock:fence:";
 
+/// The same for the mark that holds of it are over.
+inline constexpr std::string_view over_key_prefix = "redlock:over:";
+
+/// The same for the mark that one of them is revoked: this, its token, ":" and the lock key.
+inline constexpr std::string_view revoked_key_prefix = "redlock:revoked:";
+
 /// The same for the queue of clients that wait for it.
 inline constexpr std::string_view queue_key_prefix = "redlock:queue:";
 

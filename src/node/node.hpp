@@ -34,8 +34,10 @@ namespace redlock::detail {
 enum class verb : std::uint8_t
 {
     acquire,  ///< Set the key to our attempt id if it does not exist. Granted or denied.
-    extend,   ///< Extend the key's ttl if it is ours and shorter. Granted or denied.
+    extend,   ///< Extend the key's ttl if it is ours and shorter, or set it again if it is gone.
+    restore,  ///< Complete a key that an extension has set again. Granted or denied.
     release,  ///< Delete the key if it is ours. Granted: deleted. Denied: not there, or not ours.
+    finish,   ///< The same for a hold that was extended, and nothing sets its key again.
     holder,   ///< Say how long the key has left. Granted, with `reply::held_for`.
     track,    ///< The same as `holder`, and wake us when the key changes.
     leave,    ///< Leave the key's queue, and leave a reservation to the next. Granted.
@@ -45,7 +47,7 @@ enum class verb : std::uint8_t
     free,     ///< Delete the key if it is only kept, not a later hold's. Granted or denied.
 };
 
-inline constexpr std::size_t verb_count = 10;
+inline constexpr std::size_t verb_count = 12;
 
 /// The unique value of one round: 20 random bytes in hexadecimal.
 using attempt_id = std::array<char, 40>;
@@ -117,13 +119,14 @@ struct wording
     milliseconds ttl{0};
 
     /// In guarded mode, the time that it claims, which answers repeat: the token, or the time of an
-    /// extension or revocation.
+    /// extension, a revocation or a release that keeps the resource.
     std::uint64_t stamp = 0;
 
     queue_entry entry{};
     milliseconds at_least{0};  ///< From the token on. Only for `verb::keep`.
 
-    /// What an extension announces. Null: nothing.
+    /// What an extension announces, or a restored key has. Null: nothing, or the note of the
+    /// acquisition.
     std::shared_ptr<const announcement> announced{};
 };
 

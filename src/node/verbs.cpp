@@ -85,6 +85,19 @@ void note(request& to, const question& asked, const guard*)
     to.add(asked.attempt()->of->options.note.text());
 }
 
+/// The last note, and since when the holder has it.
+void last_stamp(request& to, const question& asked, const guard*)
+{
+    const auto& announced = asked.says().announced;
+    to.add(announced ? announced->stamp : asked.attempt()->token.value());
+}
+
+void last_note(request& to, const question& asked, const guard* guarded)
+{
+    const auto& announced = asked.says().announced;
+    announced ? to.add(announced->text.text()) : note(to, asked, guarded);
+}
+
 /// Zero if it announces nothing.
 void announced_stamp(request& to, const question& asked, const guard*)
 {
@@ -149,7 +162,7 @@ reply read_set(const answer& from, std::uint64_t) noexcept
     return unexpected();
 }
 
-/// The reply is 1 if the key was ours, 0 if not.
+/// The reply is 1 if the key was ours, or is ours again, 0 if not.
 reply read_comparison(const answer& from, std::uint64_t) noexcept
 {
     if (from.what == answer::kind::scalar && from.number() == 1)
@@ -252,15 +265,26 @@ reply read_acquisition(const answer& from, std::uint64_t stamp) noexcept
     });
 }
 
+/// A grant whose key was gone is one too: the node has taken the hold again.
 reply read_extension(const answer& from, std::uint64_t stamp) noexcept
 {
     return read_vote(from, stamp, [](const answer& other) noexcept {
-        switch (other.count == 4 ? other.number(0).value_or(1) : 1)
+        switch (other.count == 4 ? other.number(0).value_or(2) : 2)
         {
+        case 1: return reply{vote::granted, reason::gone};
         case 0: return reply{vote::denied, reason::gone};
         case -5: return reply{vote::refused, reason::revoked};
         default: return read_refusal(other);
         }
+    });
+}
+
+/// See guarded_keep.lua.
+reply read_keeping(const answer& from, std::uint64_t stamp) noexcept
+{
+    return read_vote(from, stamp, [](const answer& other) noexcept {
+        const bool gone = other.count == 4 && other.number(0) == 0;
+        return gone ? reply{vote::denied, reason::gone} : read_refusal(other);
     });
 }
 
@@ -350,11 +374,30 @@ constexpr std::array<verb_rules, verb_count> table{{
              .read = read_extension},
     },
     {
+        .name = "restore",
+        .plain = {},
+        .guarded =
+            {.script = guarded_restore_script.text,
+             .arguments = {id, token},
+             .shared = {client_name, last_stamp, last_note},
+             .read = read_comparison},
+    },
+    {
         .name = "release",
         .outlives_link = true,
         .plain = {.script = release_script.text, .arguments = {id}, .read = read_comparison},
         .guarded =
             {.script = guarded_release_script.text,
+             .arguments = {id, token},
+             .shared = {place_to_keep},
+             .read = read_comparison},
+    },
+    {
+        .name = "finish",
+        .outlives_link = true,
+        .plain = {.script = release_script.text, .arguments = {id}, .read = read_comparison},
+        .guarded =
+            {.script = guarded_finish_script.text,
              .arguments = {id, token},
              .shared = {place_to_keep},
              .read = read_comparison},
@@ -388,13 +431,14 @@ constexpr std::array<verb_rules, verb_count> table{{
     },
     {
         .name = "keep",
+        .compares_marker = true,
         .outlives_link = true,
         .plain = {},
         .guarded =
             {.script = guarded_keep_script.text,
-             .arguments = {id, token},
+             .arguments = {id, stamp, token},
              .shared = {place_to_keep, at_least},
-             .read = read_comparison},
+             .read = read_keeping},
     },
     {
         .name = "free",
@@ -408,7 +452,9 @@ constexpr std::array<verb_rules, verb_count> table{{
 
 const std::array<verb, verb_count> write_order{
     verb::extend,
+    verb::restore,
     verb::release,
+    verb::finish,
     verb::keep,
     verb::leave,
     verb::acquire,

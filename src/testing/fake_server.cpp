@@ -25,6 +25,9 @@ std::chrono::microseconds microseconds_of(std::uint64_t stamp)
 
 const reply granted{vote::granted};
 
+/// In place of a client's name. See guarded_restore.lua.
+constexpr std::string_view unrestored = "--";
+
 /// What follows the id in a value: see ours.lua.
 std::string said_by_holder(const core::hold_value& holder)
 {
@@ -60,6 +63,8 @@ public:
 
     reply extend()
     {
+        if (on_.store.remaining(key_, now_) == 0ms && !on_.store.has_lost(id_))
+            return acquire();
         if (!ours())
             return {vote::denied, reason::gone};
         on_.store.extend(key_, asked_.ttl(), now_);
@@ -154,14 +159,17 @@ public:
         if (const auto no = not_allowed())
             return *no;
         if (!ours())
-            return refusal(vote::denied, reason::gone);
+            return take_again();
         if (core::read_hold_value(on_.store.whole_value(key_, now_)).revoked)
             return refusal(vote::refused, reason::revoked);
         if (!in_window(asked_.stamp()))
             return refusal(vote::refused, reason::clock);
         if (const auto& news = asked_.says().announced)
             announce(*news);
-        return extend();
+        const bool restored =
+            core::read_hold_value(on_.store.whole_value(key_, now_)).client != unrestored;
+        const reply answer = extend();
+        return restored ? answer : refusal(vote::granted, reason::gone);
     }
 
     reply revoke_guarded()
@@ -182,7 +190,8 @@ public:
             return answer;
         }
         else
-            on_.guard.fences[key_] = std::max(on_.guard.fences[key_], token);
+            raise_fence(token);
+        on_.guard.over[key_].revoked.insert(token);
         reply answer = refusal(vote::granted, marks ? reason::none : reason::gone);
         answer.held_for = std::max(marks ? left : 0ms, quarantine_left());
         return answer;
@@ -193,27 +202,35 @@ public:
         const std::string value = on_.store.whole_value(key_, now_);
         const core::hold_value holder = core::read_hold_value(value);
         const std::uint64_t token = asked_.attempt()->token.value();
-        const std::chrono::microseconds until = microseconds_of(token) + asked_.says().at_least;
+        const bool had_key = ours();
+        const std::chrono::microseconds past =
+            std::max(clock() - microseconds_of(token), -on_.guard.window);
+        const std::chrono::microseconds left = asked_.says().at_least - past;
         if (holder.kept && holder.token.value() == token)
-            return granted;
-        if (!ours() || until <= clock())
-            return release_guarded();
-        const auto left = std::chrono::ceil<milliseconds>(until - clock());
-        const std::string id = "kept " + std::to_string(token);
-        on_.store.put(key_, id, left, now_, false, value.substr(value.find(' ', id_.size() + 1)));
-        on_.tell_change(key_, client_);
-        if (asked_.entry().move == core::queue_move::keep)
-            enter_queue();
-        else if (asked_.entry().move == core::queue_move::leave)
-            leave_queue();
-        tell_next(left);
-        return granted;
+        {
+            on_.store.extend(key_, std::chrono::ceil<milliseconds>(left), now_);
+            return kept(false);
+        }
+        const bool has_other = !value.empty() && !had_key && !kept_before(holder);
+        if (has_other || on_.guard.over[key_].freed >= token)
+        {
+            release_guarded();
+            mark_over(&fake_mark::released);
+            return refusal(vote::denied, reason::gone);
+        }
+        if (left > 0ms)
+            keep_for(std::chrono::ceil<milliseconds>(left), had_key ? value : std::string());
+        else
+            release_guarded();
+        mark_over(&fake_mark::released);
+        return kept(had_key);
     }
 
     reply free_guarded()
     {
         const std::string value = on_.store.whole_value(key_, now_);
         const core::hold_value holder = core::read_hold_value(value);
+        mark_over(&fake_mark::freed);
         if (!holder.kept || holder.token > asked_.attempt()->token)
             return {vote::denied, reason::gone};
         on_.store.erase(key_);
@@ -228,9 +245,7 @@ public:
         const reply answer = release();
         const bool deleted = answer.vote == vote::granted;
         const bool somebody_waits = deleted && on_.queues.flagged.erase(key_) == 1;
-        const std::uint64_t tombstone = asked_.attempt()->token.value();
-        if (microseconds_of(tombstone) - clock() <= on_.guard.window)
-            on_.guard.fences[key_] = std::max(on_.guard.fences[key_], tombstone);
+        bury();
         if (asked_.entry().move == core::queue_move::keep)
             enter_queue();
         else if (asked_.entry().move == core::queue_move::leave && (!deleted || somebody_waits))
@@ -240,7 +255,107 @@ public:
         return answer;
     }
 
+    reply finish_guarded()
+    {
+        mark_over(&fake_mark::released);
+        return release_guarded();
+    }
+
+    reply restore_guarded()
+    {
+        const std::string value = on_.store.whole_value(key_, now_);
+        core::hold_value said = core::read_hold_value(value);
+        if (!ours() || said.client != unrestored)
+            return {vote::denied, reason::gone};
+        const auto& last = asked_.says().announced;
+        const std::uint64_t stamp = last ? last->stamp : asked_.attempt()->token.value();
+        said.client = client_;
+        if (said.stamp <= stamp)
+        {
+            said.stamp = stamp;
+            said.note = last ? last->text : asked_.attempt()->of->options.note;
+        }
+        on_.store.say(key_, said_by_holder(said));
+        return granted;
+    }
+
 private:
+    /// The key is gone, or isn't ours.
+    reply take_again()
+    {
+        const std::uint64_t token = asked_.attempt()->token.value();
+        const std::string value = on_.store.whole_value(key_, now_);
+        const core::hold_value other = core::read_hold_value(value);
+        const bool in_the_way = !value.empty() && !kept_before(other);
+        if (in_the_way || on_.store.has_lost(id_))
+            return refusal(vote::denied, reason::gone);
+        const fake_mark& mark = on_.guard.over[key_];
+        if (mark.revoked.contains(token))
+            return refusal(vote::refused, reason::revoked);
+        if (mark.released >= token)
+            return refusal(vote::denied, reason::gone);
+        if (!in_window(asked_.stamp()))
+            return refusal(vote::refused, reason::clock);
+        on_.store.erase(key_);
+        acquire();
+        const core::hold_value taken{.token = asked_.attempt()->token, .client = unrestored};
+        on_.store.say(key_, said_by_holder(taken));
+        raise_fence(token);
+        if (const auto& news = asked_.says().announced)
+            announce(*news);
+        return refusal(vote::granted, reason::gone);
+    }
+
+    void keep_for(milliseconds left, const std::string& value)
+    {
+        const std::string token = std::to_string(asked_.attempt()->token.value());
+        const std::string rest =
+            value.empty() ? " - 0 " + token + ' ' : value.substr(value.find(' ', id_.size() + 1));
+        if (value.empty())
+            bury();
+        on_.store.put(key_, "kept " + token, left, now_, false, rest);
+        on_.tell_change(key_, client_);
+        if (asked_.entry().move == core::queue_move::keep)
+            enter_queue();
+        else if (asked_.entry().move == core::queue_move::leave)
+            leave_queue();
+        tell_next(left);
+    }
+
+    /// What an earlier hold's release keeps, should it come late, is in nobody's way.
+    [[nodiscard]] bool kept_before(const core::hold_value& other) const
+    {
+        return other.kept && other.token < asked_.attempt()->token;
+    }
+
+    /// What was kept may not count.
+    reply kept(bool had_key)
+    {
+        const auto no = had_key ? std::nullopt : not_allowed();
+        if (no)
+            return *no;
+        return in_window(asked_.stamp()) ? granted : refusal(vote::refused, reason::clock);
+    }
+
+    /// A late acquisition is refused.
+    void bury()
+    {
+        const std::uint64_t token = asked_.attempt()->token.value();
+        if (microseconds_of(token) - clock() <= on_.guard.window)
+            raise_fence(token);
+    }
+
+    void raise_fence(std::uint64_t token)
+    {
+        on_.guard.fences[key_] = std::max(on_.guard.fences[key_], token);
+    }
+
+    void mark_over(std::uint64_t fake_mark::* how)
+    {
+        std::uint64_t& token = on_.guard.over[key_].*how;
+        token = std::max(token, asked_.attempt()->token.value());
+    }
+
     /// The later note stays.
     void announce(const detail::announcement& news)
     {
@@ -408,7 +523,9 @@ struct verb_row
 constexpr std::array<verb_row, detail::verb_count> table{{
     {verb::acquire, &command::acquire, &command::acquire_guarded},
     {verb::extend, &command::extend, &command::extend_guarded},
+    {verb::restore, &command::restore_guarded, &command::restore_guarded},
     {verb::release, &command::release, &command::release_guarded},
+    {verb::finish, &command::release, &command::finish_guarded},
     {verb::holder, &command::tell_holder, &command::tell_holder},
     {verb::track, &command::track, &command::track},
     {verb::leave, &command::leave, &command::leave},
@@ -501,6 +618,7 @@ void fake_server::forget()
 {
     store.clear();
     guard.fences.clear();
+    guard.over.clear();
     tracked.clear();
     queues.waiting.clear();
     queues.reserved.clear();

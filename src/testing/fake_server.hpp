@@ -47,6 +47,19 @@ public:
     /// What FLUSHALL does.
     void clear() { keys_.clear(); }
 
+    /// The same, but as if others had held what was there since: no extension sets it again.
+    void lose(const std::string& key)
+    {
+        lost_.insert(keys_[key].id);
+        keys_.erase(key);
+    }
+    void lose_all()
+    {
+        while (!keys_.empty())
+            lose(std::string(keys_.begin()->first));
+    }
+    [[nodiscard]] bool has_lost(const std::string& id) const { return lost_.contains(id); }
+
     /// Lets an existing key live this long, unless it lives longer.
     void extend(const std::string& key, milliseconds ttl, nanoseconds now);
 
@@ -82,12 +95,22 @@ private:
     [[nodiscard]] const entry* find(const std::string& key, nanoseconds now) const;
 
     std::map<std::string, entry> keys_;
+    std::set<std::string> lost_;  ///< Ids.
+};
+
+/// Which holds of a resource are over, as in over.lua. Tokens, or zero.
+struct fake_mark
+{
+    std::uint64_t released = 0;
+    std::uint64_t freed = 0;
+    std::set<std::uint64_t> revoked{};
 };
 
 /// What a fake server adds to its keys in guarded mode, as in the guarded scripts.
 struct fake_guard
 {
     std::map<std::string, std::uint64_t> fences;  ///< By lock key.
+    std::map<std::string, fake_mark> over;        ///< By lock key. None of them expires.
     std::chrono::microseconds window{500'000};
     std::chrono::microseconds clock_offset{0};  ///< The node's clock minus the world's.
     nanoseconds quarantined_until{0};

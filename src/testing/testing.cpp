@@ -129,7 +129,7 @@ void fake_nodes::lose(std::string_view resource)
 {
     for (const auto& server : parts_->servers)
     {
-        server->store.erase(parts_->key(resource));
+        server->store.lose(parts_->key(resource));
         server->tell_change(parts_->key(resource));
     }
 }

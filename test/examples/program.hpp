@@ -120,10 +120,10 @@ public:
             node.command({"SET", resource, "another", "PX", std::to_string(ttl.count())});
     }
 
+    /// A key that is only deleted would be set again by the next extension.
     void take_away(const std::string& resource)
     {
-        for (redis_server& node : nodes)
-            node.command({"DEL", resource});
+        hold_elsewhere(resource, std::chrono::minutes(1));
     }
 
     [[nodiscard]] bool all_hold(const std::string& resource)

@@ -61,7 +61,7 @@ BOOST_FIXTURE_TEST_CASE(timeouts_gives_up_twice_and_gets_the_resource_in_the_end
     BOOST_TEST(timeouts.has_said("released"));
 }
 
-BOOST_FIXTURE_TEST_CASE(lost_lease_stops_when_the_keys_are_gone, example_nodes)
+BOOST_FIXTURE_TEST_CASE(lost_lease_stops_when_another_has_the_keys, example_nodes)
 {
     program lost_lease("lost_lease", nodes);
     BOOST_TEST_REQUIRE(lost_lease.says("the till is open"));

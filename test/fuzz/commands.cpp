@@ -63,6 +63,11 @@ std::vector<words> read_commands(std::string_view bytes)
     return commands;
 }
 
+bool is_release(verb what)
+{
+    return what == verb::release || what == verb::finish || what == verb::keep;
+}
+
 redlock::note take_note(byte_source& from)
 {
     return from.take_text().substr(0, redlock::note::max_size);
@@ -92,15 +97,15 @@ detail::question_ptr take_question(byte_source& from, verb what, bool guarded, s
     };
     if (guarded && from.take_bool())
     {
-        const bool releases = what == verb::release || what == verb::keep;
-        const bool leaves = releases && from.take_bool();
+        const bool leaves = is_release(what) && from.take_bool();
         says.entry.move = leaves ? queue_move::leave : queue_move::keep;
         says.entry.arrival = from.take_bool() ? stamp : from.take<std::uint64_t>();
     }
     if (what == verb::keep)
         says.at_least =
             redlock::milliseconds(from.take_bool() ? 60'000 : from.take<std::uint32_t>());
-    if (guarded && what == verb::extend && from.take_bool())
+    const bool announces = what == verb::extend || what == verb::restore;
+    if (guarded && announces && from.take_bool())
         says.announced = std::make_shared<detail::announcement>(
             detail::announcement{take_note(from), from.take<std::uint64_t>()}
         );
@@ -146,7 +151,8 @@ words own_arguments(const detail::question& asked, const detail::guard* guarded)
     words made;
     if (what != verb::revoke && what != verb::free)
         made.emplace_back(asked.id());
-    if (guarded && what != verb::release && what != verb::keep && what != verb::free)
+    const bool is_timed = what == verb::acquire || what == verb::extend || what == verb::revoke;
+    if (guarded && (is_timed || what == verb::keep))
         made.push_back(std::to_string(asked.stamp()));
     if (guarded && what != verb::acquire)
         made.push_back(std::to_string(asked.attempt()->token.value()));
@@ -161,8 +167,18 @@ words shared_arguments(const detail::question& asked, const detail::guard* guard
         return {guarded->queue_name};
     if (what == verb::inspect || what == verb::revoke || what == verb::free)
         return {};
+    const auto& announced = asked.says().announced;
+    const auto& token = asked.attempt()->token;
+    const std::string client = !guarded || guarded->queue_name.empty() ? "-" : guarded->queue_name;
+    const std::string note(asked.attempt()->of->options.note.text());
+    if (what == verb::restore)
+        return {
+            client,
+            std::to_string(announced ? announced->stamp : token.value()),
+            announced ? std::string(announced->text.text()) : note
+        };
     words made;
-    if (what != verb::release && what != verb::keep)
+    if (!is_release(what))
         made.push_back(std::to_string(asked.ttl().count()));
     if (guarded && what != verb::extend)
         made.push_back(place_of(asked, guarded->queue_name));
@@ -170,12 +186,11 @@ words shared_arguments(const detail::question& asked, const detail::guard* guard
         made.push_back(std::to_string(asked.says().at_least.count()));
     if (guarded && what == verb::acquire)
     {
-        made.push_back(guarded->queue_name.empty() ? "-" : guarded->queue_name);
-        made.emplace_back(asked.attempt()->of->options.note.text());
+        made.push_back(client);
+        made.push_back(note);
     }
     if (guarded && what == verb::extend)
     {
-        const auto& announced = asked.says().announced;
         made.push_back(announced ? std::to_string(announced->stamp) : "0");
         made.emplace_back(announced ? announced->text.text() : std::string_view());
     }
@@ -238,9 +253,8 @@ void check_questions(byte_source& from, const std::shared_ptr<const detail::guar
         asked.push_back(take_question(from, what, guarded != nullptr, left));
     detail::command_encoder encoder(guarded, single_keys);
 
-    const bool script = what == verb::extend || what == verb::release || what == verb::leave ||
-                        what == verb::inspect || what == verb::revoke || what == verb::keep ||
-                        what == verb::free || (what == verb::acquire && guarded);
+    const bool script =
+        what != verb::holder && what != verb::track && (what != verb::acquire || guarded);
     const std::size_t step = script && !single_keys ? longest_list : 1;
     std::vector<words> expected;
     for (std::size_t at = 0; at < asked.size(); at += step)

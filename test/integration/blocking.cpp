@@ -72,7 +72,7 @@ struct blocking_fixture
     void take_away()
     {
         for (redis_server& node : servers)
-            node.command({"DEL", resource});
+            node.command({"SET", resource, "another"});
     }
 
     redis_servers servers;
@@ -162,6 +162,7 @@ BOOST_FIXTURE_TEST_CASE(a_resource_is_acquired_extended_and_given_back, blocking
     held.extend();  // By the ttl it was acquired with, and never shorter.
     BOOST_TEST(held.remaining() > 10s);
     BOOST_TEST(held.last_extension() == error_code());
+    BOOST_TEST(held.votes() > 0u);
     BOOST_TEST(held.release() == release_outcome::released);
     BOOST_TEST(held.expired());
     BOOST_TEST(is_free());

@@ -400,7 +400,7 @@ BOOST_AUTO_TEST_CASE(nodes_that_are_up_again_vote_again)
     check_that_it_works(f.context, locks, "another");
 }
 
-BOOST_AUTO_TEST_CASE(a_lease_survives_a_short_outage_but_not_the_loss_of_its_keys)
+BOOST_AUTO_TEST_CASE(a_lease_survives_a_short_outage_and_the_loss_of_its_keys)
 {
     proxied_nodes f(5);
     client_runner locks(f.context, f.config);
@@ -435,9 +435,10 @@ BOOST_AUTO_TEST_CASE(a_lease_survives_a_short_outage_but_not_the_loss_of_its_key
         f.servers[node].restart();
     BOOST_TEST(run_until(f.context, [&] {
         const auto [ec] = outcome_of(f.context, held.async_extend(90s));
-        return ec == error::lease_lost;
+        return !ec && held.votes() == 5;
     }));
-    BOOST_TEST(held.expired());
+    for (redis_server& server : f.servers)
+        BOOST_TEST(run_until(f.context, [&] { return server.client().pttl(resource) > 85'000; }));
 }
 
 BOOST_AUTO_TEST_CASE(two_of_five_frozen_nodes_cost_no_time)
@@ -708,13 +709,12 @@ BOOST_AUTO_TEST_CASE(a_half_answered_batch_is_neither_repeated_nor_mistaken)
             BOOST_TEST_REQUIRE(requests.size() == 2u);
             BOOST_TEST(occurrences(requests[1], "\r\nHELLO\r\n") == 1u);
             BOOST_TEST(occurrences(requests[1], "\r\nSET\r\n") == 0u);
-            BOOST_TEST(occurrences(requests[1], "600000") == 0u);
-            // Nothing but the releases of what failed.
-            for (std::size_t i = 0; i < batch; ++i)
-                BOOST_TEST(
-                    occurrences(requests[1], "\r\n" + attempts.name(i) + "\r\n") == (i >= granted)
-                );
-            BOOST_TEST(occurrences(requests[1], "held-before") == 0u);
+            if (*extended)
+                BOOST_TEST(occurrences(requests[1], "600000") == 0u);
+            // What failed is released. The rest is extended: the node may have forgotten it.
+            for (std::size_t i = granted; i < batch; ++i)
+                BOOST_TEST(occurrences(requests[1], "\r\n" + attempts.name(i) + "\r\n") == 1u);
+            BOOST_TEST(occurrences(requests[1], "held-before") <= 1u);
         }
     }
     BOOST_TEST(all_granted > 0u);

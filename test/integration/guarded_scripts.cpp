@@ -86,8 +86,148 @@ const std::vector<scenario> scenarios{
          return on.release("a", token) == "(integer) 0" && says(on.acquire("a", token), -1) &&
                 on.free() && on.pttl(fence) > 80'000'000;
      }},
-    {"an extension never makes a key again (X5)",
-     [](stage& on) { return says(on.extend("a", on.now()), 0) && on.free(); }},
+    {"an extension takes a hold again whose key has gone",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         const std::string of = std::to_string(token);
+         return says(on.extend("a", token), 1) && on.value() == "a " + of + " -- 0 0 " &&
+                on.pttl(lock) > 80'000 && on.command({"GET", fence}) == of &&
+                on.pttl(fence) > 80'000'000;
+     }},
+    {"a hold that is taken again does not lower the fence, which does not refuse it",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         const std::string higher = std::to_string(token + 5);
+         on.command({"SET", fence, higher});
+         return says(on.extend("a", token), 1) && on.command({"GET", fence}) == higher &&
+                on.pttl(fence) > 80'000'000;
+     }},
+    {"an announcement comes with a hold that is taken again",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         const std::string later = std::to_string(token + 1);
+         return says(on.announce("a", token, later, "new"), 1) &&
+                on.value() == "a " + std::to_string(token) + " -- 0 " + later + " new";
+     }},
+    {"client and note are restored once",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         const std::string of = std::to_string(token);
+         on.extend("a", token);
+         return on.restore("b", token) == "(integer) 0" &&
+                on.restore("a", token) == "(integer) 1" &&
+                on.value() == "a " + of + " 1f 0 " + of + " a note" && on.pttl(lock) > 80'000 &&
+                on.restore("a", token) == "(integer) 0";
+     }},
+    {"an extension says that a hold was taken again until its client is restored",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.extend("a", token);
+         const bool again = says(on.extend("a", token), 1);
+         on.restore("a", token);
+         return again && on.extends("a", token);
+     }},
+    {"a note that was announced since stays when the client is restored",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         const std::string later = std::to_string(token + 1);
+         on.announce("a", token, later, "new");
+         return on.restore("a", token) == "(integer) 1" &&
+                on.value() == "a " + std::to_string(token) + " 1f 0 " + later + " new";
+     }},
+    {"a mark that is set before client and note are restored stays",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.extend("a", token);
+         on.revoke(token);
+         return on.restore("a", token) == "(integer) 1" && says(on.extend("a", token), -5);
+     }},
+    {"a key of another type is never taken again",
+     [](stage& on) {
+         on.command({"RPUSH", lock, "theirs"});
+         return says(on.extend("a", on.now()), 0) && on.command({"TYPE", lock}) == "list";
+     }},
+    {"what the late release of an earlier hold keeps is not in the way, and a later one's is",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.command({"SET", lock, "kept " + std::to_string(token) + " - 0 1 "});
+         if (!says(on.extend("a", token), 0))
+             return false;
+         on.command({"SET", lock, "kept " + std::to_string(token - 1) + " - 0 1 "});
+         return says(on.extend("a", token), 1) && on.holder() == "a";
+     }},
+    {"an extension that arrives after the release takes nothing again (X5)",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.acquires("a", token);
+         return on.finish("a", token) == "(integer) 1" && says(on.extend("a", token), 0) &&
+                on.free() && on.finish("a", token) == "(integer) 0";
+     }},
+    {"nor if the release found no key, which shuts its acquisition out too",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         return on.finish("a", token) == "(integer) 0" && says(on.extend("a", token), 0) &&
+                on.free() && says(on.acquire("a", token), -1);
+     }},
+    {"a release does not stop a later hold from being taken again",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.finish("a", token);
+         return says(on.extend("b", token + 1), 1);
+     }},
+    {"the mark of a release does not go back",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.finish("b", token + 1);
+         on.finish("a", token);
+         return says(on.extend("b", token + 1), 0) && on.free();
+     }},
+    {"a mark lives for a quarantine, also beside one of another kind",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.finish("a", token);
+         on.revoke(token + 1);
+         const std::string revoked = "redlock:revoked:" + std::to_string(token + 1) + ":orders:42";
+         for (const char* mark : {"redlock:over:orders:42", revoked.c_str()})
+         {
+             if (on.pttl(mark) <= 25'000 || on.pttl(mark) > 30'100)
+                 return false;
+         }
+         return says(on.extend("a", token), 0) && says(on.extend("b", token + 1), -5);
+     }},
+    {"a revoked hold is not taken again when its key has gone",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.acquires("a", token);
+         on.revoke(token);
+         on.command({"DEL", lock});
+         return says(on.extend("a", token), -5) && on.free();
+     }},
+    {"nor when another hold was revoked since",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.revoke(token);
+         on.revoke(token + 1);
+         return says(on.extend("a", token), -5) && says(on.extend("b", token + 1), -5);
+     }},
+    {"nor on a node that did not have it, a quarantined one included",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.command({"SET", quarantine, "1", "PX", "20000"});
+         on.revoke(token);
+         on.command({"DEL", quarantine});
+         return says(on.extend("a", token), -5) && says(on.extend("b", token - 1), 1);
+     }},
+    {"an extension out of the window takes nothing again",
+     [](stage& on) {
+         return says(on.extend("a", on.now() - 2 * window), -2) &&
+                says(on.extend("a", on.now() + 2 * window), -2) && on.free();
+     }},
+    {"a node in quarantine takes nothing again",
+     [](stage& on) {
+         on.command({"SET", quarantine, "1", "PX", "20000"});
+         return says(on.extend("a", on.now()), -4) && on.free();
+     }},
     {"a token behind the window is refused, with and without a fence (X6)",
      [](stage& on) {
          const std::int64_t token = on.now() - 2 * window;
@@ -174,6 +314,13 @@ const std::vector<scenario> scenarios{
          on.announce("a", token, std::to_string(token + 2), "another second");
          on.extends("a", token);
          return on.value().ends_with(' ' + std::to_string(token + 2) + " second");
+     }},
+    {"a note that looks like the mark of a revocation is none",
+     [](stage& on) {
+         const std::int64_t token = on.now();
+         on.acquires("a", token);
+         on.announce("a", token, std::to_string(token + 1), "a 1 b");
+         return on.extends("a", token);
      }},
     {"an announcement keeps the flags",
      [](stage& on) {

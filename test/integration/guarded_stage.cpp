@@ -25,7 +25,9 @@ scripts real_scripts()
     return {
         .acquire = script_of(made, detail::verb::acquire).text,
         .extend = script_of(made, detail::verb::extend).text,
+        .restore = script_of(made, detail::verb::restore).text,
         .release = script_of(made, detail::verb::release).text,
+        .finish = script_of(made, detail::verb::finish).text,
         .revoke = script_of(made, detail::verb::revoke).text
     };
 }

@@ -24,7 +24,9 @@ struct scripts
 {
     std::string acquire;
     std::string extend;
+    std::string restore;
     std::string release;
+    std::string finish;
     std::string revoke;
     std::string admit = detail::admit_script.text;
     std::string initialize = detail::initialize_script.text;
@@ -102,6 +104,18 @@ public:
     std::string release(const std::string& id, std::int64_t token)
     {
         return command({"EVAL", from_.release, "1", lock, "-", id, std::to_string(token)});
+    }
+
+    /// Releases a hold that was extended.
+    std::string finish(const std::string& id, std::int64_t token)
+    {
+        return command({"EVAL", from_.finish, "1", lock, "-", id, std::to_string(token)});
+    }
+
+    std::string restore(const std::string& id, std::int64_t token)
+    {
+        const std::string of = std::to_string(token);
+        return command({"EVAL", from_.restore, "1", lock, "1f", of, "a note", id, of});
     }
 
     std::string revoke(std::int64_t token) { return revoke(token, now()); }

@@ -75,11 +75,24 @@ struct keep_stage
         BOOST_TEST_REQUIRE(acquire("aa", token) == "(integer) " + std::to_string(token));
     }
 
-    /// The holder keeps the key for so long after its token, in milliseconds.
+    /// A hold keeps the key for so long after its token, in milliseconds.
+    std::string keep(
+        std::int64_t token,
+        int at_least,
+        std::int64_t stamp,
+        const std::string& place = ""
+    )
+    {
+        const std::string at = std::to_string(stamp);
+        const std::string of = std::to_string(token);
+        return eval(verb::keep, {marker_end, place, std::to_string(at_least), "aa", at, of});
+    }
+
+    /// The same, and whether that counts.
     bool keeps(std::int64_t token, int at_least, const std::string& place = "")
     {
-        const std::string of = std::to_string(token);
-        return eval(verb::keep, {place, std::to_string(at_least), "aa", of}) == "(integer) 1";
+        const std::int64_t stamp = now();
+        return keep(token, at_least, stamp, place) == "(integer) " + std::to_string(stamp);
     }
 
     /// What holds until now keep.
@@ -136,8 +149,7 @@ BOOST_FIXTURE_TEST_CASE(a_clock_that_was_set_back_keeps_for_no_longer_than_the_w
 {
     const std::int64_t token = now();
     hold(token);
-    const std::string later = std::to_string(token + 3'600'000'000);
-    BOOST_TEST(eval(verb::keep, {"", "30000", "aa", later}) == "(integer) 1");
+    BOOST_TEST(keeps(token + 3'600'000'000, 30'000));
     BOOST_TEST((pttl() > 29'000 && pttl() <= 30'500));
 }
 
@@ -149,25 +161,106 @@ BOOST_FIXTURE_TEST_CASE(a_key_whose_time_has_passed_is_deleted, keep_stage)
     BOOST_TEST(is_free());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_release_that_keeps_and_comes_again_changes_nothing, keep_stage)
+BOOST_FIXTURE_TEST_CASE(a_release_that_keeps_and_comes_again_never_keeps_for_less, keep_stage)
 {
     const std::int64_t token = now();
     hold(token);
     BOOST_TEST(keeps(token, 30'000));
     command({"PEXPIRE", lock, "5000"});
     BOOST_TEST(keeps(token, 30'000));
-    BOOST_TEST(pttl() <= 5000);
-    BOOST_TEST(!keeps(token + 1, 30'000));
-    BOOST_TEST(pttl() <= 5000);
+    BOOST_TEST(pttl() > 28'000);
+    command({"PEXPIRE", lock, "50000"});
+    BOOST_TEST(keeps(token, 30'000));
+    BOOST_TEST(pttl() > 30'000);
+    BOOST_TEST(!keeps(token - 1, 90'000));  // An earlier hold's.
+    BOOST_TEST(pttl() <= 50'000);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_node_that_has_forgotten_the_hold_keeps_its_resource_too, keep_stage)
+{
+    const std::int64_t token = now() - 400'000;
+    BOOST_TEST(keeps(token, 30'000));
+    const std::string of = std::to_string(token);
+    BOOST_TEST(value() == "kept " + of + " - 0 " + of + " ");
+    BOOST_TEST((pttl() > 28'000 && pttl() <= 29'600));
+    BOOST_TEST(command({"GET", fence}) == of);  // Its acquisition is shut out.
+    command({"DEL", lock});
+    const std::string extended =
+        eval(verb::extend, {marker_end, "90000", "0", "", "aa", std::to_string(now()), of});
+    BOOST_TEST(extended.starts_with("(integer) 0\n"));  // And so are its extensions.
+}
+
+BOOST_FIXTURE_TEST_CASE(it_does_not_count_if_the_node_must_not_vote, keep_stage)
+{
+    const std::int64_t token = now();
+    command({"SET", "redlock:quarantine", "1", "PX", "20000"});
+    BOOST_TEST(keep(token, 30'000, token).starts_with("(integer) -4\n"));
+    BOOST_TEST(value().starts_with("kept "));
+    BOOST_TEST(keep(token, 30'000, token).starts_with("(integer) -4\n"));  // Nor if repeated.
+    command({"DEL", "redlock:quarantine"});
+    BOOST_TEST(keeps(token, 30'000));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_node_whose_clock_is_off_keeps_and_does_not_count, keep_stage)
+{
+    const std::int64_t token = now();
+    hold(token);
+    for (const std::int64_t off : {-60'000'000, -5'000'000, 1'750'000})
+    {
+        BOOST_TEST(keep(token, 30'000, token + off).starts_with("(integer) -2\n"));
+        BOOST_TEST(value().starts_with("kept "));
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(what_was_freed_is_not_kept_by_a_release_that_comes_late, keep_stage)
+{
+    const std::int64_t token = now();
+    BOOST_TEST(!frees(token));
+    BOOST_TEST(keep(token, 30'000, token).starts_with("(integer) 0\n"));
+    BOOST_TEST(is_free());
+    BOOST_TEST(keeps(token + 1, 30'000));
+}
+
+BOOST_FIXTURE_TEST_CASE(nor_where_the_hold_still_is, keep_stage)
+{
+    const std::int64_t token = now();
+    hold(token);
+    BOOST_TEST(!frees(token));
+    BOOST_TEST(keep(token, 30'000, token).starts_with("(integer) 0\n"));
+    BOOST_TEST(is_free());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_release_that_finds_anothers_key_leaves_the_mark, keep_stage)
+{
+    const std::int64_t token = now();
+    command({"SET", lock, "bb 1 - 0 1 ", "PX", "60000"});
+    BOOST_TEST(keep(token, 30'000, token).starts_with("(integer) 0\n"));
+    command({"DEL", lock});
+    const std::string of = std::to_string(token);
+    const std::string extended =
+        eval(verb::extend, {marker_end, "90000", "0", "", "aa", std::to_string(now()), of});
+    BOOST_TEST(extended.starts_with("(integer) 0\n"));
+    BOOST_TEST(is_free());
+}
+
+BOOST_FIXTURE_TEST_CASE(what_an_earlier_hold_keeps_gives_way, keep_stage)
+{
+    const std::int64_t token = now();
+    keep(token - 1, 30'000, token);
+    BOOST_TEST(keeps(token, 50'000));
+    BOOST_TEST(value().starts_with("kept " + std::to_string(token) + " "));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_release_that_comes_after_its_time_keeps_nothing, keep_stage)
+{
+    const std::int64_t token = now() - 400'000;
+    BOOST_TEST(keeps(token, 400));
+    BOOST_TEST(is_free());
 }
 
 BOOST_FIXTURE_TEST_CASE(a_key_of_another_is_not_kept, keep_stage)
 {
     const std::int64_t token = now();
-    BOOST_TEST(!keeps(token, 30'000));
-    BOOST_TEST(is_free());
-    BOOST_TEST(command({"GET", fence}) == std::to_string(token));  // Its acquisition is shut out.
-    BOOST_TEST(acquire("aa", token).starts_with("(integer) -1\n"));
     BOOST_TEST(!contains(acquire("bb", token + 1), "\n"));
     const std::string held = value();
     BOOST_TEST(!keeps(token, 30'000));
@@ -247,7 +340,7 @@ BOOST_FIXTURE_TEST_CASE(freeing_deletes_what_is_kept_and_nothing_else, keep_stag
     BOOST_TEST(!frees());
     const std::int64_t token = now();
     hold(token);
-    BOOST_TEST(!frees());
+    BOOST_TEST(!frees(token - 1));
     BOOST_TEST(keeps(token, 30'000));
     BOOST_TEST(frees());
     BOOST_TEST(is_free());

@@ -395,21 +395,32 @@ private:
     arguments draw_keeping(microseconds now)
     {
         const auto at_least = 100ms * dice_.between(std::int64_t{0}, std::int64_t{30});
+        const std::string token = dice_.below(4) ? last_stamp_ : stamp(now);
         return {
             "EVAL",
             script_of(scripts_, verb::keep).text,
             "1",
             key(),
+            marker_end(),
+            place(now),
+            std::to_string(at_least.count()),
             id(),
             stamp(now),
-            place(now),
-            std::to_string(at_least.count())
+            token
         };
+    }
+
+    /// Of the token that was drawn last.
+    arguments draw_restoring(microseconds now)
+    {
+        const std::string last = last_stamp_;
+        const std::string text = script_of(scripts_, verb::restore).text;
+        return {"EVAL", text, "1", key(), client(), stamp(now), note(), id(), last};
     }
 
     arguments draw_guarded(microseconds now)
     {
-        const std::size_t which = dice_.below(9);
+        const std::size_t which = dice_.below(10);
         if (which == 5)
             return draw_inspection(now);
         if (which == 6)
@@ -421,7 +432,10 @@ private:
             const std::string text = script_of(scripts_, verb::free).text;
             return {"EVAL", text, "2", key(), "b", stamp(now), stamp(now)};
         }
-        const verb what = which < 3 ? verb::acquire : which == 3 ? verb::extend : verb::release;
+        if (which == 9)
+            return draw_restoring(now);
+        const verb gives_back = dice_.below(2) ? verb::release : verb::finish;
+        const verb what = which < 3 ? verb::acquire : which == 3 ? verb::extend : gives_back;
         const detail::lua_script& script = script_of(scripts_, what);
         arguments keys{key()};
         if (dice_.below(3) == 0)

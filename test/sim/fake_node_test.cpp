@@ -278,23 +278,25 @@ private:
             verb::acquire,
             verb::acquire,
             verb::extend,
+            verb::extend,
             verb::release,
-            verb::release,
+            verb::finish,
             verb::holder,
             verb::inspect,
+            verb::restore,
             verb::leave,
             verb::revoke,
             verb::keep,
             verb::free
         };
         const bool guarded = mode_ == mode::guarded;
-        const verb what = verbs.at(chance_.below(verbs.size() - (guarded ? 0 : 4)));
+        const verb what = verbs.at(chance_.below(verbs.size() - (guarded ? 0 : 5)));
         const auto about = draw_attempt(client, what == verb::acquire);
-        const bool timed = what == verb::extend || what == verb::revoke;
+        const bool timed = what == verb::extend || what == verb::revoke || what == verb::keep;
         const std::uint64_t stamp = timed ? draw_stamp() : about->token.value();
         const milliseconds ttl = 10ms * static_cast<int>(2 + chance_.below(30)) + 5ms;
         detail::wording says{++serial_, what, about, ttl, guarded ? stamp : 0};
-        const bool releases = what == verb::release || what == verb::keep;
+        const bool releases = what == verb::release || what == verb::finish || what == verb::keep;
         if (what == verb::keep)
             says.at_least = 20ms * static_cast<int>(chance_.below(30));
         if (guarded && (what == verb::acquire || releases) && chance_.below(3) != 0)

@@ -1,4 +1,5 @@
--- Sets the ttl of keys that are ours, unless they have longer to live, if the node may vote.
+-- Sets the ttl of keys that are ours, unless they have longer to live, and takes holds again whose
+-- keys are gone, if the node may vote.
 --
 -- One question or several, and constants of the client, as in guarded_acquire.lua.
 --
@@ -9,15 +10,23 @@
 --          and ours.lua
 -- returns  for each key: the stamp, if the key is ours and lives at least the ttl. Otherwise
 --          {code, the stamp, a number, the node's time in microseconds}, or an error:
---           0  gone          the key is not there or not ours
---          -5  revoked       it is ours, and is not to be extended any more
+--           1  taken again   there was no key, now or at an earlier extension; it is ours now, but
+--                            has '--' for the client, and maybe not the last note: see
+--                            guarded_restore.lua
+--           0  gone          the key is another's, or the hold is over
+--          -5  revoked       the hold is not to be extended any more
 --          -2, -3, -4        as in guarded_acquire.lua
 --
--- A script, because the key may expire between looking and setting. Never creates the key: another
--- client may have held the resource since. Never shortens the ttl: an older extension may arrive
--- late.
+-- A script, because the key may expire between looking and setting. Never shortens the ttl: an
+-- older extension may arrive late.
+--
+-- Taking again is safe because an extension counts only before the old deadline: until then an old
+-- quorum stands, so nobody was granted in between. Neither the fence nor a reservation refuses it:
+-- those who wait leave higher tokens wherever they lose a round. What refuses one that comes after
+-- its release is the mark, see over.lua.
 --include guarded_head.lua
 --include ours.lua
+--include over.lua
 local common, own, more, shared = 1, 3, 3, {}
 
 -- Takes a note, unless it has a later one. A node without memory for it extends all the same.
@@ -29,6 +38,39 @@ local function announce(key, value)
     end
 end
 
+-- The key isn't ours: its value is, or nil. Returns the code.
+local function take_again(key, id, stamp, token, value)
+    if value and not kept_before(value, token) then
+        return 0
+    end
+    local mark = over(key, token)
+    if mark.revoked then
+        return -5
+    end
+    if mark.is('released') then
+        return 0
+    end
+    if not in_window(stamp) then
+        return -2
+    end
+    -- Read first, for an error says that nothing was written.
+    local fence_key = fence_prefix .. key
+    local fence = redis.call('GET', fence_key)
+    if value then
+        redis.call('DEL', key)
+    end
+    local taken = id .. ' ' .. token .. ' -- 0 0 '
+    if not redis.call('SET', key, taken, 'NX', 'PX', shared[1]) then
+        return 0  -- It has another type.
+    end
+    local higher = fence and fence + 0 > token + 0
+    redis.call('SET', fence_key, higher and fence or token, 'PX', fence_ttl)
+    if shared[2] ~= '0' then
+        announce(key, taken)
+    end
+    return 1
+end
+
 local function vote(key, id, stamp, token)
     stamp = stamp + 0
     if refusal then
@@ -37,9 +79,10 @@ local function vote(key, id, stamp, token)
     local ttl = shared[1]
     local value = redis.call('MGET', key)[1]
     if not ours(value, id) then
-        return {0, stamp, 0, now}
+        return {take_again(key, id, stamp, token, value), stamp, 0, now}
     end
-    if string.find(value, '^%x+ %d+ [%x-]+ 1 ') then
+    local client = #id + #token + 3  -- Where that begins in the value.
+    if string.find(value, '^[%x-]+ 1 ', client) then
         return {-5, stamp, 0, now}
     end
     if not in_window(stamp) then
@@ -56,6 +99,6 @@ local function vote(key, id, stamp, token)
     if shared[2] ~= '0' then
         announce(key, value)
     end
-    return stamp
+    return string.sub(value, client, client + 1) == '--' and {1, stamp, 0, now} or stamp
 end
 --include vote_each.lua

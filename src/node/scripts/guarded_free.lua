@@ -7,20 +7,24 @@
 -- returns  for each key: 1 if it was kept after that hold or an earlier one, and is deleted, 0 if
 --          it was not, or an error
 --
--- The token, because the command may arrive late: what a later hold keeps is not meant.
+-- The token, because the command may arrive late: what a later hold keeps is not meant. The mark,
+-- because a release that keeps the resource may arrive late.
 --
 -- A script, because a key may be acquired between the comparison and the deletion.
 --include queue.lua
 --include give_back.lua
+--include over.lua
 local common, own, more = 0, 1, 0
 
 local function vote(key, token)
+    local mark = over(key, token)
     local value = redis.call('GET', key)
     local kept = value and string.match(value, '^kept (%d+) ')
-    if not kept or kept + 0 > token + 0 then
-        return 0
+    local found = kept and kept + 0 <= token + 0
+    if found then
+        give_back(key, '')
     end
-    give_back(key, '')
-    return 1
+    mark.set('freed')
+    return found and 1 or 0
 end
 --include vote_each.lua

@@ -1,5 +1,5 @@
 -- Marks holds as not to be extended any more, and makes sure that a late acquisition of such a hold
--- is refused.
+-- is refused, and an extension that would take such a hold again.
 --
 -- One question or several, and constants of the client, as in guarded_acquire.lua.
 --
@@ -21,6 +21,7 @@
 --
 -- A script, because an extension may come between looking and marking.
 --include guarded_head.lua
+--include over.lua
 local common, own, more = 1, 2, 0
 
 -- A quarantine without an end is one that an operator has set.
@@ -31,7 +32,7 @@ end
 
 -- Tells the holder, unless it has no channel or is not there.
 local function tell(client, token, key)
-    if client ~= '-' then
+    if string.find(client, '^%x') then
         redis.pcall('PUBLISH', channel_prefix .. client .. revoked_suffix, token .. ' ' .. key)
     end
 end
@@ -41,6 +42,7 @@ local function vote(key, stamp, token)
     if not in_window(stamp) or token - now > window then
         return {-2, stamp, 0, now}
     end
+    local mark = over(key, token)
     local value = redis.call('MGET', key)[1]
     local left = redis.call('PTTL', key)
     local head, holder, client, rest
@@ -49,6 +51,7 @@ local function vote(key, stamp, token)
     end
     if holder == token then
         redis.call('SET', key, head .. '1' .. rest, 'KEEPTTL')
+        mark.revoke()  -- The key may expire before the hold ends.
         tell(client, token, key)
         return {1, stamp, left == -1 and left or may_have_promised(left), now}
     end
@@ -61,6 +64,7 @@ local function vote(key, stamp, token)
     if not fence or fence + 0 < token + 0 then
         redis.call('SET', fence_key, token, 'PX', fence_ttl)
     end
+    mark.revoke()
     return {0, stamp, may_have_promised(0), now}
 end
 --include vote_each.lua

@@ -110,6 +110,41 @@ BOOST_FIXTURE_TEST_CASE(a_client_that_closes_does_not_repeat_what_a_quorum_answe
     BOOST_TEST(sent_to(verb::keep).size() == 5u);
 }
 
+BOOST_FIXTURE_TEST_CASE(a_client_that_closes_asks_again_who_did_not_keep, guarded_client)
+{
+    const lease held = acquire("orders:42", for_a_minute);
+    each_node(0, 3, [](fake_node& node) { node.on(verb::keep).error("ERR no"); });
+    const auto closed = launch(locks().async_close());
+    advance(250ms);
+    BOOST_TEST(!closed->done());
+    BOOST_TEST(sent_to(verb::keep).size() > 10u);
+    advance(3s);
+    BOOST_TEST(closed->done());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_client_that_closes_after_the_deadline_keeps_nothing, guarded_client)
+{
+    const lease held = acquire("orders:42", for_a_minute);
+    each_node([](fake_node& node) { node.server().forget(); });
+    time().jump(manual_time::clock::boot, 4s);
+    BOOST_TEST(code_of(locks().async_close()) == error_code());
+    BOOST_TEST(sent_to(verb::keep).empty());
+    BOOST_TEST(keys_left() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_a_quorum_keeps_is_confirmed_although_the_client_closes, guarded_client)
+{
+    lease held = acquire("orders:42", for_a_minute);
+    node(0).on(verb::keep).never();
+    const auto released = launch(held.async_release());
+    run_until_idle();
+    BOOST_TEST(!released->done());
+    const auto closed = launch(locks().async_close());
+    run_until_idle();
+    BOOST_TEST_REQUIRE(released->done());
+    BOOST_TEST(released->code() == error_code());
+}
+
 BOOST_FIXTURE_TEST_CASE(a_lost_lease_keeps_nothing, guarded_client)
 {
     lease held = acquire("orders:42", for_a_minute);
@@ -184,9 +219,53 @@ BOOST_AUTO_TEST_CASE(a_release_that_does_not_keep_is_in_the_log)
     how.lines = &lines;
     guarded_client fixture(how);
     lease held = fixture.acquire("orders:42", for_a_minute);
-    fixture.each_node([](fake_node& node) { node.store().clear(); });
+    fixture.each_node([](fake_node& node) { node.on(verb::keep).error("ERR no"); });
     BOOST_TEST(fixture.release(held) == release_outcome::unconfirmed);
     BOOST_TEST(contains(lines.back(), "release of 'orders:42': at_least isn't guaranteed"));
+}
+
+BOOST_FIXTURE_TEST_CASE(nodes_that_have_forgotten_the_hold_keep_its_resource_too, guarded_client)
+{
+    lease held = acquire("orders:42", for_a_minute);
+    each_node(0, 3, [](fake_node& node) { node.server().forget(); });
+    BOOST_TEST(release(held) == release_outcome::released);
+    BOOST_TEST(keys_left() == 5u);
+    BOOST_TEST(inspect().state == holding_state::kept);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_node_that_was_away_keeps_it_when_it_is_back, guarded_client)
+{
+    lease held = acquire("orders:42", for_a_minute);
+    node(0).becomes(node_state::down, "gone");
+    node(0).server().forget();
+    run_until_idle();
+    BOOST_TEST(release(held) == release_outcome::released);
+    advance(20s);  // Longer than its ttl.
+    node(0).becomes(node_state::ready);
+    run_until_idle();
+    BOOST_TEST(keys_left() == 5u);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_nodes_keep_after_the_deadline_does_not_count, guarded_client)
+{
+    lease held = acquire("orders:42", {.ttl = 100ms, .wait = 0ms, .at_least = 60s});
+    each_node(0, 3, [](fake_node& node) { node.on(verb::keep).runs_after(40ms); });
+    advance(80ms);
+    BOOST_TEST(!held.expired());
+    BOOST_TEST(release(held) == release_outcome::unconfirmed);
+    BOOST_TEST(keys_left() == 5u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_node_whose_clock_is_off_keeps_and_does_not_count, guarded_client)
+{
+    for (const auto off : {-60s, -5s, 2s})
+    {
+        lease held = acquire("orders:42", for_a_minute);
+        each_node(0, 3, [off](fake_node& node) { node.guard().clock_offset = off; });
+        BOOST_TEST(release(held) == release_outcome::unconfirmed);
+        each_node(0, 3, [](fake_node& node) { node.guard().clock_offset = {}; });
+        BOOST_TEST(std::get<0>(free()) == error_code());
+    }
 }
 
 BOOST_FIXTURE_TEST_CASE(a_revoked_hold_is_kept_by_its_release, guarded_client)
@@ -218,6 +297,7 @@ BOOST_FIXTURE_TEST_CASE(a_release_is_confirmed_only_if_a_quorum_keeps_the_resour
 {
     lease held = acquire("orders:42", for_a_minute);
     each_node(0, 3, [](fake_node& node) { node.store().clear(); });
+    hold_elsewhere("orders:42", 1h, 0, 3);
     BOOST_TEST(release(held) == release_outcome::unconfirmed);
     BOOST_TEST(keys_left() == 2u);
 }

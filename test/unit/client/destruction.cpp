@@ -337,7 +337,7 @@ BOOST_AUTO_TEST_CASE(an_execution_context_can_be_destroyed_while_a_lease_is_exte
     destroy_context_everywhere(options, [](client_fixture&) {});
     destroy_context_everywhere(options, [](client_fixture& fixture) {
         slow_down(fixture, 5ms, 1ms);
-        fixture.each_node([](fake_node& node) { node.store().clear(); });
+        fixture.each_node([](fake_node& node) { node.store().lose_all(); });
     });
     destroy_context_everywhere(options, [](client_fixture& fixture) {
         fixture.silence(verb::extend);

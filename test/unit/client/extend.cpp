@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(an_extension_that_only_a_minority_denies_leaves_the_lease_a
     running_client fixture;
     lease held = fixture.acquire("orders:42");
     const time_point before = held.valid_until();
-    fixture.each_node(0, 2, [](fake_node& node) { node.store().clear(); });
+    fixture.each_node(0, 2, [](fake_node& node) { node.store().lose_all(); });
     fixture.node(2).on(verb::extend).never();
 
     const auto [ec] = fixture.complete(held.async_extend(20s));
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(a_lease_whose_key_is_gone_from_a_majority_is_lost)
     running_client fixture;
     lease held = fixture.acquire("orders:42");
     const time_point before = held.valid_until();
-    fixture.each_node(0, 3, [](fake_node& node) { node.store().clear(); });
+    fixture.each_node(0, 3, [](fake_node& node) { node.store().lose_all(); });
 
     const auto [ec] = fixture.complete(held.async_extend(20s));
 
@@ -256,23 +256,23 @@ BOOST_AUTO_TEST_CASE(a_lost_lease_is_given_back_once_and_not_again_with_its_end)
 {
     running_client fixture;
     lease held = fixture.acquire("orders:42");
-    fixture.each_node(0, 3, [](fake_node& node) { node.store().clear(); });
+    fixture.each_node(0, 3, [](fake_node& node) { node.store().lose_all(); });
     fixture.complete(held.async_extend(20s));
-    BOOST_TEST(fixture.log(verb::release).size() == 5u);
+    BOOST_TEST(fixture.log(verb::finish).size() == 5u);
     BOOST_TEST(fixture.keys_left() == 0u);  // A minority still had some.
 
     fixture.complete(held.async_release());
     held = lease();
     fixture.run_until_idle();
 
-    BOOST_TEST(fixture.log(verb::release).size() == 5u);
+    BOOST_TEST(fixture.log(verb::finish).size() == 5u);
 }
 
 BOOST_AUTO_TEST_CASE(a_key_that_vanished_is_never_made_again)
 {
     running_client fixture;
     lease held = fixture.acquire("orders:42");
-    fixture.each_node(0, 2, [](fake_node& node) { node.store().clear(); });
+    fixture.each_node(0, 2, [](fake_node& node) { node.store().lose_all(); });
 
     const auto [ec] = fixture.complete(held.async_extend(20s));
 
@@ -284,7 +284,7 @@ BOOST_AUTO_TEST_CASE(the_key_of_another_owner_is_never_extended)
 {
     running_client fixture;
     lease held = fixture.acquire("orders:42");
-    fixture.each_node(0, 3, [](fake_node& node) { node.store().clear(); });
+    fixture.each_node(0, 3, [](fake_node& node) { node.store().lose_all(); });
     fixture.hold_elsewhere("orders:42", 5s, 0, 3);
 
     const auto [ec] = fixture.complete(held.async_extend(20s));

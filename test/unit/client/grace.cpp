@@ -66,6 +66,7 @@ BOOST_FIXTURE_TEST_CASE(a_lease_that_is_lost_by_failed_extensions_is_not_release
     run_until_idle();
     BOOST_TEST(keys_left() == 5u);
     BOOST_TEST(sent_to(verb::release).empty());
+    BOOST_TEST(sent_to(verb::finish).empty());
 }
 
 BOOST_FIXTURE_TEST_CASE(a_lease_that_is_dropped_while_it_is_held_is_released, guarded_client)
@@ -95,7 +96,7 @@ BOOST_FIXTURE_TEST_CASE(the_end_of_a_body_ends_the_grace, guarded_client)
     advance(3100ms);
     BOOST_TEST_REQUIRE(user->done());
     BOOST_TEST(user->code() == error::lease_lost);
-    BOOST_TEST(sent_to(verb::release).size() == 5u);
+    BOOST_TEST(sent_to(verb::finish).size() == 5u);
     BOOST_TEST(keys_left() == 0u);
 }
 
@@ -124,6 +125,7 @@ BOOST_FIXTURE_TEST_CASE(the_release_of_one_lease_does_not_end_the_grace_of_anoth
     }
     BOOST_TEST(keys_left() == 5u);
     BOOST_TEST(sent_to(verb::release).empty());
+    BOOST_TEST(sent_to(verb::finish).empty());
 }
 
 BOOST_FIXTURE_TEST_CASE(

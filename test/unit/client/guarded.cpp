@@ -343,7 +343,7 @@ BOOST_AUTO_TEST_CASE(an_extension_that_no_better_time_can_save_is_not_repeated)
 {
     guarded_client fixture;
     lease held = fixture.acquire("orders:42", one_round);
-    fixture.each_node(0, 3, [](fake_node& node) { node.store().clear(); });
+    fixture.each_node(0, 3, [](fake_node& node) { node.store().lose_all(); });
     fixture.each_node(3, 5, [](fake_node& node) { node.guard().clock_offset = 1h; });
 
     const auto [ec] = fixture.complete(held.async_extend(20s));

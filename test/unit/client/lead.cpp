@@ -115,11 +115,11 @@ BOOST_AUTO_TEST_CASE(the_resource_is_released_when_the_body_has_ended_and_not_be
     fixture.advance(900ms);
     BOOST_TEST(fixture.ended == 0u);
     BOOST_TEST(fixture.is_held());
-    BOOST_TEST(fixture.log(verb::release).empty());
+    BOOST_TEST(fixture.log(verb::finish).empty());
 
     fixture.let_it_stop();
     BOOST_TEST(fixture.ended == 1u);
-    BOOST_TEST(fixture.log(verb::release).size() == 5u);
+    BOOST_TEST(fixture.log(verb::finish).size() == 5u);
     BOOST_TEST(!fixture.is_held());
 }
 
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(keys_that_vanish_end_the_term_and_not_the_leading)
 {
     elector fixture;
     const auto user = fixture.start();
-    fixture.each_node([](fake_node& node) { node.store().clear(); });
+    fixture.each_node([](fake_node& node) { node.store().lose_all(); });
     fixture.advance(2s);
 
     BOOST_TEST(fixture.begun == 2u);

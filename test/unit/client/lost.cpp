@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(loss_is_told_as_soon_as_a_majority_has_the_key_no_longer)
     running_client fixture;
     lease held = fixture.acquire("orders:42", {.ttl = 3s, .auto_extend = true});
     const auto lost = launch(held.async_wait_lost());
-    fixture.each_node(0, 3, [](fake_node& node) { node.store().clear(); });
+    fixture.each_node(0, 3, [](fake_node& node) { node.store().lose_all(); });
 
     fixture.advance(1100ms);
 
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(who_asks_after_the_release_of_a_lease_that_was_lost_is_told
 {
     running_client fixture;
     lease held = fixture.acquire("orders:42", {.ttl = 3s});
-    fixture.each_node(0, 3, [](fake_node& node) { node.store().clear(); });
+    fixture.each_node(0, 3, [](fake_node& node) { node.store().lose_all(); });
     const auto [refused] = fixture.complete(held.async_extend());
     BOOST_TEST_REQUIRE(refused == error::lease_lost);
     fixture.complete(held.async_release());

@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(an_owner_whose_keys_have_vanished_acquires_anew)
 {
     running_client fixture;
     const lease first = try_as(fixture, ada, 5s);
-    fixture.each_node([](fake_node& node) { node.store().clear(); });
+    fixture.each_node([](fake_node& node) { node.store().lose_all(); });
 
     const lease second = try_as(fixture, ada, 20s);
 
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(an_owner_acquires_anew_after_a_suspension_that_ended_its_ho
     lease first = try_as(fixture, ada, 1s);
     // The expiry is still unnoticed when the owner comes back.
     fixture.time().jump(manual_time::clock::boot, 1h);
-    fixture.each_node([](fake_node& node) { node.store().clear(); });
+    fixture.each_node([](fake_node& node) { node.store().lose_all(); });
     lease second = try_as(fixture, ada, 1s);
     first = lease();
     fixture.advance(100ms);

@@ -49,7 +49,7 @@ struct transfer_world : running_client
     /// Deletes a key, which the next extension notices.
     void lose(const std::string& resource)
     {
-        each_node([&resource](fake_node& node) { node.store().erase(resource); });
+        each_node([&resource](fake_node& node) { node.store().lose(resource); });
         advance(1s);
     }
 

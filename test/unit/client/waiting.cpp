@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(the_next_one_asks_at_once_when_a_hold_is_lost)
 {
     running_client fixture;
     const line all = start_many(fixture, 2);
-    release_elsewhere(fixture);  // The keys vanish, and so an extension is denied.
+    fixture.each_node([](fake_node& node) { node.store().lose_all(); });
 
     const auto extended = launch(all[0]->value().async_extend(10s));
     fixture.run_until_idle();

@@ -270,7 +270,7 @@ BOOST_AUTO_TEST_CASE(what_the_body_throws_wins_over_the_loss)
         throw std::out_of_range("of the body");
     };
     const auto user = spawn(fixture, with_lock(fixture.locks(), "orders:42", three_seconds, body));
-    fixture.each_node([](fake_node& node) { node.store().clear(); });
+    fixture.each_node([](fake_node& node) { node.store().lose_all(); });
 
     fixture.advance(3s);
 

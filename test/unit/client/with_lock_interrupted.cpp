@@ -311,7 +311,7 @@ BOOST_AUTO_TEST_CASE(a_body_that_succeeds_has_held_its_lease_to_the_end)
     check_success_is_protected([](client_fixture& fixture) { fixture.locks().cancel(); });
     check_success_is_protected([](client_fixture& fixture) { fixture.time().advance(1h); });
     check_success_is_protected([](client_fixture& fixture) {
-        fixture.each_node([](fake_node& node) { node.store().clear(); });
+        fixture.each_node([](fake_node& node) { node.store().lose_all(); });
     });
 }
 

@@ -32,7 +32,9 @@ namespace {
 constexpr std::array all_verbs{
     verb::acquire,
     verb::extend,
+    verb::restore,
     verb::release,
+    verb::finish,
     verb::holder,
     verb::track,
     verb::leave,
@@ -132,8 +134,8 @@ BOOST_AUTO_TEST_CASE(each_verb_is_a_script_or_a_command_whose_answer_is_read)
     {
         const verb_rules& rules = rules_of(each);
         BOOST_TEST(can_be_put(rules.guarded), rules.name);
-        const bool guarded_only =
-            rules.for_queues || each == verb::revoke || each == verb::keep || each == verb::free;
+        const bool guarded_only = rules.for_queues || each == verb::restore ||
+                                  each == verb::revoke || each == verb::keep || each == verb::free;
         BOOST_TEST(can_be_put(rules.plain) == !guarded_only, rules.name);
     }
 }
@@ -160,41 +162,39 @@ BOOST_AUTO_TEST_CASE(clients_that_poll_have_no_scripts_for_queues)
 
 BOOST_AUTO_TEST_CASE(every_shape_means_what_the_table_says_for_each_verb)
 {
-    constexpr meaning granted = meaning::granted;
+    constexpr meaning yes = meaning::granted;
     constexpr meaning held = meaning::held;
     constexpr meaning gone = meaning::gone;
     constexpr meaning refused = meaning::error_reply;
     constexpr meaning odd = meaning::unexpected;
-    constexpr std::array all_refused{
-        refused, refused, refused, refused, refused, refused, refused, refused, refused, refused
+    const auto all = [](meaning each) {
+        std::array<meaning, verb_count> made{};
+        made.fill(each);
+        return made;
     };
     struct
     {
         const char* what;
         answer said;
-        std::array<meaning, 10> expected;  // In the order of all_verbs.
+        std::array<meaning, verb_count> expected;  // In the order of all_verbs.
     } const table[] = {
-        {"other", {}, {odd, odd, odd, odd, odd, odd, odd, odd, odd, odd}},
-        {"ok", {kind::ok}, {granted, odd, odd, odd, odd, odd, odd, odd, odd, odd}},
-        {"null", {kind::null}, {held, odd, odd, odd, odd, odd, odd, odd, odd, odd}},
-        {"error", failure("ERR no"), all_refused},
-        {"noscript", failure("NOSCRIPT no"), all_refused},
-        {"silent error", failure(""), all_refused},
-        {"1 as an error", failure("1"), all_refused},
-        {"1 as a text",
-         made_of(kind::scalar, {"1"}),
-         {odd, odd, odd, odd, odd, odd, odd, odd, odd, odd}},
-        {"1 in a list", numbers({1}), {odd, odd, odd, odd, odd, odd, odd, odd, odd, odd}},
-        {"0", number(0), {odd, gone, gone, granted, granted, gone, odd, odd, gone, gone}},
-        {"1",
-         number(1),
-         {odd, granted, granted, granted, granted, granted, odd, odd, granted, granted}},
-        {"2", number(2), {odd, odd, odd, granted, granted, odd, odd, odd, odd, odd}},
-        {"-1", number(-1), {odd, odd, odd, granted, granted, odd, odd, odd, odd, odd}},
-        {"-2", number(-2), {odd, odd, odd, granted, granted, odd, odd, odd, odd, odd}},
-        {"-3", number(-3), {odd, odd, odd, odd, odd, odd, odd, odd, odd, odd}},
-        {"smallest", number(smallest), {odd, odd, odd, odd, odd, odd, odd, odd, odd, odd}},
-        {"largest", number(largest), {odd, odd, odd, granted, granted, odd, odd, odd, odd, odd}},
+        {"other", {}, all(odd)},
+        {"ok", {kind::ok}, {yes, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd}},
+        {"null", {kind::null}, {held, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd}},
+        {"error", failure("ERR no"), all(refused)},
+        {"noscript", failure("NOSCRIPT no"), all(refused)},
+        {"silent error", failure(""), all(refused)},
+        {"1 as an error", failure("1"), all(refused)},
+        {"1 as a text", made_of(kind::scalar, {"1"}), all(odd)},
+        {"1 in a list", numbers({1}), all(odd)},
+        {"0", number(0), {odd, gone, gone, gone, gone, yes, yes, gone, odd, odd, odd, gone}},
+        {"1", number(1), {odd, yes, yes, yes, yes, yes, yes, yes, odd, odd, yes, yes}},
+        {"2", number(2), {odd, odd, odd, odd, odd, yes, yes, odd, odd, odd, odd, odd}},
+        {"-1", number(-1), {odd, odd, odd, odd, odd, yes, yes, odd, odd, odd, odd, odd}},
+        {"-2", number(-2), {odd, odd, odd, odd, odd, yes, yes, odd, odd, odd, odd, odd}},
+        {"-3", number(-3), all(odd)},
+        {"smallest", number(smallest), all(odd)},
+        {"largest", number(largest), {odd, odd, odd, odd, odd, yes, yes, odd, odd, odd, odd, odd}},
     };
 
     for (const auto& row : table)
@@ -318,7 +318,7 @@ BOOST_AUTO_TEST_CASE(a_revocation_tells_whether_the_hold_was_there_and_for_how_l
 
 BOOST_AUTO_TEST_CASE(only_the_stamp_itself_grants_in_guarded_mode)
 {
-    for (const verb asked : {verb::acquire, verb::extend})
+    for (const verb asked : {verb::acquire, verb::extend, verb::keep})
     {
         BOOST_TEST(interpret(asked, stamp, number(echo)).vote == vote::granted);
         for (const answer& other :
@@ -326,7 +326,7 @@ BOOST_AUTO_TEST_CASE(only_the_stamp_itself_grants_in_guarded_mode)
               number(echo + 1),
               answer{kind::ok},
               numbers({echo}),
-              numbers({1, echo, 0, 5}),
+              numbers({2, echo, 0, 5}),
               made_of(kind::scalar, {std::to_string(echo)})})
             BOOST_TEST(interpret(asked, stamp, other).vote == vote::unknown);
     }
@@ -348,6 +348,12 @@ BOOST_AUTO_TEST_CASE(each_code_of_the_guarded_scripts_has_its_meaning)
     BOOST_TEST(said(verb::acquire, 0, -1).held_for.value() == forever);
     BOOST_TEST(said(verb::acquire, 0, 300).position.value() == 3u);
     BOOST_TEST(said(verb::extend, 0, 0).why == reason::gone);
+    BOOST_TEST(said(verb::extend, 0, 0).vote == vote::denied);
+    BOOST_TEST(said(verb::extend, 1, 0).why == reason::gone);
+    BOOST_TEST(said(verb::extend, 1, 0).vote == vote::granted);
+    BOOST_TEST(said(verb::keep, 0, 0).vote == vote::denied);
+    BOOST_TEST(said(verb::keep, -2, 0).vote == vote::refused);
+    BOOST_TEST(said(verb::keep, -4, 900).why == reason::quarantined);
     BOOST_TEST(said(verb::extend, -5, 0).why == reason::revoked);
     BOOST_TEST(said(verb::extend, -5, 0).vote == vote::refused);
     BOOST_TEST(said(verb::acquire, -1, 55).why == reason::fence);

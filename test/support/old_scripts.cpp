@@ -1,7 +1,8 @@
 #include "support/old_scripts.hpp"
 
 #include "core/quarantine.hpp"
-#include "old_scripts/scripts.hpp"
+#include "old_scripts/9f1c7e8.hpp"
+#include "old_scripts/c70efbe.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -12,7 +13,7 @@ namespace redlock::test {
 
 namespace {
 
-/** Makes of the arguments of today, see vote_each.lua, those that clients of that time sent.
+/** Makes of the arguments of today, see vote_each.lua, those that clients of c70efbe sent.
 
     They had neither the run id (since 13f7fce) nor places of clients that are far away (e25e760),
     and each question brought all of its own.
@@ -50,39 +51,83 @@ end)(ARGV, )" +
            number(common) + ", " + number(own) + ", " + number(more) + ")\n";
 }
 
-/// As guard.cpp of c70efbe made them. Nothing of ours has to be quoted.
+std::string number(milliseconds of)
+{
+    return std::to_string(of.count());
+}
+
+std::string quarantine_length(const client_config& config)
+{
+    return number(core::quarantine_for(config.ttl_max, config.clock_window));
+}
+
+/// What guard.cpp made of both. Nothing of ours has to be quoted.
 std::string make_constants(const client_config& config)
 {
     const std::chrono::microseconds window = config.clock_window;
     constexpr milliseconds most(50);
-    const auto number = [](auto of) { return std::to_string(of.count()); };
     return "local marker_key = 'redlock:marker'\nlocal quarantine_key = 'redlock:quarantine'"
-           "\nlocal quarantine_length = " +
-           number(core::quarantine_for(config.ttl_max, config.clock_window)) +
-           "\nlocal fingerprint = 'redlock 1;databases=0;nodes=" +
-           std::to_string(config.nodes.size()) + ";ttl_max=" + number(config.ttl_max) +
-           ";clock_window=" + number(config.clock_window) + ";'\nlocal window = " + number(window) +
+           "\nlocal window = " +
+           std::to_string(window.count()) +
            "\nlocal fence_prefix = 'redlock:fence:'\nlocal fence_ttl = '" +
-           number(config.fence_ttl) + "'\nlocal queue_prefix = 'redlock:queue:'" +
-           "\nlocal queue_max = 1024\nlocal queue_ttl = 60000" +
-           "\nlocal waits_prefix = 'redlock:waits:'" +
-           "\nlocal reserved_prefix = 'redlock:reserved:'" +
+           number(config.fence_ttl) +
+           "'\nlocal queue_prefix = 'redlock:queue:'"
+           "\nlocal queue_max = 1024\nlocal queue_ttl = 60000"
+           "\nlocal waits_prefix = 'redlock:waits:'"
+           "\nlocal reserved_prefix = 'redlock:reserved:'"
            "\nlocal channel_prefix = 'redlock:'\nlocal reservation = " +
            number(std::max(config.node_timeout / 4, std::min(config.node_timeout, most))) +
            "\nlocal longest_reservation = 15000\n";
 }
 
+std::string make_constants_of_c70efbe(const client_config& config)
+{
+    return make_constants(config) + "local quarantine_length = " + quarantine_length(config) +
+           "\nlocal fingerprint = '" + make_old_marker(config).fingerprint + "'\n";
+}
+
+std::string make_constants_of_9f1c7e8(const client_config& config)
+{
+    return make_constants(config) + "local longest_quarantine = " + quarantine_length(config) +
+           "\nlocal marker_begin = '" + make_old_marker(config).begin +
+           "'\nlocal far_prefix = 'redlock:far:'\nlocal next_suffix = ':next'"
+           "\nlocal revoked_suffix = ':revoked'\n";
+}
+
 }  // namespace
+
+old_marker make_old_marker(const client_config& config)
+{
+    old_marker made;
+    made.begin = "redlock 1;databases=0;nodes=" + std::to_string(config.nodes.size()) + ";ttl_max=";
+    made.fingerprint =
+        made.begin + number(config.ttl_max) + ";clock_window=" + number(config.clock_window) + ";";
+    return made;
+}
 
 old_scripts make_old_scripts(const client_config& config)
 {
-    const std::string constants = make_constants(config);
+    const std::string constants = make_constants_of_c70efbe(config);
     return {
-        scripts_c70efbe::admit_script.text,
-        constants + scripts_c70efbe::guarded_acquire_script.text,
-        constants + scripts_c70efbe::guarded_extend_script.text,
-        constants + scripts_c70efbe::guarded_release_script.text,
-        constants + scripts_c70efbe::guarded_leave_script.text,
+        .admit = scripts_c70efbe::admit_script.text,
+        .acquire = constants + scripts_c70efbe::guarded_acquire_script.text,
+        .extend = constants + scripts_c70efbe::guarded_extend_script.text,
+        .release = constants + scripts_c70efbe::guarded_release_script.text,
+        .leave = constants + scripts_c70efbe::guarded_leave_script.text,
+    };
+}
+
+old_scripts make_scripts_of_9f1c7e8(const client_config& config)
+{
+    const std::string constants = make_constants_of_9f1c7e8(config);
+    return {
+        .admit = scripts_9f1c7e8::admit_script.text,
+        .acquire = constants + scripts_9f1c7e8::guarded_acquire_script.text,
+        .extend = constants + scripts_9f1c7e8::guarded_extend_script.text,
+        .release = constants + scripts_9f1c7e8::guarded_release_script.text,
+        .leave = constants + scripts_9f1c7e8::guarded_leave_script.text,
+        .keep = constants + scripts_9f1c7e8::guarded_keep_script.text,
+        .revoke = constants + scripts_9f1c7e8::guarded_revoke_script.text,
     };
 }
 

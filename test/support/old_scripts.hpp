@@ -9,7 +9,7 @@
 
 namespace redlock::test {
 
-/** The guarded scripts of commit c70efbe, as a client of that time sends them.
+/** The guarded scripts of an older version, as a client of that time sends them.
 
     Clients of two versions meet on the same nodes whenever a program is updated. So whatever a
     script leaves on a node has to make sense to these, and the other way round.
@@ -21,12 +21,26 @@ struct old_scripts
     std::string extend;
     std::string release;
     std::string leave;
+    std::string keep{};    ///< Empty for c70efbe.
+    std::string revoke{};  ///< The same.
 };
 
+/// Those of commit c70efbe.
 [[nodiscard]] old_scripts make_old_scripts(const client_config& config);
 
-/** What makes a client of today run the old scripts: what their clients did not send is dropped
-    in front of them.
+[[nodiscard]] old_scripts make_scripts_of_9f1c7e8(const client_config& config);
+
+/// The settings in a marker, as clients of both have them, and how all such settings begin.
+struct old_marker
+{
+    std::string begin;
+    std::string fingerprint;
+};
+
+[[nodiscard]] old_marker make_old_marker(const client_config& config);
+
+/** What makes a client of today run the scripts of c70efbe: what their clients did not send is
+    dropped in front of them.
 
     @param config In guarded mode.
 */

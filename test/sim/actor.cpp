@@ -10,40 +10,13 @@
 #include <exception>
 #include <utility>
 
+#include "sim/claim_guard.hpp"
+
 namespace redlock::sim {
 
 namespace {
 
 using namespace std::chrono_literals;
-
-/// Ends a claim with the scope, unless that was done before.
-class claim_guard
-{
-public:
-    claim_guard(invariants& rules, invariants::claim_ptr of) : rules_(rules), of_(std::move(of)) {}
-    claim_guard(const claim_guard&) = delete;
-    claim_guard& operator=(const claim_guard&) = delete;
-    ~claim_guard() { end(); }
-
-    [[nodiscard]] claim& operator*() const noexcept { return *of_; }
-    [[nodiscard]] invariants::claim_ptr& kept() noexcept { return of_; }
-
-    /// A body under `with_lock`, which releases when that has ended or was cancelled.
-    void releases_with_its_end() { releases_ = true; }
-
-    void end()
-    {
-        if (releases_ && of_ && of_->in->alive())
-            rules_.end_grace(*of_);
-        if (const auto ended = std::exchange(of_, nullptr))
-            rules_.end(ended);
-    }
-
-private:
-    invariants& rules_;
-    invariants::claim_ptr of_;
-    bool releases_ = false;
-};
 
 }  // namespace
 
@@ -53,7 +26,10 @@ asio::awaitable<void> actor::work(std::size_t index)
         co_await take_one_of_burst(index);
     if (sim_.plan_.of == profile::lines)
         co_await stand_in_line();
-    const std::size_t rounds = sim_.plan_.has_load() ? 0 : sim_.plan_.rounds;
+    if (sim_.plan_.of == profile::rolling)
+        co_await hold_on();
+    const bool is_done = sim_.plan_.has_load() || sim_.plan_.of == profile::rolling;
+    const std::size_t rounds = is_done ? 0 : sim_.plan_.rounds;
     for (std::size_t round = 0; round < rounds; ++round)
     {
         co_await pause(dice_.between(0ns, nanoseconds(sim_.plan_.ttl_max) / 2));
@@ -226,7 +202,7 @@ asio::awaitable<void> actor::use(redlock::lease& held, claim& mine)
 }
 
 /// Reads, thinks and writes. Whether it may is the store's business, by the token.
-asio::awaitable<void> actor::touch_store(redlock::lease& held)
+asio::awaitable<void> actor::touch_store(const redlock::lease& held)
 {
     const std::string resource(held.resource());
     const fencing_token token = held.fence();
@@ -280,6 +256,7 @@ asio::awaitable<void> actor::inspect(const redlock::lease& held, const claim& mi
 asio::awaitable<void> actor::revoke(std::string resource)
 {
     const fencing_token token = sim_.rules_->highest(resource);
+    sim_.rules_->i19_excuse(resource, token);
     auto asking = by_.locks->async_revoke(resource, token);
     const auto asked = launch(
         sim_.calls_, sim_.context_->get_executor(), "revoke", std::move(asking), draw_steps()

@@ -38,9 +38,17 @@ private:
         std::string resource,
         nanoseconds longest_hold
     );
+    // Nodes that are away one after the other: rolling.cpp.
+    [[nodiscard]] asio::awaitable<void> hold_on();
+    [[nodiscard]] asio::awaitable<void> extend_by_itself();
+    [[nodiscard]] asio::awaitable<void> hold_with_lock();
+    [[nodiscard]] asio::awaitable<void> lead();
+    [[nodiscard]] asio::awaitable<void> stay(const redlock::lease& held, claim& mine);
+    [[nodiscard]] acquire_options draw_long_hold();
+
     [[nodiscard]] asio::awaitable<void> use_with_lock();
     [[nodiscard]] asio::awaitable<void> use(redlock::lease& held, claim& mine);
-    [[nodiscard]] asio::awaitable<void> touch_store(redlock::lease& held);
+    [[nodiscard]] asio::awaitable<void> touch_store(const redlock::lease& held);
     [[nodiscard]] asio::awaitable<void> extend(redlock::lease& held);
     [[nodiscard]] asio::awaitable<void> inspect(const redlock::lease& held, const claim& mine);
     [[nodiscard]] asio::awaitable<void> revoke(std::string resource);

@@ -1,6 +1,7 @@
 #include "sim/invariants.hpp"
 
 #include "core/hold_value.hpp"
+#include "core/quarantine.hpp"
 
 #include <boost/asio/error.hpp>
 
@@ -27,6 +28,13 @@ std::string describe(const claim& of)
     return of.in->name() + " holds " + of.resource + " with token " + to_string(of.token);
 }
 
+/// Empty: the value has none.
+fencing_token token_of(const entry& key)
+{
+    const std::string* const value = key.text();
+    return value ? core::read_hold_value(*value).token : fencing_token();
+}
+
 /// The id in a value, which is all that a value has in plain mode. Nothing: it is no text.
 std::optional<std::string> holder_of(const entry& key)
 {
@@ -37,7 +45,12 @@ std::optional<std::string> holder_of(const entry& key)
 }  // namespace
 
 invariants::invariants(const plan& of, schedule& time, trace& told, node_list nodes)
-    : plan_(of), time_(time), trace_(told), nodes_(std::move(nodes))
+    : plan_(of),
+      time_(time),
+      trace_(told),
+      nodes_(std::move(nodes)),
+      endings_(of),
+      marks_live_(core::quarantine_for(of.ttl_max, of.clock_window))
 {
 }
 
@@ -61,6 +74,8 @@ invariants::claim_ptr invariants::begin(claim granted, fencing_token before)
 void invariants::end(const claim_ptr& of)
 {
     trace_.note(of->in->name(), "ends its claim on", of->resource, of->token.value());
+    if (rolls_ && !of->seen_over)
+        i19_no_extended_claim_is_lost(*of, valid(*of) && !of->cut_short);
     std::erase(claims_, of);
 }
 
@@ -86,6 +101,8 @@ void invariants::check()
     for (const claim_ptr& each : claims_)
     {
         const bool is_valid = valid(*each);
+        if (rolls_ && !each->seen_over)
+            i19_no_extended_claim_is_lost(*each, is_valid);
         i7_a_loss_is_final(*each, is_valid);
         i7_a_loss_is_told_in_time(*each);
         if (is_valid)
@@ -233,6 +250,19 @@ void invariants::on_change(const key_change& change)
         return;
     i5_only_its_own_key(change);
     i6_keys_end_with_their_ttl(change);
+    i18_nothing_comes_after_a_release(change);
+    if (rolls_ && change.after)
+        last_set_[{&change.where, std::string(change.key)}] = time_.elapsed();
+}
+
+void invariants::on_run(const command_run& run)
+{
+    for (const ended_attempt& each : endings_.read(run))
+    {
+        const std::string note = each.key + ' ' + each.id;
+        if (!run.where.has_noted(note))
+            run.where.note_with_data(note, marks_live_);
+    }
 }
 
 void invariants::i5_only_its_own_key(const key_change& change)
@@ -240,11 +270,10 @@ void invariants::i5_only_its_own_key(const key_change& change)
     if (!change.before)
         return;
     const auto holder = holder_of(*change.before);
-    const std::string* const value = change.before->text();
-    const std::string token =
-        value ? to_string(core::read_hold_value(*value).token) : std::string();
-    // What is kept is nobody's, and anybody may free it.
-    if (holder == kept_id && !change.after)
+    const fencing_token of = token_of(*change.before);
+    const std::string token = of ? to_string(of) : std::string();
+    // What is kept is nobody's. Anybody may free it, and it gives way to a later hold.
+    if (holder == kept_id && (!change.after || token_of(*change.after) > token_of(*change.before)))
         return;
     // A revocation names the token.
     const bool names_it = std::ranges::any_of(change.command, [&](const std::string& word) {
@@ -374,6 +403,88 @@ void invariants::i17_the_time_has_passed(const claim& granted)
         );
 }
 
+/// Neither a late acquisition nor a late extension. In plain mode nothing stops them.
+void invariants::i18_nothing_comes_after_a_release(const key_change& change)
+{
+    if (!plan_.guarded() || !change.after)
+        return;
+    const auto holder = holder_of(*change.after);
+    if (holder && change.where.has_noted(std::string(change.key) + ' ' + *holder))
+        break_rule(
+            "I18",
+            "a command of client " + std::to_string(change.client) + " sets " +
+                std::string(change.key) + " on " + change.where.name() +
+                " for an attempt that was released there"
+        );
+}
+
+void invariants::i19_no_extended_claim_is_lost(const claim& of, bool is_valid)
+{
+    const bool matters = of.extended && of.covered && of.in->alive() && !of.closing;
+    if (is_valid || !matters || excused_.contains({of.resource, of.token}))
+        return;
+    break_rule("I19", describe(of) + ", and has lost it without a cause");
+}
+
+bool invariants::i19_stands(const claim& of, nanoseconds since) const
+{
+    if (of.held->votes() != plan_.nodes)
+        return false;
+    return std::ranges::all_of(nodes_, [&](const auto& servers) {
+        const server& node = *servers.front();
+        const entry* const key = node.look(of.resource);
+        const auto set = last_set_.find({&node, of.resource});
+        if (!key || key->writer != of.client || set == last_set_.end() || set->second < since)
+            return false;
+        const std::string* const value = key->text();
+        return !of.token || (value && core::read_hold_value(*value).token == of.token);
+    });
+}
+
+bool invariants::i19_all_stand(nanoseconds since)
+{
+    bool all = true;
+    for (const claim_ptr& each : claims_)
+    {
+        claim& of = *each;
+        if (!of.extended || of.seen_over || of.closing || !of.in->alive() ||
+            excused_.contains({of.resource, of.token}))
+            continue;
+        const bool stands = i19_stands(of, since);
+        all = all && stands;
+        if (stands)
+        {
+            of.covered = true;
+            of.lacks_since = nanoseconds(-1);
+            continue;
+        }
+        if (of.lacks_since < nanoseconds(0))
+            of.lacks_since = time_.elapsed();
+        const nanoseconds lacks = time_.elapsed() - of.lacks_since;
+        longest_lack_ = std::max(longest_lack_, lacks);
+        if (lacks > plan_.longest_lack())
+        {
+            of.lacks_since = time_.elapsed();
+            break_rule(
+                "I19", describe(of) + ", and a node that is back lacks it for " + in_ms(lacks)
+            );
+        }
+    }
+    return all;
+}
+
+void invariants::i19_wait()
+{
+    for (const claim_ptr& each : claims_)
+        each->lacks_since = nanoseconds(-1);
+}
+
+void invariants::i19_nodes_return(bool returned)
+{
+    if (!returned)
+        break_rule("I19", "the nodes are not ready again for all clients");
+}
+
 void invariants::i6_no_key_is_left(bool calm)
 {
     if (!calm)
@@ -399,7 +510,8 @@ void invariants::i7_a_loss_is_told_in_time(const claim& of)
     if (of.in->was_suspended())
         allowed += 500ms + 2 * plan_.latest_timer;
     const nanoseconds late = of.in->now().steady - of.held->valid_until();
-    if (late > allowed)
+    // Just awake, it may have set its timer anew.
+    if (late > allowed && time_.elapsed() - of.in->runs_since() > allowed)
         break_rule(
             "I7",
             describe(of) + ", and nobody told that it was lost before " +

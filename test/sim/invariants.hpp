@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "sim/calls.hpp"
+#include "sim/endings.hpp"
 #include "sim/plan.hpp"
 #include "sim/process.hpp"
 #include "sim/server.hpp"
@@ -30,7 +31,7 @@ namespace redlock::sim {
 /// A rule that was broken.
 struct violation
 {
-    std::string rule;  ///< I1 to I17, as in test/README.md.
+    std::string rule;  ///< I1 to I19, as in test/README.md.
     std::string words;
     nanoseconds when{0};
 };
@@ -48,6 +49,14 @@ struct claim
     std::shared_ptr<call<error_code>> wait_lost{};  ///< Null: nobody waits.
     bool closing = false;                           ///< Its client gives leases back by itself.
     bool seen_over = false;
+
+    /// It is extended until its holder ends it.
+    bool extended = false;
+    bool cut_short = false;  ///< It was told so.
+
+    /// Each node that was away since has granted it, or its own acquisition did without that node.
+    bool covered = true;
+    nanoseconds lacks_since{-1};  ///< Since when some node lacks it that may vote. Negative: none.
 };
 
 /** The rules that hold at every moment of a schedule, and what has to be known to check them.
@@ -94,6 +103,9 @@ public:
 
     /// A key of a server is about to change.
     void on_change(const key_change& change);
+
+    /// A server has run a command.
+    void on_run(const command_run& run);
 
     // The rules that need to be checked after every event.
     void check();
@@ -148,6 +160,28 @@ public:
     }
     void end_free(const std::string& resource) { freed_[resource] = highest(resource); }
 
+    /// From now on nodes are away one after the other, or no longer.
+    void i19_begin() { rolls_ = true; }
+    void i19_end() { rolls_ = false; }
+
+    /// A holder is asked to stop, or may be.
+    void i19_excuse(const std::string& resource, fencing_token token)
+    {
+        excused_.emplace(resource, token);
+    }
+
+    /// Whether all nodes have every extended claim, and have granted it since a time. Each may lack
+    /// that for a while.
+    [[nodiscard]] bool i19_all_stand(nanoseconds since);
+
+    /// Some node may not vote, so none is expected to take anything again.
+    void i19_wait();
+
+    /// Whether the nodes came back to all clients.
+    void i19_nodes_return(bool returned);
+
+    [[nodiscard]] nanoseconds longest_lack() const noexcept { return longest_lack_; }
+
     [[nodiscard]] const std::vector<violation>& violations() const noexcept { return found_; }
     [[nodiscard]] std::size_t claims() const noexcept { return begun_; }
 
@@ -176,6 +210,9 @@ private:
     void i16_note_loss(const claim& of);
     void i16_a_grace_is_over(const claim& granted);
     void i17_the_time_has_passed(const claim& granted);
+    void i18_nothing_comes_after_a_release(const key_change& change);
+    void i19_no_extended_claim_is_lost(const claim& of, bool valid);
+    [[nodiscard]] bool i19_stands(const claim& of, nanoseconds since) const;
     void i7_a_loss_is_final(claim& of, bool valid);
 
     [[nodiscard]] bool valid(claim& of) const;
@@ -187,6 +224,8 @@ private:
     schedule& time_;
     trace& trace_;
     node_list nodes_;
+    endings endings_;
+    milliseconds marks_live_;  ///< Those of holds that are over.
     std::vector<const server*> excluded_;
     std::vector<claim_ptr> claims_;
     std::vector<claim*> valid_;  ///< Of one check.
@@ -197,6 +236,10 @@ private:
     std::map<std::string, std::pair<fencing_token, std::chrono::microseconds>>
         kept_;                                                 ///< Until when.
     std::map<std::string, fencing_token, std::less<>> freed_;  ///< Up to this one.
+    bool rolls_ = false;
+    std::set<std::pair<std::string, fencing_token>> excused_;
+    std::map<std::pair<const server*, std::string>, nanoseconds> last_set_;  ///< Of lock keys.
+    nanoseconds longest_lack_{0};
     std::size_t begun_ = 0;
     std::vector<violation> found_;
 };

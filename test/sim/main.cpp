@@ -24,8 +24,9 @@ struct options
     std::uint64_t schedules = 1000;
     std::uint64_t seed = 1;
     std::string profile = "respecting";
-    std::vector<std::string> expect{};  ///< Rules that have to be broken.
-    std::vector<std::string> allow{};   ///< Others that may be.
+    std::vector<std::string> expect{};   ///< Rules that have to be broken.
+    std::vector<std::string> allow{};    ///< Others that may be.
+    std::vector<std::string> replace{};  ///< Words of scripts and what stands in their place.
     bool trace = false;
     bool go_on = false;
 };
@@ -40,6 +41,7 @@ struct totals
     std::uint64_t broken = 0;
     std::uint64_t hash = 0;
     std::array<std::uint64_t, fault_count> faults{};
+    nanoseconds longest_lack{0};
     std::map<std::string, std::uint64_t> rules;  ///< In how many schedules each was broken.
 
     void add(const outcome& of)
@@ -51,6 +53,7 @@ struct totals
         hash = hash * 31 + of.hash;
         for (std::size_t i = 0; i < fault_count; ++i)
             faults[i] += of.faults[i];
+        longest_lack = std::max(longest_lack, of.longest_lack);
         broken += !of.violations.empty();
         std::set<std::string> broken_rules;
         for (const violation& each : of.violations)
@@ -80,6 +83,11 @@ void tell(const totals& all, double seconds)
               << " schedules/s\n  rounds of who was woken: " << all.woken << '\n';
     for (std::size_t i = 0; i < fault_count; ++i)
         std::cout << "  " << to_string(static_cast<fault>(i)) << ": " << all.faults[i] << '\n';
+    if (all.longest_lack > nanoseconds(0))
+    {
+        const auto lack = std::chrono::ceil<milliseconds>(all.longest_lack);
+        std::cout << "  longest lack of an extended hold: " << lack.count() << " ms\n";
+    }
     for (const auto& [rule, count] : all.rules)
         std::cout << "broken in " << count << " schedules: " << rule << '\n';
 }
@@ -110,6 +118,8 @@ int run(const options& how)
     if (!of)
         throw std::invalid_argument("there is no profile '" + how.profile + "'");
     script_engine scripts;
+    for (std::size_t i = 0; i + 1 < how.replace.size(); i += 2)
+        scripts.replace(how.replace[i], how.replace[i + 1]);
     totals all;
     const auto begun = std::chrono::steady_clock::now();
     for (std::uint64_t i = 0; i < how.schedules; ++i)
@@ -127,6 +137,8 @@ int run(const options& how)
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
     tell(all, took.count());
+    if (!how.replace.empty() && scripts.replacements() == 0)
+        throw std::invalid_argument("no script has the words to replace");
     return as_expected(how, all) ? 0 : 1;
 }
 
@@ -145,6 +157,8 @@ int main(int count, char** values)
     app.add_option("--expect", how.expect, "Rules that have to be broken, such as I1,I2")
         ->delimiter(',');
     app.add_option("--allow", how.allow, "Other rules that may be broken")->delimiter(',');
+    app.add_option("--replace", how.replace, "Words of the nodes' scripts, and others for them")
+        ->expected(2);
     app.add_flag("--trace", how.trace, "Tell what happens");
     app.add_flag("--go-on", how.go_on, "Do not stop at the first broken rule");
     CLI11_PARSE(app, count, values);

@@ -26,6 +26,7 @@ constexpr std::array profile_names{
     "failovers",
     "long_overlap",
     "same_replication_id",
+    "rolling",
 };
 static_assert(profile_names.size() == all_profiles.size());
 
@@ -196,7 +197,8 @@ void break_assumption(plan& made)
     case profile::overloaded:
     case profile::mixed:
     case profile::lines:
-    case profile::failovers: break;
+    case profile::failovers:
+    case profile::rolling: break;
     case profile::long_overlap: allow_only({fault::failover}); break;
     case profile::same_replication_id: allow_only({fault::there_and_back}); break;
     }
@@ -300,6 +302,38 @@ void form_lines(plan& made, dice& chance)
     made.heal_at = more.lasts;
 }
 
+/// Nodes that restart or stand still, one after the other. Nothing else goes wrong, for a hold is
+/// lost only if two things do.
+void roll(plan& made, dice& chance)
+{
+    made.mode = chance.below(5) != 0 ? redlock::mode::guarded : redlock::mode::plain;
+    made.nodes = one_of(chance, std::array<std::size_t, 4>{3, 3, 3, 5});
+    made.actors = 1 + chance.below(2);
+    made.ttl_max = one_of(chance, std::array{400ms, 1000ms});
+    made.clock_window = one_of(chance, std::array{150ms, 500ms});
+    made.node_timeout = one_of(chance, std::array{20ms, 50ms});
+    // For up to half a minute, in which nodes must not leave each other's window.
+    made.rate = chance.below(2) ? 500 : 0;
+    made.first_delay = made.ttl_max / static_cast<int>(2 + chance.below(6));
+    made.poll = one_of(chance, std::array{50ms, 200ms, 500ms});
+    made.durable = made.guarded() && chance.below(6) == 0;
+    made.bare_quorum = made.calm = made.cancels = made.lingers = false;
+    const double splits = made.habits.splits;
+    const double replays = made.habits.replays;
+    made.habits = {};
+    made.habits.usual = one_of(chance, std::array<nanoseconds, 3>{100us, 1ms, 4ms});
+    made.habits.longest = 2 * made.habits.usual;
+    made.habits.splits = splits;
+    made.habits.replays = replays;
+    made.latest_timer = made.ttl_max / 10;
+    made.punctual = chance.below(made.clients + 1);
+    made.absences = made.nodes + chance.below(3);
+    made.faults = {fault::freeze, fault::crash, fault::block_to_server, fault::block_to_client};
+    if (made.guarded() && !made.durable)
+        made.faults.insert(made.faults.end(), {fault::crash, fault::flush});
+    made.heal_at = 120s;  // Long before that it is over.
+}
+
 }  // namespace
 
 std::string_view to_string(profile value) noexcept
@@ -361,6 +395,8 @@ plan draw_plan(profile of, dice& chance)
         overload(made, chance);
     if (of == profile::lines)
         form_lines(made, chance);
+    if (of == profile::rolling)
+        roll(made, chance);
     return made;
 }
 

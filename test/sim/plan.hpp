@@ -36,6 +36,7 @@ enum class profile : std::uint8_t
     failovers,     ///< Each node is a master with a replica, behind one address.
     long_overlap,  ///< The same, and old masters go on for longer than was promised.
     same_replication_id,  ///< The same, and a server hides that it became a master again.
+    rolling,  ///< Nodes are away one after the other, and have all extended holds before the next.
 };
 
 inline constexpr std::array all_profiles{
@@ -54,6 +55,7 @@ inline constexpr std::array all_profiles{
     profile::failovers,
     profile::long_overlap,
     profile::same_replication_id,
+    profile::rolling,
 };
 
 [[nodiscard]] std::string_view to_string(profile value) noexcept;
@@ -140,6 +142,8 @@ struct plan
     bool lingers = false;      ///< Resources stay taken, by a grace or for a time after a release.
     bool looks = true;         ///< The simulator asks `expired()`, which leaves a mark.
     nanoseconds latest_timer{0};
+    std::size_t punctual = 0;  ///< So many of the clients have timers that are in time.
+    std::size_t absences = 0;  ///< Of nodes, one after the other.
     network_habits habits{};
     sim::load load{};
     std::vector<fault> faults{};
@@ -157,8 +161,12 @@ struct plan
     [[nodiscard]] bool keeps_promises() const noexcept
     {
         return of == profile::respecting || of == profile::mixed || of == profile::failovers ||
-               has_load();
+               of == profile::rolling || has_load();
     }
+
+    /// How long a node that votes again may lack an extended hold. It takes it again at once, but
+    /// rounds of those who wait get in between.
+    [[nodiscard]] nanoseconds longest_lack() const noexcept { return 10 * ttl_max; }
 
     /// The longest time for which a release keeps a resource.
     [[nodiscard]] milliseconds longest_at_least() const noexcept { return 2 * ttl_max; }

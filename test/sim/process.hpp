@@ -73,6 +73,9 @@ public:
     [[nodiscard]] bool alive() const noexcept { return alive_; }
     [[nodiscard]] bool stalled() const noexcept { return stalled_until_ > time_.elapsed(); }
 
+    /// Since when it runs, or when it will.
+    [[nodiscard]] nanoseconds runs_since() const noexcept { return stalled_until_; }
+
     /// What is to come in the order in which it was sent.
     [[nodiscard]] std::uint64_t new_stream() noexcept { return ++streams_; }
 

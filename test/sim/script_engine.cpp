@@ -279,7 +279,16 @@ const script_engine::compiled& script_engine::compile(std::string_view text)
 
     lua_State* const lua = state_.get();
     compiled made{detail::hex_sha1(text), 0, {}};
-    if (::luaL_loadbuffer(lua, text.data(), text.size(), "@user_script") == 0)
+    std::string changed(text);
+    for (const auto& [words, by] : replaced_)
+    {
+        const std::size_t at = changed.find(words);
+        if (at == changed.npos)
+            continue;
+        changed.replace(at, words.size(), by);
+        ++replacements_;
+    }
+    if (::luaL_loadbuffer(lua, changed.data(), changed.size(), "@user_script") == 0)
         made.function = ::luaL_ref(lua, LUA_REGISTRYINDEX);
     else
     {

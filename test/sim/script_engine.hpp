@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/answer.hpp"
@@ -37,6 +38,13 @@ public:
     script_engine& operator=(const script_engine&) = delete;
 
     [[nodiscard]] const compiled& compile(std::string_view text);
+
+    /// From now on what is compiled has other words in place of these. It keeps its name, so that
+    /// nobody notices. To see what breaks.
+    void replace(std::string words, std::string by) { replaced_[std::move(words)] = std::move(by); }
+
+    /// How often that has happened.
+    [[nodiscard]] std::size_t replacements() const noexcept { return replacements_; }
 
     /// @return Null if no such script was ever compiled.
     [[nodiscard]] const compiled* find(const std::string& sha) const;
@@ -68,6 +76,8 @@ private:
     std::unique_ptr<lua_State, closer> state_;
     std::unordered_map<std::string, compiled, text_hash, std::equal_to<>> by_text_;
     std::map<std::string, const compiled*, std::less<>> by_sha_;
+    std::map<std::string, std::string> replaced_;
+    std::size_t replacements_ = 0;
 };
 
 }  // namespace redlock::sim

@@ -12,6 +12,9 @@ namespace redlock::sim {
 
 namespace {
 
+/// The database of what is noted with the data.
+constexpr unsigned notes_database = 1'000'000;
+
 /// Takes one command from `input`, from `at` on. @return False if it is not whole.
 bool take_command(std::string_view input, std::size_t& at, arguments& to)
 {
@@ -114,16 +117,19 @@ server::server(
     trace& told,
     options how,
     std::uint64_t seed,
-    std::function<void(const key_change&)> changed
+    std::function<void(const key_change&)> changed,
+    std::function<void(const command_run&)> ran
 )
     : time_(time),
       scripts_(scripts),
       trace_(told),
       how_(std::move(how)),
       dice_(seed),
-      changed_(std::move(changed))
+      changed_(std::move(changed)),
+      ran_(std::move(ran))
 {
     databases_[0];
+    databases_[notes_database];
     draw_run_id();
     start();
 }
@@ -159,6 +165,8 @@ answer server::execute(session& from, const arguments& command)
     if (impaired_ == impairment::none && !replica_)
         errors_ += errors_in(replied);
     note(from, command, replied);
+    if (ran_ && from.database == 0)
+        ran_({*this, command, replied});
     return replied;
 }
 
@@ -325,6 +333,20 @@ void server::plant(std::string_view key, std::string value)
     entry made;
     made.value = std::move(value);
     databases_[0].set(key, std::move(made), -nanoseconds(1) - nanoseconds(1'000'000'000'000));
+}
+
+void server::note_with_data(std::string_view what, milliseconds for_how_long)
+{
+    entry made;
+    made.expires = now_ms() + for_how_long.count();
+    databases_[notes_database].set(what, std::move(made), time_.elapsed());
+}
+
+bool server::has_noted(std::string_view what) const
+{
+    const auto& all = databases_.at(notes_database).all();
+    const auto found = all.find(what);
+    return found != all.end() && !found->second.expired(now_ms());
 }
 
 entry* server::find(const call& by, std::string_view key)

@@ -73,6 +73,14 @@ struct key_change
     unsigned client;
 };
 
+/// A command that has run.
+struct command_run
+{
+    server& where;
+    const arguments& command;
+    const answer& replied;
+};
+
 /** One Redis server: commands in, replies out.
 
     Has the commands that the library and its scripts use, the errors that Redis has for them, and
@@ -92,13 +100,15 @@ public:
     };
 
     /// @param changed Is told of each change of a key, before it is made.
+    /// @param ran Is told of each command.
     server(
         schedule& time,
         script_engine& scripts,
         trace& told,
         options how,
         std::uint64_t seed,
-        std::function<void(const key_change&)> changed = {}
+        std::function<void(const key_change&)> changed = {},
+        std::function<void(const command_run&)> ran = {}
     );
     server(const server&) = delete;
     server& operator=(const server&) = delete;
@@ -172,6 +182,11 @@ public:
 
     /// Puts a key there as if it had always been.
     void plant(std::string_view key, std::string value);
+
+    /// Notes something beside the data, for so long by its clock. It goes wherever the data goes,
+    /// and is lost with them. Commands do not see it.
+    void note_with_data(std::string_view what, milliseconds for_how_long);
+    [[nodiscard]] bool has_noted(std::string_view what) const;
 
 private:
     struct call
@@ -279,6 +294,7 @@ private:
     options how_;
     dice dice_;
     std::function<void(const key_change&)> changed_;
+    std::function<void(const command_run&)> ran_;
 
     std::map<unsigned, keyspace> databases_;
     std::vector<std::shared_ptr<session>> listeners_;

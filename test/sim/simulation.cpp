@@ -96,6 +96,8 @@ std::unique_ptr<server> simulation::make_server(std::string name)
     nanoseconds apart = plan_.guarded() ? nanoseconds(plan_.clock_window) / 2 : 1h;
     if (plan_.right_nodes)
         apart = 100us;
+    if (plan_.of == profile::rolling)
+        apart = std::min<nanoseconds>(apart, 50ms);
     server::options how;
     how.name = std::move(name);
     how.durable = plan_.durable;
@@ -105,7 +107,8 @@ std::unique_ptr<server> simulation::make_server(std::string name)
         rate = 300'000;
     how.wall = running_clock(dice_.between(-apart, apart), rate);
     const auto on_change = [this](const key_change& change) { rules_->on_change(change); };
-    return std::make_unique<server>(time_, scripts_, trace_, how, dice_.bits(), on_change);
+    const auto on_run = [this](const command_run& run) { rules_->on_run(run); };
+    return std::make_unique<server>(time_, scripts_, trace_, how, dice_.bits(), on_change, on_run);
 }
 
 std::vector<std::size_t> simulation::list_of(unsigned client) const
@@ -141,7 +144,8 @@ contender& simulation::add_contender()
     how.wall_offset = dice_.below(2) ? 0ns : dice_.between(-nanoseconds(10s), nanoseconds(10s));
     if (plan_.right_walls)
         how.wall_offset = 0ns;
-    how.latest_timer = plan_.latest_timer;
+    if (made->index >= plan_.punctual)
+        how.latest_timer = plan_.latest_timer;
     made->in = std::make_unique<process>(time_, trace_, how, dice_.bits());
     const auto executor = context_->get_executor();
     std::optional<detail::script_set> old;
@@ -199,7 +203,10 @@ outcome simulation::run()
     limit_reach();
     for (std::size_t i = 0; i < plan_.clients; ++i)
         start_actors(add_contender());
-    plan_next_fault();
+    if (plan_.of == profile::rolling)
+        begin_rolling();
+    else
+        plan_next_fault();
     if (plan_.load.stall > 0ns)
         time_.at(plan_.load.stall_at, [this]() { inflict(fault::freeze_quorum); });
     time_.at(plan_.heal_at, [this]() { heal(); });
@@ -225,13 +232,15 @@ outcome simulation::run()
     outcome_.claims = rules_->claims();
     for (const auto& each : servers_)
         outcome_.errors += each->errors();
+    outcome_.longest_lack = rules_->longest_lack();
     outcome_.violations = rules_->violations();
     return outcome_;
 }
 
 bool simulation::step()
 {
-    const std::size_t most = plan_.has_load() ? most_events_under_load : most_events;
+    const bool is_long = plan_.has_load() || plan_.of == profile::rolling;
+    const std::size_t most = is_long ? most_events_under_load : most_events;
     if (time_.events() >= most || !time_.step())
         return false;
     context_->poll();
@@ -278,6 +287,8 @@ bool simulation::clients_ended() const
 
 void simulation::heal()
 {
+    if (plan_.of == profile::rolling && !healed_)
+        end_rolling();
     healed_ = true;
     network_->heal();
     for (const auto* list : {&servers_, &replicas_})

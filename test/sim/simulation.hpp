@@ -40,6 +40,7 @@ struct outcome
     std::size_t old_woken = 0;    ///< Of those, rounds of clients with older scripts.
     std::size_t errors = 0;       ///< Replies of servers, other than those of an impaired one.
     nanoseconds longest_wait{0};  ///< Of those who stood in line.
+    nanoseconds longest_lack{0};  ///< Of an extended hold, on a node that voted again.
     std::array<std::size_t, fault_count> faults{};
     std::vector<violation> violations;
 };
@@ -124,6 +125,15 @@ private:
     void count_grant(contender& of);
     void check_shares();
 
+    // Nodes that are away one after the other: rolling.cpp.
+    void begin_rolling();
+    void look_at_nodes();
+    void end_rolling();
+    void send_away(std::size_t node);
+    [[nodiscard]] nanoseconds restart(server& node);
+    [[nodiscard]] bool all_ready() const;
+    [[nodiscard]] bool is_covered() const noexcept;
+
     // What goes wrong: faults.cpp.
     void plan_next_fault();
     void inflict(fault what);
@@ -159,6 +169,18 @@ private:
     std::unique_ptr<asio::io_context> context_;
     std::optional<asio::executor_work_guard<asio::io_context::executor_type>> open_;
     std::size_t probes_ = 0;  ///< Under way.
+
+    /// Of `profile::rolling`.
+    struct rolling
+    {
+        std::size_t left = 0;  ///< Absences.
+        std::size_t node = 0;  ///< Which is away, or was last.
+        bool away = false;
+        nanoseconds since{0};  ///< When its absence began.
+        nanoseconds over{0};   ///< When it ended.
+        nanoseconds next{0};   ///< The next one does not begin before.
+    };
+    rolling roll_;
     bool healed_ = false;
     outcome outcome_;
 

@@ -1,5 +1,8 @@
 // The simulator itself: it repeats itself, its faults happen, and it sees what is wrong.
 
+#include "node/guard.hpp"
+#include "node/verbs.hpp"
+
 #include <boost/test/unit_test.hpp>
 
 #include <array>
@@ -33,7 +36,15 @@ public:
     broken_world()
         : told(time),
           in(time, told, {.name = "c0"}, 1),
-          node(time, scripts, told, {}, 1, [this](const key_change& c) { rules.on_change(c); }),
+          node(
+              time,
+              scripts,
+              told,
+              {},
+              1,
+              [this](const key_change& c) { rules.on_change(c); },
+              [this](const command_run& c) { rules.on_run(c); }
+          ),
           rules(plan_of_one_node(), time, told, {{&node}})
     {
     }
@@ -105,6 +116,7 @@ BOOST_AUTO_TEST_CASE(a_seed_gives_the_same_schedule_again)
         run_again(seed, profile::overloaded);
         run_again(seed, profile::lines);
         run_again(seed, profile::failovers);
+        run_again(seed, profile::rolling);
     }
 }
 
@@ -248,6 +260,62 @@ BOOST_AUTO_TEST_CASE(nobody_waits_longer_among_old_and_new_clients_than_among_ol
             }
         }
     }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(test_weakened_scripts)
+
+namespace {
+
+/// The first rule that is broken where scripts have other words in place of some. Empty: none is.
+std::string first_broken(
+    profile of,
+    std::uint64_t schedules,
+    const std::string& words,
+    const std::string& by
+)
+{
+    script_engine scripts;
+    scripts.replace(words, by);
+    for (std::uint64_t seed = 1; seed <= schedules; ++seed)
+    {
+        const outcome seen = simulation(scripts, seed, of, nullptr).run();
+        if (!seen.violations.empty())
+            return seen.violations.front().rule;
+    }
+    BOOST_TEST(scripts.replacements() > 0u);
+    return {};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_hold_that_is_not_taken_again_breaks_i19)
+{
+    const std::string words = "if value and not kept_before(value, token) then";
+    BOOST_TEST(first_broken(profile::rolling, 20, words, "if true then") == "I19");
+}
+
+BOOST_AUTO_TEST_CASE(a_fence_that_refuses_to_take_a_hold_again_breaks_i19)
+{
+    const std::string words = "    if value then\n        redis.call('DEL', key)";
+    const std::string check = "    if fence and fence + 0 > token + 0 then return 0 end\n";
+    BOOST_TEST(first_broken(profile::rolling, 20, words, check + words) == "I19");
+}
+
+BOOST_AUTO_TEST_CASE(a_release_without_a_mark_breaks_i18)
+{
+    const std::string rest = "    return found and 1 or 0";
+    const std::string words = "    mark.set('released')\n" + rest;
+    BOOST_TEST(first_broken(profile::respecting, 2000, words, rest) == "I18");
+}
+
+BOOST_AUTO_TEST_CASE(a_mark_only_where_the_key_was_not_ours_breaks_i18)
+{
+    const std::string rest = "    return found and 1 or 0";
+    const std::string words = "    mark.set('released')\n" + rest;
+    const std::string less = "    if not found then mark.set('released') end\n" + rest;
+    BOOST_TEST(first_broken(profile::respecting, 2000, words, less) == "I18");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
@@ -448,6 +516,76 @@ BOOST_AUTO_TEST_CASE(a_grant_in_the_grace_of_a_lost_claim_breaks_i16)
     world.rules.i16_begin_grace("r0", lost.token, 1ns);
     world.rules.begin(claim_with(none, world.in, 9), {});
     BOOST_TEST((world.broken() == std::set<std::string>{"I16"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_key_of_a_released_attempt_breaks_i18)
+{
+    broken_world world;
+    const auto guard = detail::make_guard(world.drawn.config());
+    const detail::script_set all = detail::make_scripts(&*guard);
+    const std::string& release = script_of(all, detail::verb::finish).text;
+    BOOST_TEST(world.put(1, {"EVAL", release, "1", "r0", "-", "abc", "5"}).number == 0);
+    BOOST_TEST(!world.put(1, {"SET", "r0", "def 6 - 0 6 ", "NX", "PX", "100"}).is_error());
+    BOOST_TEST(world.put(1, {"EVAL", release, "1", "r0", "-", "def", "6"}).number == 1);
+    BOOST_TEST(!world.put(1, {"SET", "r1", "abc 5 - 0 5 ", "NX", "PX", "100"}).is_error());
+    BOOST_TEST((world.broken() == nothing));
+    BOOST_TEST(!world.put(1, {"SET", "r0", "abc 5 - 0 5 ", "NX", "PX", "100"}).is_error());
+    BOOST_TEST((world.broken() == std::set<std::string>{"I18"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_forgets_its_releases_does_not_break_i18)
+{
+    broken_world world;
+    const auto guard = detail::make_guard(world.drawn.config());
+    const detail::script_set all = detail::make_scripts(&*guard);
+    const std::string& release = script_of(all, detail::verb::release).text;
+    BOOST_TEST(world.put(1, {"EVAL", release, "1", "r0", "-", "abc", "5"}).number == 0);
+    world.node.flush_all();
+    BOOST_TEST(!world.put(1, {"SET", "r0", "abc 5 - 0 5 ", "NX", "PX", "100"}).is_error());
+    BOOST_TEST((world.broken() == nothing));
+}
+
+BOOST_AUTO_TEST_CASE(an_extended_claim_that_is_lost_breaks_i19)
+{
+    const redlock::lease over;
+    const auto broken_by = [&over](auto change) {
+        broken_world world;
+        world.rules.i19_begin();
+        claim held = claim_with(over, world.in, 7);
+        held.extended = true;
+        change(world, held);
+        const auto kept = world.rules.begin(held, {});
+        world.rules.check();
+        world.rules.end(kept);
+        return world.broken();
+    };
+    BOOST_TEST((broken_by([](auto&, claim& held) { held.extended = false; }) == nothing));
+    BOOST_TEST((broken_by([](auto&, claim& held) { held.covered = false; }) == nothing));
+    BOOST_TEST((broken_by([](auto&, claim& held) { held.closing = true; }) == nothing));
+    const auto revoke = [](broken_world& world, const claim& held) {
+        world.rules.i19_excuse(held.resource, held.token);
+    };
+    BOOST_TEST((broken_by(revoke) == nothing));
+    const auto nothing_else = [](auto&, auto&) {};
+    BOOST_TEST((broken_by(nothing_else) == std::set<std::string>{"I19"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_lacks_an_extended_claim_for_long_breaks_i19)
+{
+    broken_world world;
+    const redlock::lease held;
+    claim made = claim_with(held, world.in, 7);
+    made.extended = true;
+    const auto kept = world.rules.begin(made, {});
+    BOOST_TEST(!world.rules.i19_all_stand(0ns));
+    world.time.at(world.drawn.longest_lack(), []() {});
+    BOOST_TEST(world.time.step());
+    BOOST_TEST(!world.rules.i19_all_stand(0ns));
+    BOOST_TEST((world.broken() == nothing));
+    world.time.after(1ns, []() {});
+    BOOST_TEST(world.time.step());
+    BOOST_TEST(!world.rules.i19_all_stand(0ns));
+    BOOST_TEST((world.broken() == std::set<std::string>{"I19"}));
 }
 
 BOOST_AUTO_TEST_CASE(a_key_of_a_client_that_has_closed_breaks_i13)

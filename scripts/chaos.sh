@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 usage() {
     cat <<'USAGE'
 usage: scripts/chaos.sh [--seconds N] [--seed N] [--mode NAME] [--without RULE | --controls]
-                        [--faults NAME,...] [--workers N] [--polling N]
+                        [--faults NAME,...] [--workers N] [--polling N] [--rolling N]
                         [--keep DIR]
 
 Builds the worker processes and the nemesis, starts five nodes and a fenced store, and does harm to
@@ -23,6 +23,8 @@ what that proves.
   --faults NAMES   only these, separated by commas; --faults list prints them
   --workers N      how many processes, 8 by default
   --polling N      how many of them poll instead of waiting in queues, 0 by default
+  --rolling N      every N seconds, ends all faults and restarts all nodes in turn, while leases are
+                   held that must outlive that; not by default
   --keep DIR       where the logs of the workers and of the nemesis go, build/chaos by default
 USAGE
 }
@@ -34,7 +36,7 @@ settings=()
 keep=
 while (($#)); do
     case $1 in
-    --seconds | --seed | --workers | --polling)
+    --seconds | --seed | --workers | --polling | --rolling)
         (($# >= 2)) || fail "$1 needs a value"
         [[ $2 =~ ^[1-9][0-9]*$ ]] || fail "$1 needs a number from 1 on, not '$2'"
         case $1 in

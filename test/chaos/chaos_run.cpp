@@ -15,6 +15,7 @@
 
 #include "chaos/nemesis.hpp"
 #include "chaos/stage.hpp"
+#include "support/eventually.hpp"
 
 namespace redlock::test {
 
@@ -28,6 +29,9 @@ constexpr std::chrono::seconds time_between_calms = 60s;
 
 constexpr std::chrono::seconds time_to_recover = 60s;
 
+/// How many leases have to outlive the restart of all nodes in turn.
+constexpr std::uint32_t kept = 4;
+
 bool is_guarded(const chaos_settings& settings)
 {
     return settings.mode == "guarded";
@@ -40,6 +44,8 @@ void check_settings(const chaos_settings& settings)
         throw std::invalid_argument("nothing is called '" + settings.without + "'");
     if (!is_guarded(settings) && settings.without == "fencing")
         throw std::invalid_argument("plain mode has no tokens");
+    if (!is_guarded(settings) && settings.rolling != 0)
+        throw std::invalid_argument("plain mode doesn't say when a node may vote again");
 }
 
 /// Nodes of plain mode must keep everything. In guarded mode each finds something else again.
@@ -60,6 +66,7 @@ stage_options options_for(const chaos_settings& settings)
     options.workers = settings.workers;
     options.polling = settings.polling;
     options.fenced = is_guarded(settings);
+    options.kept = settings.rolling != 0 ? kept : 0;
     if (settings.without == "quarantine" && is_guarded(settings))
         options.guard = restart_guard::bypassed;
     worker_options& work = options.work;
@@ -116,14 +123,19 @@ void keep_logs(stage& on, const nemesis& harm, const std::filesystem::path& fold
     if (folder.empty())
         return;
     std::filesystem::create_directories(folder);
-    for (const auto& file : std::filesystem::directory_iterator(on.workers().folder()))
+    for (const crew* const each : {&on.workers(), &on.keepers()})
     {
-        if (file.is_regular_file())
-            std::filesystem::copy(
-                file.path(),
-                folder / file.path().filename(),
-                std::filesystem::copy_options::overwrite_existing
-            );
+        for (const auto& file : std::filesystem::directory_iterator(each->folder()))
+        {
+            // Both have one that is called so.
+            const bool is_log = file.path().filename() != "output";
+            if (file.is_regular_file() && (is_log || each == &on.workers()))
+                std::filesystem::copy(
+                    file.path(),
+                    folder / file.path().filename(),
+                    std::filesystem::copy_options::overwrite_existing
+                );
+        }
     }
     std::ofstream(folder / "nemesis") << harm.diary();
 }
@@ -135,9 +147,40 @@ void print_progress(stage& on, deadline_point start)
               << " acquisitions" << std::endl;
 }
 
-/// Does harm until it is time to end. @return Whether the workers recovered each time.
-bool do_harm(stage& on, nemesis& harm, const chaos_settings& settings)
+/// Restarts all nodes as docs/operations.md says: the next one when all have all leases again.
+/// @return Whether that came to pass each time.
+bool restart_in_turn(stage& on, nemesis& harm, chaos_report& report)
 {
+    const auto have_all = [&on] { return on.all_nodes_have_what_is_kept(); };
+    if (!eventually(have_all, time_to_recover))
+        return false;
+    rolling_restart& now = report.rolling.emplace_back();
+    now.begin = boot_clock::now();
+    for (std::size_t node = 0; node < on.node_count(); ++node)
+    {
+        harm.restart_in_turn(node);
+        if (!eventually(have_all, time_to_recover))
+            return false;
+    }
+    now.end = boot_clock::now();
+    return true;
+}
+
+std::size_t count_losses(const stage& on, const chaos_report& report)
+{
+    const auto without_cause = [&](const operation& one) {
+        return one.what == action::lose && one.resource >= on.first_kept() &&
+               std::ranges::any_of(report.rolling, [&one](const rolling_restart& each) {
+                   return each.begin <= one.invoked && one.invoked <= each.end;
+               });
+    };
+    return static_cast<std::size_t>(std::ranges::count_if(report.all.operations, without_cause));
+}
+
+/// Does harm until it is time to end. @return Whether the workers recovered each time.
+bool do_harm(stage& on, nemesis& harm, chaos_report& report)
+{
+    const chaos_settings& settings = report.settings;
     const bool is_control = settings.without != "none";
     const auto start = deadline_clock::now();
     const auto end = start + std::chrono::seconds(settings.seconds);
@@ -148,6 +191,8 @@ bool do_harm(stage& on, nemesis& harm, const chaos_settings& settings)
     };
     auto look = start + 1s;
     auto calm = start + time_between_calms;
+    const std::chrono::seconds between(settings.rolling);
+    auto rolling = between > 0s ? start + between : deadline_point::max();
     std::mt19937_64 random(settings.seed);
     while (!is_over())
     {
@@ -159,13 +204,19 @@ bool do_harm(stage& on, nemesis& harm, const chaos_settings& settings)
                 return true;
             look = deadline_clock::now() + 1s;
         }
-        if (deadline_clock::now() < calm)
+        const bool rolls = deadline_clock::now() >= rolling;
+        if (deadline_clock::now() < calm && !rolls)
             continue;
         harm.heal_all();
         print_progress(on, start);
         if (!on.workers().each_makes(3, time_to_recover))
             return false;
         calm = deadline_clock::now() + time_between_calms;
+        if (!rolls)
+            continue;
+        if (!restart_in_turn(on, harm, report))
+            return false;
+        rolling = deadline_clock::now() + between;
     }
     harm.heal_all();
     return on.workers().each_makes(3, time_to_recover);
@@ -187,7 +238,7 @@ chaos_report run_chaos(const chaos_settings& settings)
     nemesis harm(on, settings.mode, faults_for(settings), report.settings.seed);
     try
     {
-        report.live = do_harm(on, harm, report.settings);
+        report.live = do_harm(on, harm, report);
     }
     catch (const std::exception& failure)
     {
@@ -196,9 +247,11 @@ chaos_report run_chaos(const chaos_settings& settings)
     }
     report.all = on.read();
     on.workers().kill();
+    on.keepers().kill();
+    report.lost_without_cause = count_losses(on, report);
     report.violations = check(report.all, tokens_of(settings));
     report.faults = harm.counts();
-    report.output += on.workers().output();
+    report.output += on.workers().output() + on.keepers().output();
     report.seconds = std::chrono::duration<double>(deadline_clock::now() - start).count();
     keep_logs(on, harm, settings.keep);
     return report;
@@ -221,6 +274,8 @@ std::string describe(const chaos_report& report)
     out << "faults:\n";
     for (const auto& [name, count] : report.faults)
         out << "    " << name << ": " << count << '\n';
+    out << report.rolling.size() << " times all nodes restarted in turn, "
+        << report.lost_without_cause << " leases lost without cause\n";
     out << (report.live ? "live\n" : "NOT LIVE\n") << report.output;
     out << describe(report.violations, report.all);
     return out.str();

@@ -26,6 +26,11 @@ struct chaos_settings
     std::string without = "none";
 
     std::uint64_t seconds = 30;
+
+    /// Every so many seconds, all nodes restart in turn while nothing else is wrong, and leases are
+    /// held that must outlive that. Zero: never. In guarded mode.
+    std::uint64_t rolling = 0;
+
     std::uint64_t acquisitions = 0;  ///< Ends after so many, too. Zero: whatever the time brings.
     std::uint64_t seed = 0;          ///< Of the faults. Zero: another one each time.
     std::uint32_t workers = 8;
@@ -43,6 +48,7 @@ void each_option(Settings& settings, F what)
     what("mode", settings.mode);
     what("without", settings.without);
     what("seconds", settings.seconds);
+    what("rolling", settings.rolling);
     what("acquisitions", settings.acquisitions);
     what("seed", settings.seed);
     what("workers", settings.workers);
@@ -53,6 +59,13 @@ void each_option(Settings& settings, F what)
     what("keep", settings.keep);
 }
 
+/// A time in which nodes were restarted in turn.
+struct rolling_restart
+{
+    moment begin{};
+    moment end = never;  ///< Never: not all nodes had all leases again in time.
+};
+
 /// What came of a run.
 struct chaos_report
 {
@@ -60,11 +73,16 @@ struct chaos_report
     history all{};
     std::vector<violation> violations{};
     std::map<std::string, std::size_t> faults{};  ///< How often each was done.
+    std::vector<rolling_restart> rolling{};
+    std::size_t lost_without_cause = 0;  ///< Leases lost while nodes were restarted in turn.
     bool live = true;      ///< Whether each worker went on when all was healed, each time.
     std::string output{};  ///< What workers said, which is nothing if all went well.
     double seconds = 0;
 
-    [[nodiscard]] bool clean() const { return violations.empty() && live && output.empty(); }
+    [[nodiscard]] bool clean() const
+    {
+        return violations.empty() && live && output.empty() && lost_without_cause == 0;
+    }
 };
 
 /// Throws if the settings are not as described there.

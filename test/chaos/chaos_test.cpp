@@ -29,14 +29,15 @@ chaos_report run(chaos_settings settings)
     return report;
 }
 
-void expect_clean(const chaos_settings& settings)
+chaos_report expect_clean(const chaos_settings& settings)
 {
-    const chaos_report report = run(settings);
+    chaos_report report = run(settings);
 
     BOOST_TEST(report.violations.empty());
     BOOST_TEST(report.live);
     BOOST_TEST(report.output == "");
     BOOST_TEST(granted(report.all).size() > 100u);
+    return report;
 }
 
 void expect_foul(const std::string& mode, const std::string& without)
@@ -57,6 +58,16 @@ BOOST_AUTO_TEST_SUITE(
 BOOST_AUTO_TEST_CASE(guarded_leases_tokens_and_a_fenced_store_withstand_all_faults)
 {
     expect_clean({.mode = "guarded", .seconds = size_of_run(15, 600)});
+}
+
+BOOST_AUTO_TEST_CASE(guarded_leases_outlive_their_nodes_that_restart_in_turn)
+{
+    const chaos_report report = expect_clean(
+        {.mode = "guarded", .seconds = size_of_run(4, 300), .rolling = size_of_run(3, 60)}
+    );
+
+    BOOST_TEST(report.lost_without_cause == 0u);
+    BOOST_TEST(!report.rolling.empty());
 }
 
 BOOST_AUTO_TEST_CASE(guarded_leases_withstand_all_faults_where_half_of_the_clients_poll)

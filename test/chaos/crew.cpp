@@ -42,7 +42,7 @@ void crew::hire(const worker_options& options, std::chrono::nanoseconds skew)
 void crew::start(member& one)
 {
     count_claims(one);  // What was counted late counts, too.
-    one.options.number = static_cast<std::uint32_t>(logs_.size() + 1);
+    one.options.number = first_number_ + static_cast<std::uint32_t>(logs_.size());
     one.options.log =
         logs_.emplace_back(folder_.path() / ("log" + std::to_string(one.options.number)));
     one.counted = 0;
@@ -117,9 +117,14 @@ void crew::kill()
 history crew::read() const
 {
     history all;
+    read_into(all);
+    return all;
+}
+
+void crew::read_into(history& all) const
+{
     for (const std::filesystem::path& log : logs_)
         read_log(read_file(log), all);
-    return all;
 }
 
 }  // namespace redlock::test

@@ -20,6 +20,9 @@ namespace redlock::test {
 class crew
 {
 public:
+    /// @param first_number Of the workers, which no other crew of the run may use.
+    explicit crew(std::uint32_t first_number = 1) : first_number_(first_number) {}
+
     /// Starts one more, whose wall clock is off. @param options Log and number are chosen here.
     void hire(const worker_options& options, std::chrono::nanoseconds skew = {});
 
@@ -52,6 +55,9 @@ public:
     /// What all of them did until now.
     [[nodiscard]] history read() const;
 
+    /// Adds it to what others did.
+    void read_into(history& all) const;
+
     /// What they said, which is nothing if all went well.
     [[nodiscard]] std::string output() const { return read_file(folder_.path() / "output"); }
 
@@ -71,6 +77,7 @@ private:
     void start(member& one);
     static void count_claims(member& one);
 
+    std::uint32_t first_number_;
     temp_folder folder_;
     std::deque<member> workers_;
     std::deque<std::filesystem::path> logs_;

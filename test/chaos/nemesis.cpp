@@ -72,6 +72,15 @@ void nemesis::heal_all()
     wounds_.clear();
 }
 
+void nemesis::restart_in_turn(std::size_t node)
+{
+    static constexpr fault restart{"restart in turn", harm::node, 0, {}, {}, nullptr};
+    note("does", restart, {node, 0});
+    ++counts_[restart.name];
+    on_.node(node).kill();
+    on_.bring_back(node);
+}
+
 std::string nemesis::last_notes() const
 {
     constexpr std::size_t bytes = 2'000;

@@ -37,6 +37,9 @@ public:
     /// Undoes everything.
     void heal_all();
 
+    /// Restarts a node, as an operator does: nothing else is wrong. It is ready again later.
+    void restart_in_turn(std::size_t node);
+
     /// How often each fault was done, by name.
     [[nodiscard]] const std::map<std::string, std::size_t>& counts() const noexcept
     {

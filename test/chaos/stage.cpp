@@ -62,6 +62,33 @@ stage::stage(stage_options options) : options_(std::move(options))
         work.polls = worker < options_.polling;
         workers_.hire(work);
     }
+    if (options_.kept > 0)
+        hire_keepers();
+}
+
+void stage::hire_keepers()
+{
+    worker_options work = options_.work;
+    work.nodes = urls_of_nodes();
+    work.store = 0;
+    work.first_resource = first_kept();
+    work.resources = options_.kept;
+    work.tasks = options_.kept;
+    work.ttl = work.how.ttl_max;
+    work.grace = milliseconds(0);
+    work.at_least = milliseconds(0);
+    work.revokes = false;
+    work.keeps = true;
+    for (const bool polls : {false, true})
+    {
+        work.polls = polls;
+        keepers_.hire(work);
+    }
+}
+
+std::uint32_t stage::first_kept() const noexcept
+{
+    return options_.work.first_resource + options_.work.resources;
 }
 
 tcp_proxy& stage::link(std::size_t worker, std::size_t node)
@@ -97,6 +124,27 @@ bool stage::is_admitted(std::size_t index)
            command(index, {"EXISTS", quarantine_key}) == "(integer) 0";
 }
 
+bool stage::all_nodes_have_what_is_kept()
+{
+    for (std::size_t node = 0; node < node_count(); ++node)
+    {
+        if (!is_admitted(node))
+            return false;
+    }
+    for (std::uint32_t number = 0; number < options_.kept; ++number)
+    {
+        std::set<std::string> ids;
+        for (std::size_t node = 0; node < node_count(); ++node)
+        {
+            const std::string value = command(node, {"GET", resource_name(first_kept() + number)});
+            ids.insert(value.substr(0, value.find(' ')));
+        }
+        if (ids.size() != 1 || ids.contains("(nil)"))
+            return false;
+    }
+    return true;
+}
+
 std::string stage::command(std::size_t index, const std::vector<std::string>& words)
 {
     const std::string what = "node " + std::to_string(index) + ", " + words.front();
@@ -105,14 +153,20 @@ std::string stage::command(std::size_t index, const std::vector<std::string>& wo
 
 history stage::read()
 {
-    std::set<std::size_t> stopped;
-    for (std::size_t index = 0; index < workers_.size(); ++index)
+    std::vector<child_process*> stopped;
+    for (crew* const each : {&workers_, &keepers_})
     {
-        child_process& worker = workers_.process(index);
-        if (!worker.has_ended() && !worker.is_paused() && stopped.insert(index).second)
+        for (std::size_t index = 0; index < each->size(); ++index)
+        {
+            child_process& worker = each->process(index);
+            if (worker.has_ended() || worker.is_paused())
+                continue;
             worker.pause();
+            stopped.push_back(&worker);
+        }
     }
     history all = workers_.read();
+    keepers_.read_into(all);
     if (options_.fenced)
     {
         const worker_options& work = options_.work;
@@ -121,19 +175,26 @@ history stage::read()
             return fenced_store::entries(store_.front().client(), count);
         });
     }
-    for (const std::size_t index : stopped)
-        workers_.process(index).resume();
+    for (child_process* const each : stopped)
+        each->resume();
     return all;
 }
 
 std::string stage::urls(std::size_t worker) const
 {
+    if (!options_.proxies)
+        return urls_of_nodes();
     std::string all;
     for (std::size_t node = 0; node < nodes_.size(); ++node)
-    {
-        all += all.empty() ? "" : ",";
-        all += options_.proxies ? links_[worker * nodes_.size() + node].url() : nodes_[node].url();
-    }
+        all += (all.empty() ? "" : ",") + links_[worker * nodes_.size() + node].url();
+    return all;
+}
+
+std::string stage::urls_of_nodes() const
+{
+    std::string all;
+    for (const redis_server& node : nodes_)
+        all += (all.empty() ? "" : ",") + node.url();
     return all;
 }
 

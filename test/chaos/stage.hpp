@@ -30,6 +30,11 @@ struct stage_options
     std::size_t polling = 0;  ///< How many of them poll. The others wait in queues.
     bool proxies = true;      ///< Whether each worker has a proxy before each node.
     bool fenced = true;       ///< Whether there is a store that workers use.
+
+    /// How many resources are held by workers that give none back, each wanted by another one too.
+    /// Their numbers are those behind the resources of the others.
+    std::uint32_t kept = 0;
+
     restart_guard guard = restart_guard::on;
     worker_options work{};  ///< Nodes, log, number and store are chosen here.
 };
@@ -48,6 +53,10 @@ public:
     [[nodiscard]] redis_storage storage(std::size_t node) const { return options_.storage[node]; }
     [[nodiscard]] wall_clock& clock_of_node(std::size_t index) { return clocks_.at(index); }
     [[nodiscard]] crew& workers() noexcept { return workers_; }
+
+    /// Those that give nothing back. They have no links.
+    [[nodiscard]] crew& keepers() noexcept { return keepers_; }
+    [[nodiscard]] std::uint32_t first_kept() const noexcept;
     [[nodiscard]] bool has_links() const noexcept { return !links_.empty(); }
     [[nodiscard]] tcp_proxy& link(std::size_t worker, std::size_t node);
 
@@ -60,6 +69,9 @@ public:
     /// Whether a node is in use as it is now, and not in quarantine.
     [[nodiscard]] bool is_admitted(std::size_t node);
 
+    /// Whether all nodes are, and all have the leases of all keepers.
+    [[nodiscard]] bool all_nodes_have_what_is_kept();
+
     /// Sends a command to a node until it answers. Throws if it never does.
     std::string command(std::size_t node, const std::vector<std::string>& words);
 
@@ -68,7 +80,11 @@ public:
 
 private:
     [[nodiscard]] std::string urls(std::size_t worker) const;
+    [[nodiscard]] std::string urls_of_nodes() const;
+    void hire_keepers();
     void make_ready();
+
+    static constexpr std::uint32_t first_keeper = 1'000'000;
 
     stage_options options_;
     std::string fingerprint_;  ///< Of the marker that admitted nodes have.
@@ -78,6 +94,7 @@ private:
     std::deque<redis_server> empty_;
     std::deque<tcp_proxy> links_;  ///< Those of the first worker to all nodes, and so on.
     crew workers_;
+    crew keepers_{first_keeper};
 };
 
 /// What follows `name:` in the answer to INFO.

@@ -182,7 +182,10 @@ public:
                 co_await revoke();
             auto granted = co_await acquire();
             auto& [what, held] = granted;
-            co_await use(what, held);
+            if (options_.keeps)
+                co_await held.async_wait_lost(as_result);
+            else
+                co_await use(what, held);
             co_await release(what, std::move(held));
         }
     }
@@ -195,7 +198,7 @@ private:
         {
             operation what;
             what.ttl = options_.ttl;
-            what.automatic = options_.extends && draw(3) == 0;
+            what.automatic = options_.keeps || (options_.extends && draw(3) == 0);
             if (options_.grace > milliseconds(0) && draw(3) == 0)
                 what.grace = options_.grace;
             // Another one each time: a resource that is held for long must not stop everybody.

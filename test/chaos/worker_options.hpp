@@ -48,6 +48,9 @@ struct worker_options
     /// Extend some of the leases, by hand or automatically, and wait for their loss.
     bool extends = false;
 
+    /// Extend all leases automatically, and hold each until it is lost.
+    bool keeps = false;
+
     // In guarded mode some leases have these.
     milliseconds grace{0};
     milliseconds at_least{0};
@@ -83,6 +86,7 @@ void each_option(Options& options, F what)
     what("long_hold", options.long_hold);
     what("one_long_of", options.one_long_of);
     what("extends", options.extends);
+    what("keeps", options.keeps);
     what("grace", options.grace);
     what("at_least", options.at_least);
     what("revokes", options.revokes);

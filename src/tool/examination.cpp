@@ -399,7 +399,8 @@ private:
         {
             problem(
                 "it is in quarantine for another " + in_words(milliseconds(*left)) +
-                " and doesn't vote until then. Wait"
+                " and doesn't vote until then. Wait, and restart another node only when 'redlock "
+                "show' says that all nodes agree on what is held"
             );
         }
     }

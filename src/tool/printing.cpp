@@ -115,8 +115,14 @@ const std::vector<std::string>& holding_titles()
     return titles;
 }
 
-std::vector<std::string> cells_of(const std::string& resource, const holding& seen)
+std::vector<std::string> cells_of(
+    const std::string& resource,
+    const holding& seen,
+    std::size_t nodes
+)
 {
+    const std::size_t silent = nodes - seen.answered;
+    const std::string others = silent > 0 ? ", " + std::to_string(silent) + " silent" : "";
     const bool held = seen.state == holding_state::held || seen.state == holding_state::kept;
     std::string state = to_string(seen.state);
     if (seen.revoked)
@@ -129,11 +135,11 @@ std::vector<std::string> cells_of(const std::string& resource, const holding& se
         seen.since ? in_utc(*seen.since) : "-",
         held ? in_words(seen.remaining) : "-",
         std::to_string(seen.waiting),
-        std::to_string(seen.agree) + " of " + std::to_string(seen.answered)
+        std::to_string(seen.agree) + " of " + std::to_string(nodes) + others
     };
 }
 
-boost::json::object as_json(const std::string& resource, const holding& seen)
+boost::json::object as_json(const std::string& resource, const holding& seen, std::size_t nodes)
 {
     boost::json::object made;
     made["resource"] = in_utf8(resource);
@@ -151,6 +157,7 @@ boost::json::object as_json(const std::string& resource, const holding& seen)
     made["waiting"] = seen.waiting;
     made["agree"] = seen.agree;
     made["answered"] = seen.answered;
+    made["nodes"] = nodes;
     return made;
 }
 

@@ -6,6 +6,7 @@
 
 #include <boost/json/object.hpp>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,17 @@ void print_table(
 );
 
 /// The same for one line of a table that grows.
-[[nodiscard]] std::vector<std::string> cells_of(const std::string& resource, const holding& seen);
+[[nodiscard]] std::vector<std::string> cells_of(
+    const std::string& resource,
+    const holding& seen,
+    std::size_t nodes
+);
 
-[[nodiscard]] boost::json::object as_json(const std::string& resource, const holding& seen);
+[[nodiscard]] boost::json::object as_json(
+    const std::string& resource,
+    const holding& seen,
+    std::size_t nodes
+);
 
 /// The titles of `cells_of`.
 [[nodiscard]] const std::vector<std::string>& holding_titles();

@@ -41,11 +41,11 @@ std::string describe_absent(const client& locks)
     return words;
 }
 
-void tell_not_held(const std::string& resource, const holding& seen, bool json)
+void tell_not_held(const std::string& resource, const holding& seen, std::size_t nodes, bool json)
 {
     if (json)
     {
-        boost::json::object told = as_json(resource, seen);
+        boost::json::object told = as_json(resource, seen, nodes);
         told["revoked"] = false;
         std::cout << boost::json::serialize(told) << '\n';
         return;
@@ -67,8 +67,8 @@ int show(const options& given)
     {
         const auto seen = with.result<holding>(with.locks().async_inspect(resource), resource);
         answered = answered && is_answer(with.locks(), seen);
-        lines.push_back(cells_of(resource, seen));
-        list.push_back(as_json(resource, seen));
+        lines.push_back(cells_of(resource, seen, with.locks().nodes().size()));
+        list.push_back(as_json(resource, seen, with.locks().nodes().size()));
     }
     if (given.nodes.json)
         std::cout << boost::json::serialize(list) << '\n';
@@ -92,9 +92,14 @@ int watch(const options& given)
             if ((ended = ec))
                 return with.context().stop();
             if (given.nodes.json)
-                std::cout << boost::json::serialize(as_json(resource, seen)) << std::endl;
+                std::cout << boost::json::serialize(
+                                 as_json(resource, seen, with.locks().nodes().size())
+                             )
+                          << std::endl;
             else
-                print_table(holding_titles(), {cells_of(resource, seen)});
+                print_table(
+                    holding_titles(), {cells_of(resource, seen, with.locks().nodes().size())}
+                );
             next();
         });
     };
@@ -121,7 +126,7 @@ int revoke(const options& given)
             throw boost::system::system_error(error::quorum_unreachable, resource);
         if (seen.state != holding_state::held || !seen.token)
         {
-            tell_not_held(resource, seen, given.nodes.json);
+            tell_not_held(resource, seen, with.locks().nodes().size(), given.nodes.json);
             return static_cast<int>(status::no);
         }
         token = seen.token;

@@ -199,7 +199,11 @@ private:
         }
         const auto [ec, released] = co_await held.async_release(as_result);
         if (how_.at_least > 0ms && (ec || released != release_outcome::released))
-            std::cerr << "redlock: " << how_.resource << " may be free before --at-least is over\n";
+        {
+            const bool barely = !ec && released == release_outcome::barely_kept;
+            std::cerr << "redlock: " << how_.resource << " may be free before --at-least is over"
+                      << (barely ? " if another node loses its data\n" : "\n");
+        }
         co_return outcome;
     }
 

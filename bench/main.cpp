@@ -1,5 +1,6 @@
 // Compares what the library does in a second with what a bare client does on the same servers.
 
+#include "absence.hpp"
 #include "burst.hpp"
 #include "comparison.hpp"
 #include "contention.hpp"
@@ -261,6 +262,19 @@ bool line_up(const options& chosen, redlock::test::redis_servers& three)
     return well;
 }
 
+bool go_away(const options& chosen, redlock::test::redis_servers& three)
+{
+    const bool quick = chosen.size == scale::quick;
+    bool well = true;
+    for (const bench::absence how : {bench::absence::frozen, bench::absence::restarted})
+    {
+        const auto row = bench::measure_absence(three, how, quick ? 10'000 : 100'000);
+        print(to_table(row), to_json_line(row));
+        well &= row.well();
+    }
+    return well;
+}
+
 // On three nodes, as most have them, and on five.
 bool press(const options& chosen, redlock::test::redis_servers& five)
 {
@@ -273,6 +287,8 @@ bool press(const options& chosen, redlock::test::redis_servers& five)
         well &= stall(chosen, three);
     if (chosen.names("long-line"))
         well &= line_up(chosen, three);
+    if (chosen.names("absence"))
+        well &= go_away(chosen, three);
     return well;
 }
 
@@ -293,7 +309,8 @@ bool run_all(const options& chosen)
     if (chosen.names("waiting"))
         well &= wait_in_vain(chosen, ports);
     well &= meet_vacancies(chosen, ports);
-    if (chosen.names("burst") || chosen.names("stall") || chosen.names("long-line"))
+    if (chosen.names("burst") || chosen.names("stall") || chosen.names("long-line") ||
+        chosen.names("absence"))
         well &= press(chosen, servers);
     if (chosen.wants_faults())  // The last one: servers that were killed have lost their mark.
         well &= meet_faults(chosen, servers);

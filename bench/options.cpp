@@ -28,6 +28,8 @@ constexpr const char* usage_text =
     "    and these, which take minutes and are left out otherwise:\n"
     "      overlap          pairs of the library on nodes that may fail over\n"
     "      leases           a hundred thousand of them are held\n"
+    "      absence          the same while a node is away for 15 s, frozen or restarted: when it\n"
+    "                       has all of them again, and the longest handler\n"
     "      contended        8 tasks of one client want one resource, beside one task alone\n"
     "      contended-procs  processes want one resource, beside the bare client's. That one waits\n"
     "                       in a queue (the limit), is woken by tracking, or polls\n"
@@ -83,7 +85,8 @@ constexpr std::array contexts{
 
 constexpr std::array<std::string_view, 3> pairs_benchmarks{"limit", "redlock", "overlap"};
 
-constexpr std::array<std::string_view, 13> other_benchmarks{
+constexpr std::array<std::string_view, 14> other_benchmarks{
+    "absence",
     "burst",
     "faults",
     "leases",

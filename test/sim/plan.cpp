@@ -326,6 +326,8 @@ void roll(plan& made, dice& chance)
     made.habits.splits = splits;
     made.habits.replays = replays;
     made.latest_timer = made.ttl_max / 10;
+    // A wrong clock is corrected until a quorum takes its stamps, and one node may refuse them on.
+    made.right_walls = true;
     made.punctual = chance.below(made.clients + 1);
     made.absences = made.nodes + chance.below(3);
     made.faults = {fault::freeze, fault::crash, fault::block_to_server, fault::block_to_client};

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <span>
 
 #include "support/old_scripts.hpp"
@@ -14,6 +15,13 @@ namespace redlock::sim {
 namespace {
 
 constexpr std::array releases{detail::verb::release, detail::verb::finish, detail::verb::keep};
+
+fencing_token read_token(const std::string& digits)
+{
+    std::uint64_t value = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return fencing_token::from_value(value);
+}
 
 }  // namespace
 
@@ -65,7 +73,7 @@ std::vector<ended_attempt> endings::read(const command_run& run) const
         if (count > 1 && run.replied.elements.at(i).is_error())
             continue;
         const std::size_t at = alike ? common + more + i * own : common + i * (own + more);
-        list.push_back({keys[i], values[at]});
+        list.push_back({keys[i], values[at], read_token(values[at + own - 1])});
     }
     return list;
 }

@@ -1,6 +1,8 @@
 #ifndef REDLOCK_TEST_SIM_ENDINGS_HPP
 #define REDLOCK_TEST_SIM_ENDINGS_HPP
 
+#include <redlock/fencing.hpp>
+
 #include <cstddef>
 #include <map>
 #include <string>
@@ -16,6 +18,7 @@ struct ended_attempt
 {
     std::string key;  ///< The lock key.
     std::string id;
+    fencing_token token;
 };
 
 /// Knows which commands are releases in guarded mode, those of clients with older scripts included.

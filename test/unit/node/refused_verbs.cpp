@@ -9,7 +9,6 @@
 BOOST_AUTO_TEST_SUITE(test_refused_verbs)
 
 using namespace redlock;
-using namespace redlock::test;
 
 namespace {
 

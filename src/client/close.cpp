@@ -2,8 +2,10 @@
 #include "loop/suspension.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <memory>
 #include <utility>
-#include <vector>
 
 /** The orderly end of a client.
 
@@ -17,10 +19,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-using hold_list = std::vector<std::shared_ptr<hold>>;
-
-/// How many releases are started in one turn, which leaves time for others.
-constexpr std::size_t max_releasing = 256;
+/// Holds that are over and whose keys aren't released yet. With a hundred thousand of them, any
+/// list in one piece would take longer to copy or to free than a handler may.
+struct leftovers
+{
+    std::deque<std::shared_ptr<hold>> holds;
+    milliseconds longest_ttl{0};
+};
 
 /// How long to wait before nodes that didn't answer a release are asked again.
 constexpr milliseconds repeat_interval = 100ms;
@@ -28,59 +33,76 @@ constexpr milliseconds repeat_interval = 100ms;
 /// How often to check whether the nodes have answered the releases.
 constexpr milliseconds time_to_answer = 2ms;
 
+template <class T>
+T take_first(std::deque<T>& from)
+{
+    T first = std::move(from.front());
+    from.pop_front();
+    return first;
+}
+
 /// Releases all of `held`, and keeps those that no quorum answered. The nodes have until `give_up`
 /// to answer, so they need not be asked twice for the same thing.
-task<error_code> release_all(client_impl& client, hold_list& held, time_point give_up)
+task<error_code> release_all(
+    client_impl& client,
+    std::deque<std::shared_ptr<hold>>& held,
+    time_point give_up
+)
 {
-    hold_list unanswered;
-    std::vector<release_round_ptr> asked;
+    std::deque<release_round_ptr> asked;
     for (const auto& each : held)
     {
         asked.push_back(client.holds.release(*each));
         client.rounds.set_deadline(*asked.back(), give_up);
-        if (asked.size() % max_releasing != 0)
+        if (asked.size() % turn::max_tasks != 0)
             continue;
         if (const error_code ec = co_await client.life.let_others_run())
             co_return ec;
     }
-    for (std::size_t i = 0; i < held.size(); ++i)
+    while (!asked.empty())
     {
-        if (const error_code ec = co_await client.life.until_confirmed(*asked[i]))
+        const auto each = take_first(held);
+        const auto release = take_first(asked);
+        if (const error_code ec = co_await client.life.until_confirmed(*release))
             co_return ec;
         // What is kept after the deadline doesn't count, however often it's asked for.
-        const bool too_late = asked[i]->what() == verb::keep && held[i]->lost_at(client.now());
-        if (!asked[i]->confirmations().answered() && !too_late)
-            unanswered.push_back(held[i]);
+        const bool too_late = release->what() == verb::keep && each->lost_at(client.now());
+        if (!release->confirmations().answered() && !too_late)
+            held.push_back(each);
+        if (asked.empty() || asked.size() % turn::max_tasks != 0)
+            continue;
+        if (const error_code ec = co_await client.life.let_others_run())
+            co_return ec;
     }
-    held = std::move(unanswered);
     co_return error_code();
 }
 
 /// Ends what nobody attends to, and notifies the others.
 /// @param ended What is to be released.
-task<error_code> end_all(client_impl& client, hold_list& ended)
+task<error_code> end_all(client_impl& client, leftovers& ended)
 {
-    std::size_t budget = max_releasing;
-    for (const auto& each : client.holds.all())
+    holds::tour all(client.holds);
+    for (std::size_t count = 1; const auto each = all.next(); ++count)
     {
-        if (budget-- == 0)
-        {
-            budget = max_releasing;
-            if (const error_code ec = co_await client.life.let_others_run())
-                co_return ec;
-        }
         if (const core::instant now = client.now(); each->over_at(now))
         {
             client.holds.lose(*each, each->end_at_deadline());
-            continue;
         }
-        if (each->state()->give_back_unattended() && each->begin_release())
+        else
         {
-            client.events.given_back();
-            client.holds.remove(*each);
-            ended.push_back(each);
+            if (each->state()->give_back_unattended() && each->begin_release())
+            {
+                client.events.given_back();
+                client.holds.remove(*each);
+                ended.holds.push_back(each);
+                ended.longest_ttl = std::max(ended.longest_ttl, each->longest_ttl);
+            }
+            each->interrupt();
         }
-        each->interrupt();
+        if (count % turn::max_tasks != 0)
+            continue;
+        if (const error_code ec = co_await client.life.let_others_run())
+            co_return ec;
     }
     co_return error_code();
 }
@@ -117,13 +139,11 @@ task<error_code> until_released(client_impl& client, time_point limit)
 
 task<error_code> release_everything(client_impl& client)
 {
-    hold_list unreleased;
-    if (const error_code ec = co_await end_all(client, unreleased))
+    leftovers ended;
+    if (const error_code ec = co_await end_all(client, ended))
         co_return ec;
-    milliseconds longest{0};
-    for (const auto& each : unreleased)
-        longest = std::max(longest, each->longest_ttl);
-    const time_point give_up = core::shifted(client.now(), longest).steady;
+    auto& unreleased = ended.holds;
+    const time_point give_up = core::shifted(client.now(), ended.longest_ttl).steady;
     const time_point last_key_ends = std::max(give_up, client.rounds.last_key_ends());
 
     while (!unreleased.empty() && client.now().steady < give_up)

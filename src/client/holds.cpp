@@ -20,8 +20,9 @@ using namespace std::chrono_literals;
 /// Extensions that are due within this time are sent together.
 constexpr core::nanoseconds longest_tick = 10ms;
 
-/// How many holds one handler looks at.
-constexpr std::size_t max_looks = 256;
+/// The timer may be so late. The faster clock gains a little with each reading, and setting the
+/// timer anew for that would cost more than an extension does.
+constexpr core::nanoseconds timer_slack = 100us;
 
 /// The first multiple of `tick` that isn't before `at`.
 core::nanoseconds rounded_up(core::nanoseconds at, core::nanoseconds tick) noexcept
@@ -48,7 +49,6 @@ holds::holds(
       lines_(waiting),
       watchers_(watching),
       events_(events),
-      next_(by_age_.end()),
       jitter_(random_bits())
 {
 }
@@ -92,8 +92,11 @@ std::shared_ptr<hold> holds::remove(hold& over)
     holds_.erase(holds_.iterator_to(over));
     const auto at = by_age_.iterator_to(over);
     const auto after = by_age_.erase(at);
-    if (next_ == at)
-        next_ = after;
+    for (tour& each : tours_)
+    {
+        if (each.next_ == at)
+            each.next_ = after;
+    }
     events_.set_held(holds_.size());
     if (lines_.size() > 0)
         lines_.on_hold_end(over.resource(), rounds_.times().now());
@@ -206,7 +209,7 @@ void holds::on_return(const node_set& nodes)
     if (by_age_.empty() || !life_.running())
         return;
     returned_ |= nodes;
-    next_ = by_age_.begin();
+    returning_.emplace(*this);
     if (!walk_.is_linked())
         go_on();
 }
@@ -215,20 +218,22 @@ void holds::go_on()
 {
     const core::instant now = loop_.now();
     static_cast<void>(time_.read(now));
-    std::size_t budget = max_looks;
-    for (; budget > 0 && next_ != by_age_.end(); --budget)
+    for (std::size_t budget = turn::max_tasks; budget > 0; --budget)
     {
-        hold& each = *(next_++)->kept;
-        each.votes.forget(returned_);
-        on_votes(each);
-        each.lacking_since = 0ns;
-        each.may_be_taken_again = !each.revoked();
-        put_again(each, now);
+        const auto each = returning_->next();
+        if (!each)
+        {
+            returned_.reset();
+            return arm(now);
+        }
+        each->votes.forget(returned_);
+        on_votes(*each);
+        each->lacking_since = 0ns;
+        each->may_be_taken_again = !each->revoked();
+        put_again(*each, now);
     }
     arm(now);
-    if (next_ != by_age_.end())
-        return loop_.end_of_turn->defer_to_next(walk_);
-    returned_.reset();
+    loop_.end_of_turn->defer_to_next(walk_);
 }
 
 std::shared_ptr<hold> holds::find(std::string_view resource) const
@@ -243,13 +248,14 @@ void holds::catch_up()
         look();
 }
 
-std::vector<std::shared_ptr<hold>> holds::all() const
+holds::tour::tour(holds& through) : through_(through), next_(through.by_age_.begin())
 {
-    std::vector<std::shared_ptr<hold>> result;
-    result.reserve(holds_.size());
-    for (const upkeep& each : holds_)
-        result.push_back(each.kept);
-    return result;
+    through.tours_.push_back(*this);
+}
+
+std::shared_ptr<hold> holds::tour::next()
+{
+    return next_ == through_.by_age_.end() ? nullptr : (next_++)->kept;
 }
 
 void holds::clear()
@@ -264,7 +270,7 @@ void holds::clear()
 
 void holds::on_turn_end()
 {
-    for (std::size_t budget = max_looks; budget > 0 && !holds_.empty(); --budget)
+    for (std::size_t budget = turn::max_tasks; budget > 0 && !holds_.empty(); --budget)
     {
         hold& each = *holds_.begin()->kept;
         each.interrupt();
@@ -303,7 +309,7 @@ void holds::look()
     const core::instant now = loop_.now();
     const core::nanoseconds time = time_.read(now);
     // The rest follows as soon as other handlers of the loop have run.
-    std::size_t budget = max_looks;
+    std::size_t budget = turn::max_tasks;
     for (; budget > 0 && !holds_.empty() && holds_.begin()->look_at <= time; --budget)
         look_at(*holds_.begin()->kept, now);
     arm(now);
@@ -353,7 +359,7 @@ void holds::arm(core::instant now)
     // Timers understand the other clock.
     const core::nanoseconds pause = holds_.begin()->look_at - time_.read(now);
     const time_point next = core::shifted(now, std::min(pause, longest_sleep)).steady;
-    if (deadline::is_linked() && due() <= next)
+    if (deadline::is_linked() && due() <= next + timer_slack)
         return;
     deadline::forget();
     loop_.timer->add(*this, next);

@@ -19,11 +19,11 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 namespace redlock::detail {
 
@@ -43,7 +43,27 @@ inline constexpr core::nanoseconds longest_sleep = std::chrono::milliseconds(500
 */
 class holds final : public deadline, private deferred
 {
+    using in_order_of_age = boost::intrusive::list<upkeep>;
+
 public:
+    /// Goes through all holds, the oldest first, in as many turns as its user likes. Meanwhile
+    /// holds may come and go.
+    class tour : public boost::intrusive::list_base_hook<
+                     boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
+    {
+    public:
+        explicit tour(holds& through);
+
+        /// @return Null at the end.
+        [[nodiscard]] std::shared_ptr<hold> next();
+
+    private:
+        friend class holds;
+
+        holds& through_;
+        in_order_of_age::iterator next_;
+    };
+
     holds(
         const client_loop& loop,
         life& of,
@@ -101,8 +121,6 @@ public:
     /// past a deadline learns that first, not after the replies that have queued up.
     void catch_up();
 
-    /// All that aren't over.
-    [[nodiscard]] std::vector<std::shared_ptr<hold>> all() const;
     [[nodiscard]] std::size_t size() const noexcept { return holds_.size(); }
 
     /// Forgets all holds, one by one over several turns. Waits for a loss end with
@@ -156,14 +174,15 @@ private:
     watchers& watchers_;
     events& events_;
     boost::intrusive::multiset<upkeep, boost::intrusive::compare<sooner>> holds_;
-    boost::intrusive::list<upkeep> by_age_;
+    in_order_of_age by_age_;
+    boost::intrusive::list<tour, boost::intrusive::constant_time_size<false>> tours_;
     std::unordered_map<std::string_view, hold*> by_resource_;
 
     walk walk_{*this};
-    boost::intrusive::list<upkeep>::iterator next_;  ///< Where the walk goes on.
-    node_set returned_;                              ///< Of which it tells.
-    node_set missed_;          ///< Nodes that a warning has named since their return.
-    std::size_t at_risk_ = 0;  ///< Number of holds.
+    std::optional<tour> returning_;  ///< How far the walk is.
+    node_set returned_;              ///< Of which it tells.
+    node_set missed_;                ///< Nodes that a warning has named since their return.
+    std::size_t at_risk_ = 0;        ///< Number of holds.
 
     suspension::list told_;  ///< Operations that waited for a loss and are about to continue.
     std::mt19937_64 jitter_;

@@ -47,6 +47,8 @@ void window::on_turn_end()
         count(waiting_, one_less);
         admit_next();
     }
+    // A round that fails at once has left its place again, which must not make this turn longer.
+    deferred::unlink();
     if (may_admit())
         turn_.defer_to_next(*this);
 }

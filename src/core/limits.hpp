@@ -35,7 +35,7 @@ inline constexpr milliseconds max_retry_delay = 1min;
 
 /// Commands to one node that may wait for an answer. A frozen node costs this much memory and no
 /// more, because further commands fail at once.
-inline constexpr std::size_t max_unanswered = 8192;
+inline constexpr std::size_t max_unanswered = 4096;
 
 /// Releases kept for one node that can't take them now: more than a client usually holds. The
 /// oldest is dropped first, because its key expires first.

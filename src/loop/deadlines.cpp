@@ -41,11 +41,19 @@ void deadlines::on_timer()
 {
     armed_for_ = time_point::max();
     const time_point now = time_->now().steady;
-    // The rest runs when the timer fires again at once, after other handlers of the loop.
+    // The rest runs when the timer fires again at once, after other handlers of the loop. So does
+    // what these add, even if it is due already.
+    entry_set expired;
     std::size_t budget = max_at_once;
     for (; budget > 0 && !entries_.empty() && entries_.begin()->due() <= now; --budget)
     {
-        deadline& entry = *entries_.begin();
+        deadline& next = *entries_.begin();
+        next.forget();
+        expired.insert(expired.end(), next);
+    }
+    while (!expired.empty())
+    {
+        deadline& entry = *expired.begin();
         entry.forget();
         entry.on_deadline();
     }

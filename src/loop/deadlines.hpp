@@ -62,16 +62,17 @@ private:
         }
     };
 
+    using entry_set = boost::intrusive::multiset<
+        deadline,
+        boost::intrusive::compare<earlier>,
+        boost::intrusive::constant_time_size<false>>;
+
     void arm();
     void on_timer();
 
     std::shared_ptr<clock> time_;
     std::unique_ptr<alarm> alarm_;
-    boost::intrusive::multiset<
-        deadline,
-        boost::intrusive::compare<earlier>,
-        boost::intrusive::constant_time_size<false>>
-        entries_;
+    entry_set entries_;
     time_point armed_for_ = time_point::max();  ///< max: not armed.
 };
 

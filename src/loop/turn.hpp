@@ -80,7 +80,7 @@ public:
     void defer_to_next(deferred& task);
 
     /// The most tasks done at one end. A task takes a few microseconds.
-    static constexpr std::size_t max_tasks = 256;
+    static constexpr std::size_t max_tasks = 128;
 
     /// Called by work that resumes an operation. If the operation ends, its handler is posted and
     /// is likely to start another one. The commands of that one shouldn't wait another turn, so

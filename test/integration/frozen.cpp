@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(a_node_frozen_under_load_costs_bounded_memory_and_nothing_e
                    << " MiB; frozen " << frozen.pairs_per_second << " pairs/s, " << frozen.most_mib
                    << " MiB"
     );
-    // The caps are 8192 unanswered commands and as many releases, of less than 2 KiB each.
+    // The caps are 4096 unanswered commands and as many releases, of less than 2 KiB each.
     BOOST_TEST(frozen.most_mib < healthy.most_mib + 48);
     BOOST_TEST(frozen.pairs_per_second > healthy.pairs_per_second / 3);
 
@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(a_node_frozen_under_load_costs_bounded_memory_and_nothing_e
 // room. The node wakes up before its connection is given up, so nothing but the room tells.
 BOOST_AUTO_TEST_CASE(releases_for_which_a_frozen_node_had_no_room_reach_it_later)
 {
-    constexpr std::size_t count = 8192;
+    constexpr std::size_t count = 4096;
     redis_servers servers(3);
     loop context;
     client_config config = config_for(servers);

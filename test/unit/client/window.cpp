@@ -5,6 +5,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -285,6 +286,30 @@ BOOST_AUTO_TEST_CASE(what_is_over_waits_no_longer)
     taken.clear();
     run();
     BOOST_TEST(window.has_room());
+}
+
+BOOST_AUTO_TEST_CASE(rounds_that_fail_at_once_do_not_let_in_all_others_in_the_same_handler)
+{
+    struct fails_at_once final : entrant
+    {
+        void on_admitted(place /* is left */) override { ++admitted; }
+
+        explicit fails_at_once(std::size_t& count) noexcept : admitted(count) {}
+
+        std::size_t& admitted;
+    };
+
+    std::size_t admitted = 0;
+    std::deque<fails_at_once> all;
+    for (std::size_t i = 0; i < 8 * turn::max_tasks; ++i)
+        window.wait(all.emplace_back(admitted), 1s);
+
+    std::size_t most_at_once = 0;
+    for (std::size_t before = 0; context.run_one() > 0; before = admitted)
+        most_at_once = std::max(most_at_once, admitted - before);
+
+    BOOST_TEST(admitted == all.size());
+    BOOST_TEST(most_at_once <= turn::max_tasks);
 }
 
 BOOST_AUTO_TEST_CASE(who_gave_up_may_wait_again)

@@ -21,14 +21,6 @@ namespace redlock::tool {
 
 namespace {
 
-/// The terminal that a person types into and reads, or -1. In a pipeline it is shared, so it is
-/// left as it is.
-int own_terminal()
-{
-    const bool is_shared = ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1;
-    return is_shared ? -1 : STDIN_FILENO;
-}
-
 std::vector<std::string> make_environment(const child_options& of)
 {
     std::vector<std::string> made;
@@ -57,31 +49,42 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts)
     return made;
 }
 
+/// Handles all signals as a new process does. Those that this process was started with ignored stay
+/// so.
+void reset_signals() noexcept
+{
+    std::signal(SIGPIPE, SIG_DFL);
+    for (int each = 1; each < NSIG; ++each)
+    {
+        struct sigaction now{};
+        if (::sigaction(each, nullptr, &now) == 0 && now.sa_handler != SIG_IGN)
+            std::signal(each, SIG_DFL);
+    }
+    ::sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
 /// Runs in the child. Must not return or allocate.
 [[noreturn]] void become(
     char* const* arguments,
     char** variables,
     pid_t parent,
-    int terminal,
+    const terminal* given,
     const char* output,
     int failure
 )
 {
     ::setpgid(0, 0);
-    if (terminal >= 0 && ::tcgetpgrp(terminal) == ::getpgid(parent))
-        ::tcsetpgrp(terminal, ::getpid());  // SIGTTOU is blocked until then.
+    if (given)
+        given->give_to(::getpid());
     if (*output)
     {
         ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
         ::dup2(::open(output, O_WRONLY | O_CREAT | O_APPEND, 0600), STDOUT_FILENO);
         ::dup2(STDOUT_FILENO, STDERR_FILENO);
     }
-    // exec resets signals that this process handles. Those it was started with ignored stay so.
-    std::signal(SIGPIPE, SIG_DFL);
-    std::signal(SIGTTOU, SIG_DFL);
-    ::sigset_t none;
-    sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    reset_signals();
     detail::platform::end_with_parent();
     if (::getppid() == parent)  // Otherwise the parent has already died.
     {
@@ -108,7 +111,7 @@ void make_pipe(int (&ends)[2])
     ::fcntl(ends[1], F_SETFD, FD_CLOEXEC);
 }
 
-child::child(const child_options& options) : terminal_(options.output.empty() ? own_terminal() : -1)
+child::child(const child_options& options)
 {
     std::vector<std::string> arguments = options.command;
     std::vector<std::string> variables = make_environment(options);
@@ -116,11 +119,11 @@ child::child(const child_options& options) : terminal_(options.output.empty() ? 
     auto variable_pointers = pointers_to(variables);
     int ends[2];
     make_pipe(ends);
-    ::sigset_t blocked;
+    // The handlers of this process must not run in its copy.
+    ::sigset_t all;
     ::sigset_t before;
-    sigemptyset(&blocked);
-    sigaddset(&blocked, SIGTTOU);
-    ::sigprocmask(SIG_BLOCK, &blocked, &before);
+    sigfillset(&all);
+    ::sigprocmask(SIG_BLOCK, &all, &before);
     const pid_t parent = ::getpid();
     pid_ = ::fork();
     if (pid_ == 0)
@@ -129,7 +132,7 @@ child::child(const child_options& options) : terminal_(options.output.empty() ? 
             argument_pointers.data(),
             variable_pointers.data(),
             parent,
-            terminal_,
+            options.given,
             options.output.c_str(),
             ends[1]
         );
@@ -151,7 +154,8 @@ child::child(const child_options& options) : terminal_(options.output.empty() ? 
     if (why == 0)
         return;
     ::waitpid(pid_, nullptr, 0);
-    take_terminal();
+    if (options.given)
+        options.given->give_to(::getpgrp());
     fail(why, options.command.front());
 }
 
@@ -161,7 +165,6 @@ child::~child()
     // The group's number isn't reused before its leader is reaped.
     ::kill(-pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
-    take_terminal();
 }
 
 void child::signal(int number) const noexcept
@@ -185,48 +188,14 @@ bool child::has_ended()
     return true;
 }
 
-bool child::was_stopped_by_terminal() noexcept
+int child::take_stop() noexcept
 {
-    const int by = std::exchange(stopped_by_, 0);
-    return terminal_ >= 0 && (by == SIGTSTP || by == SIGTTIN || by == SIGTTOU);
+    return std::exchange(stopped_by_, 0);
 }
 
 bool child::has_others() const
 {
     return detail::platform::has_others(pid_);
-}
-
-void child::stop_with_it() const
-{
-    take_terminal();
-    // The shell waits for the whole job to stop. Without a shell, the group doesn't stop.
-    std::signal(SIGTSTP, SIG_DFL);
-    ::kill(0, SIGTSTP);
-}
-
-void child::resume() const noexcept
-{
-    if (terminal_ >= 0 && ::tcgetpgrp(terminal_) == ::getpgrp())
-        give_terminal(pid_);
-    signal(SIGCONT);
-}
-
-void child::take_terminal() const noexcept
-{
-    if (terminal_ >= 0 && ::tcgetpgrp(terminal_) == pid_)
-        give_terminal(::getpgrp());
-}
-
-void child::give_terminal(pid_t to) const noexcept
-{
-    // From the background, this would raise SIGTTOU.
-    ::sigset_t blocked;
-    ::sigset_t before;
-    sigemptyset(&blocked);
-    sigaddset(&blocked, SIGTTOU);
-    ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
-    ::tcsetpgrp(terminal_, to);
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 }  // namespace redlock::tool

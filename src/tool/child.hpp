@@ -1,6 +1,8 @@
 #ifndef REDLOCK_SRC_TOOL_CHILD_HPP
 #define REDLOCK_SRC_TOOL_CHILD_HPP
 
+#include "tool/terminal.hpp"
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,12 +25,14 @@ struct child_options
     environment added{};
     std::vector<std::string> hidden{};  ///< Variables that it doesn't get.
 
-    /// A file for all its output. Then it has no input and no terminal. Empty: it shares this
-    /// process's.
+    /// A file for all its output. Then it has no input. Empty: it shares this process's.
     std::string output{};
+
+    /// The terminal that its group gets, before it begins. Null: none.
+    const terminal* given = nullptr;
 };
 
-/** A program in its own process group, which gets the terminal if this process has it.
+/** A program in its own process group.
 
     It dies with this process, even if this process is killed. Programs that it starts don't, unless
     they are in the same group and this process ends it.
@@ -42,7 +46,7 @@ public:
     child(const child&) = delete;
     child& operator=(const child&) = delete;
 
-    /// Kills what is left of the group, and takes the terminal back.
+    /// Kills what is left of the group.
     ~child();
 
     /// Sends a signal to the whole group.
@@ -54,27 +58,19 @@ public:
     /// Whether its group has other processes. The child itself has ended.
     [[nodiscard]] bool has_others() const;
 
-    /// Whether Ctrl-Z and the like have stopped it since the last call.
-    [[nodiscard]] bool was_stopped_by_terminal() noexcept;
+    /// The signal that has stopped it since the last call, as far as `has_ended` has seen. Zero:
+    /// none.
+    [[nodiscard]] int take_stop() noexcept;
 
-    /// Takes the terminal back, and stops this process because the child is stopped. Returns when
-    /// both are to continue; `resume` continues the child.
-    void stop_with_it() const;
-
-    /// Continues the child, with the terminal if this process has it now.
-    void resume() const noexcept;
+    [[nodiscard]] pid_t group() const noexcept { return pid_; }
 
     /// As a shell reports it: its status, or 128 plus the number of the signal that ended it.
     [[nodiscard]] int exit_status() const noexcept { return exit_status_; }
 
 private:
-    void give_terminal(pid_t to) const noexcept;
-    void take_terminal() const noexcept;
-
     pid_t pid_ = 0;
     int exit_status_ = 0;
     int stopped_by_ = 0;  ///< The signal.
-    int terminal_ = -1;   ///< -1: none.
 };
 
 }  // namespace redlock::tool

@@ -2,6 +2,7 @@
 
 #include "tool/child.hpp"
 #include "tool/commands.hpp"
+#include "tool/job.hpp"
 #include "tool/signals.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -258,22 +259,19 @@ int local(const options& given)
     }
     try
     {
-        child process({.command = given.local.command, .added = {{"REDLOCK_NODES", servers.urls()}}}
+        job command(
+            {.command = given.local.command, .added = {{"REDLOCK_NODES", servers.urls()}}},
+            "local",
+            []() { return true; }
         );
         heard.on_signal([&](int number) {
-            if (number != SIGCHLD)
-                process.signal(number);
-            if (process.has_ended())
+            command.on_signal(number);
+            if (command.has_ended())
                 context.stop();
-            else if (process.was_stopped_by_terminal())
-            {
-                process.stop_with_it();
-                process.resume();
-            }
         });
-        if (!process.has_ended())
+        if (!command.has_ended())
             context.run();
-        return process.exit_status();
+        return command.exit_status();
     }
     catch (const std::system_error& failure)
     {

@@ -1,38 +1,41 @@
 #include <redlock/client.hpp>
 #include <redlock/diagnostics.hpp>
 #include <redlock/error.hpp>
+#include <redlock/lead.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/release_outcome.hpp>
+#include <redlock/with_lock.hpp>
 
-#include "tool/child.hpp"
+#include "core/limits.hpp"
 #include "tool/commands.hpp"
+#include "tool/job.hpp"
 #include "tool/signals.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdint>
 #include <exception>
+#include <functional>
 #include <iostream>
-#include <memory>
 #include <optional>
-#include <random>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
 #include <poll.h>
@@ -60,14 +63,16 @@ int as_int(status what) noexcept
 /// The command must get its warning before it is killed, and not before the first extension.
 milliseconds stop_before_of(const run_options& how, const client_config& config)
 {
-    const milliseconds longest = how.ttl * 2 / 3 - 2 * config.node_timeout;
+    const milliseconds longest =
+        core::longest_stop_before(how.ttl, config.node_timeout, config.clock_drift, how.grace);
     const milliseconds chosen = how.stop_before.value_or(std::min(how.ttl / 3, longest));
     if (chosen >= kill_before && chosen <= longest)
         return chosen;
     throw std::invalid_argument(
         "--stop-before is " + std::to_string(chosen.count()) + "ms, must be " +
         std::to_string(kill_before.count()) + "ms to " + std::to_string(longest.count()) +
-        "ms, which is 2/3 of --ttl minus two --node-timeout; give a longer --ttl"
+        "ms, which is 2/3 of --ttl minus the clock drift of --ttl and --grace and two "
+        "--node-timeout; give a longer --ttl"
     );
 }
 
@@ -75,243 +80,262 @@ milliseconds stop_before_of(const run_options& how, const client_config& config)
 /// could keep the child alive beyond its lease.
 void log_without_waiting(log_level level, std::string_view line)
 {
+    const background_output allowed;
     ::pollfd output{STDERR_FILENO, POLLOUT, 0};
     if (level != log_level::info && ::poll(&output, 1, 0) == 1 && (output.revents & POLLOUT) != 0)
         log_to_stderr(level, line);
 }
 
-/// Does what this process was started for: waits for the resource, runs the child under it, and
-/// releases it.
+/// As a shell ends if it can't run a command.
+int say_not_run(const std::system_error& why)
+{
+    std::cerr << "redlock: " << why.what() << '\n';
+    const bool found = why.code() != std::errc::no_such_file_or_directory;
+    return as_int(found ? status::not_run : status::not_found);
+}
+
+/// Ends leading from within a term.
+struct end_of_leading
+{
+};
+
+/// Runs a command under the locks of `with_lock` and `lead`, as their body.
 class guardian
 {
 public:
     guardian(asio::io_context& in, client& locks, const run_options& how, milliseconds stop_before)
-        : context_(in), locks_(locks), how_(how), stop_before_(stop_before), heard_(in), change_(in)
+        : locks_(locks), how_(how), stop_before_(stop_before), heard_(in), change_(in)
     {
+        heard_.on_signal([this](int number) { on_signal(number); });
     }
 
     /// @return The exit status of `run`.
     asio::awaitable<int> run_once()
     {
-        auto acquired = co_await acquire(how_.try_once ? 0ms : how_.wait.value_or(forever));
-        auto& [ec, held] = acquired;
         if (heard_.asked_to_end() != 0)
-        {
-            if (!ec)
-                co_await give_back_unused(std::move(held));
             co_return 128 + heard_.asked_to_end();
+        acquire_options wanted;
+        wanted.ttl = how_.ttl;
+        wanted.wait = how_.try_once ? 0ms : how_.wait.value_or(forever);
+        wanted.hold_max = forever;
+        wanted.stop_before = stop_before_;
+        wanted.grace = how_.grace;
+        wanted.at_least = how_.at_least;
+        wanted.note = how_.note;
+        wanted.report = &report_;
+        try
+        {
+            co_return co_await with_lock(locks_, how_.resource, wanted, std::ref(*this));
         }
-        if (!ec)
-            co_return co_await use(std::move(held));
-        // If the user chose the status, that is enough of an answer: cron would mail the words.
-        if (ec != error::contended || how_.held_status == as_int(status::held))
-            std::cerr << "redlock: " << how_.resource << ": " << ec.message() << " (" << report_
-                      << ")\n";
-        co_return ec == error::contended ? how_.held_status : as_int(status::ours);
+        catch (const boost::system::system_error& failure)
+        {
+            if (begun_)
+                co_return as_int(status::lost);
+            if (heard_.asked_to_end() != 0)
+                co_return 128 + heard_.asked_to_end();
+            co_return say_why_not(failure.code());
+        }
     }
 
     /// Ends when it is asked to, or with an error that waiting doesn't fix.
     asio::awaitable<int> run_again_and_again()
     {
-        int last = 0;
-        bool led = false;  // The signal came while the command ran.
-        while (heard_.asked_to_end() == 0)
-        {
-            // Limit the wait, so that a lasting error is reported.
-            auto acquired = co_await acquire(10s);
-            auto& [ec, held] = acquired;
-            if (!ec)
-            {
-                last = co_await use(std::move(held));
-                led = heard_.asked_to_end() != 0;
-                if (last == as_int(status::not_run) || last == as_int(status::not_found))
-                    co_return last;
-                co_await rest();
-            }
-            else if (ec != condition::not_acquired && heard_.asked_to_end() == 0)
-            {
-                throw std::runtime_error(
-                    how_.resource + ": " + ec.message() + " (" + to_string(report_) + ")"
-                );
-            }
-        }
-        co_return led ? last : 128 + heard_.asked_to_end();
-    }
-
-private:
-    asio::awaitable<std::tuple<error_code, lease>> acquire(milliseconds wait)
-    {
-        if (heard_.asked_to_end() != 0)
-            co_return std::tuple(error_code(asio::error::operation_aborted), lease());
-        acquire_options wanted;
+        lead_options wanted;
         wanted.ttl = how_.ttl;
-        wanted.wait = wait;
-        wanted.auto_extend = true;
-        wanted.hold_max = forever;
+        wanted.stop_before = stop_before_;
         wanted.grace = how_.grace;
-        wanted.at_least = how_.at_least;
         wanted.note = how_.note;
-        wanted.report = &report_;
-        asio::cancellation_signal cancel;
-        heard_.on_signal([&cancel](int number) {
-            if (signals::asks_to_end(number))
-                cancel.emit(asio::cancellation_type::terminal);
-        });
-        auto outcome = co_await locks_.async_acquire(
-            how_.resource, wanted, asio::bind_cancellation_slot(cancel.slot(), as_result)
-        );
-        heard_.on_signal(nullptr);
-        co_return std::move(outcome);
-    }
-
-    /// Gives back a lease that arrived together with the signal, or wasn't used because the command
-    /// couldn't be run. Nothing has run, so nothing is kept.
-    asio::awaitable<void> give_back_unused(lease held)
-    {
-        co_await held.async_release(as_result);
-        if (how_.at_least > 0ms)
-            co_await locks_.async_free(how_.resource, as_result);
-    }
-
-    /// Runs the child, and releases the resource once it is reaped.
-    asio::awaitable<int> use(lease held)
-    {
-        int outcome = 0;
-        bool ran = true;
-        kill_at_.reset();
-        // Handle an exception only after the release.
+        wanted.pause = how_.pause;
+        wanted.watchdog =
+            false;  // The command is killed before the deadline, and this process isn't.
+        if (heard_.asked_to_end() != 0)
+            co_return 128 + heard_.asked_to_end();
+        const auto body = [this](term& now) -> asio::awaitable<void> {
+            last_ = co_await watch_over(now.held());
+            if (heard_.asked_to_end() != 0)
+                throw end_of_leading();
+        };
         try
         {
-            outcome = co_await watch_over(held);
+            co_await redlock::lead(locks_, how_.resource, wanted, body);
         }
-        catch (const std::system_error& failure)
+        catch (const end_of_leading&)
         {
-            std::cerr << "redlock: " << failure.what() << '\n';
-            const bool found = failure.code() != std::errc::no_such_file_or_directory;
-            outcome = as_int(found ? status::not_run : status::not_found);
-            ran = false;
+            co_return last_;
         }
-        heard_.on_signal(nullptr);
-        if (!ran)
+        catch (const boost::system::system_error&)
         {
-            co_await give_back_unused(std::move(held));
-            co_return outcome;
+            if (heard_.asked_to_end() == 0)
+                throw;
         }
-        const auto [ec, released] = co_await held.async_release(as_result);
-        if (how_.at_least > 0ms && (ec || released != release_outcome::released))
-        {
-            const bool barely = !ec && released == release_outcome::barely_kept;
-            std::cerr << "redlock: " << how_.resource << " may be free before --at-least is over"
-                      << (barely ? " if another node loses its data\n" : "\n");
-        }
+        co_return 128 + heard_.asked_to_end();
+    }
+
+    /// The body of `with_lock`.
+    asio::awaitable<int> operator()(lease& held)
+    {
+        const keeping_nothing unless_begun(*this, held);
+        const int outcome = co_await watch_over(held);
+        if (how_.at_least > 0ms && begun_)
+            co_await release(held);
         co_return outcome;
     }
 
-    /// Stops the child in time if the lease ends before it.
-    asio::awaitable<int> watch_over(lease& held)
+    /// What ends the wait for the resource.
+    [[nodiscard]] asio::cancellation_slot cancelled_by() noexcept { return cancel_.slot(); }
+
+private:
+    void on_signal(int number)
     {
-        child process(
+        if (running_)
+        {
+            running_->on_signal(number);
+            change_.cancel();
+        }
+        else if (signals::asks_to_stop(number))
+            signals::stop(number, false);
+        else if (signals::asks_to_end(number))
+            cancel_.emit(asio::cancellation_type::terminal);
+    }
+
+    /// If the user chose the status, that is enough of an answer: cron would mail the words.
+    [[nodiscard]] int say_why_not(error_code ec) const
+    {
+        if (ec != error::contended || how_.held_status == as_int(status::held))
+            std::cerr << "redlock: " << how_.resource << ": " << ec.message() << " (" << report_
+                      << ")\n";
+        return ec == error::contended ? how_.held_status : as_int(status::ours);
+    }
+
+    /// Says so if the resource isn't kept for as long as it should be.
+    asio::awaitable<void> release(lease& held)
+    {
+        const auto [ec, released] = co_await held.async_release(
+            asio::bind_cancellation_slot(asio::cancellation_slot(), as_result)
+        );
+        if (!ec && released == release_outcome::released)
+            co_return;
+        const bool barely = !ec && released == release_outcome::barely_kept;
+        std::cerr << "redlock: " << how_.resource << " may be free before --at-least is over"
+                  << (barely ? " if another node loses its data\n" : "\n");
+    }
+
+    /// Stops the command in time if the lease ends before it. @return Its exit status, or 124.
+    asio::awaitable<int> watch_over(const lease& held)
+    {
+        // The end of the lease is looked at, not thrown: the command has to end first.
+        co_await asio::this_coro::throw_if_cancelled(false);
+        const auto cancelled = co_await asio::this_coro::cancellation_state;
+        if (heard_.asked_to_end() != 0)
+            co_return 128 + heard_.asked_to_end();
+        job command(
             {.command = how_.command,
              .added =
                  {{"REDLOCK_RESOURCE", how_.resource}, {"REDLOCK_FENCE", to_string(held.fence())}},
-             .hidden = {"REDLOCK_NODES"}}
+             .hidden = {"REDLOCK_NODES"}},
+            how_.resource,
+            [&held]() { return !held.expired(); }
         );
-        heard_.on_signal([&process, this](int number) {
-            if (number != SIGCHLD)
-                process.signal(number);
-            change_.cancel();
-        });
-        const auto loss = std::make_shared<error_code>();
-        const auto told = [loss, this](error_code ec) {
-            *loss = ec;
-            change_.cancel();
-        };
-        held.async_wait_lost(asio::bind_executor(context_.get_executor(), told));
-
-        const char* why = nullptr;  // Why the child was asked to stop, if it was.
-        while (!process.has_ended())
+        begun_ = true;
+        const entry runs(*this, command);
+        const char* why = nullptr;           // Why it was asked to stop, if it was.
+        std::optional<time_point> deadline;  // When it is killed then.
+        while (!command.has_ended())
         {
-            if (process.was_stopped_by_terminal())
-                stop_with(process, held);
-            // The deadline doesn't move once the child was asked to stop.
-            const time_point deadline = kill_at_.value_or(held.valid_until() - kill_before);
-            const bool revoked = *loss == error::revoked;
-            const bool lost = held.expired() || (*loss && !revoked);
-            if (!why && (revoked || lost || now() >= deadline + kill_before - stop_before_))
+            const time_point end = deadline.value_or(held.valid_until() - kill_before);
+            const bool told = cancelled.cancelled() != asio::cancellation_type::none;
+            if (!why && command.waits_in_vain())
+                why = "the command can't have the terminal";
+            else if (!why && (told || now() >= end + kill_before - stop_before_))
+                why =
+                    held.revoked() ? "this holder was asked to stop" : "the lease was not extended";
+            if (why && !deadline)
             {
-                why = revoked ? "this holder was asked to stop" : "the lease was not extended";
-                kill_at_ = deadline;
-                process.signal(SIGTERM);
-                process.signal(SIGCONT);
+                deadline = end;
+                command.signal(SIGTERM);
             }
-            if (lost || now() >= deadline)
-                process.signal(SIGKILL);
-            const time_point next = why ? deadline : deadline + kill_before - stop_before_;
+            if (held.expired() || now() >= end)
+                command.signal(SIGKILL);
+            const time_point next = why ? end : end + kill_before - stop_before_;
             change_.expires_at(std::max(next, now() + 10ms));
             co_await change_.async_wait(as_result);
         }
-        co_await until_group_has_ended(process, held);
+        co_await until_group_has_ended(command, deadline, held);
         const bool in_time = !why && !held.expired();
         if (!in_time)
             tell(why ? why : "the lease ended before the command did");
-        co_return in_time ? process.exit_status() : as_int(status::lost);
+        co_return in_time ? command.exit_status() : as_int(status::lost);
     }
 
     /// After a signal, processes that the command started get time to end while the lease lasts.
-    asio::awaitable<void> until_group_has_ended(const child& process, const lease& held)
+    asio::awaitable<void> until_group_has_ended(
+        const job& command,
+        std::optional<time_point> deadline,
+        const lease& held
+    )
     {
-        if (!kill_at_ && heard_.asked_to_end() == 0)
+        co_await asio::this_coro::throw_if_cancelled(false);
+        if (!deadline && heard_.asked_to_end() == 0)
             co_return;
-        const time_point limit = kill_at_.value_or(held.valid_until() - kill_before);
+        const time_point limit = deadline.value_or(held.valid_until() - kill_before);
         // The leader counts until it is reaped, so it is the last one if no other is left.
-        while (process.has_others() && now() < limit)
+        while (command.has_others() && now() < limit)
         {
             change_.expires_at(std::min(limit, now() + 10ms));
             co_await change_.async_wait(as_result);
         }
     }
 
-    /// The terminal has stopped the child. Nothing extends the lease until both continue.
-    static void stop_with(child& process, const lease& held)
+    /// If the command wasn't run, its resource isn't kept.
+    class keeping_nothing
     {
-        process.stop_with_it();
-        if (held.expired())
-            process.signal(SIGKILL);
-        process.resume();
-    }
+    public:
+        keeping_nothing(const guardian& by, const lease& held) noexcept : by_(by), held_(held) {}
+        keeping_nothing(const keeping_nothing&) = delete;
+        keeping_nothing& operator=(const keeping_nothing&) = delete;
 
-    asio::awaitable<void> rest()
+        ~keeping_nothing()
+        {
+            if (!by_.begun_)
+                detail::keep_nothing(held_);
+        }
+
+    private:
+        const guardian& by_;
+        const lease& held_;
+    };
+
+    /// A command that runs gets the signals.
+    class entry
     {
-        if (heard_.asked_to_end() != 0)
-            co_return;
-        std::uniform_int_distribution<std::int64_t> draw(
-            how_.pause.count() / 2, how_.pause.count()
-        );
-        change_.expires_after(milliseconds(draw(random_)));
-        heard_.on_signal([this](int number) {
-            if (signals::asks_to_end(number))
-                change_.cancel();
-        });
-        co_await change_.async_wait(as_result);
-        heard_.on_signal(nullptr);
-    }
+    public:
+        entry(guardian& of, job& command) noexcept : of_(of) { of.running_ = &command; }
+        entry(const entry&) = delete;
+        entry& operator=(const entry&) = delete;
+        ~entry() { of_.running_ = nullptr; }
+
+    private:
+        guardian& of_;
+    };
 
     void tell(const char* what) const
     {
+        const background_output allowed;
         std::cerr << "redlock: " << how_.resource << ": " << what << "; the command was stopped\n";
     }
 
     static time_point now() { return time_point::clock::now(); }
 
-    asio::io_context& context_;
     client& locks_;
     const run_options& how_;
     milliseconds stop_before_;
     signals heard_;
+    asio::cancellation_signal cancel_;
     asio::steady_timer change_;
+    job* running_ = nullptr;
     diagnostics report_;
-    std::optional<time_point> kill_at_;  ///< When a child that was asked to stop is killed.
-    std::mt19937_64 random_{std::random_device()()};
+    bool begun_ = false;  ///< The command was run, at least once.
+    int last_ = 0;        ///< The exit status of the last term.
 };
 
 int supervise(const options& given, asio::awaitable<int> (guardian::*what)())
@@ -319,25 +343,31 @@ int supervise(const options& given, asio::awaitable<int> (guardian::*what)())
     client_config config = make_config(given.nodes);
     const milliseconds stop_before = stop_before_of(given.run, config);
     config.log = log_without_waiting;
-    // Raised by a reader that has gone, and by a terminal that stops background output.
-    std::signal(SIGPIPE, SIG_IGN);
-    std::signal(SIGTTOU, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);  // Raised by a reader that has gone.
     asio::io_context context{1};
     client locks(context, std::move(config));
     locks.async_run(asio::detached);
     guardian by(context, locks, given.run, stop_before);
     int outcome = as_int(status::ours);
     std::exception_ptr failure;
-    asio::co_spawn(context, (by.*what)(), [&](std::exception_ptr thrown, int ended) {
+    const auto ended = [&](const std::exception_ptr& thrown, int with) {
         failure = thrown;
-        outcome = ended;
+        outcome = with;
         // Give releases that are still under way a moment.
         locks.async_close([&context](error_code) { context.stop(); });
-    });
+    };
+    asio::co_spawn(context, (by.*what)(), asio::bind_cancellation_slot(by.cancelled_by(), ended));
     context.run();
-    if (failure)
+    if (!failure)
+        return outcome;
+    try
+    {
         std::rethrow_exception(failure);
-    return outcome;
+    }
+    catch (const std::system_error& problem)
+    {
+        return say_not_run(problem);
+    }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/needs.hpp"
@@ -88,7 +89,7 @@ BOOST_FIXTURE_TEST_CASE(mistakes_end_with_125_and_a_sentence, tool_nodes)
     refuses({"show", "r", "--", "true"}, "'show' takes no command");
     refuses(
         {"run", "r", "--stop-before", "8s", "--nodes", "redis://a", "--", "true"},
-        "--stop-before is 8000ms, must be 100ms to 6266ms"
+        "--stop-before is 8000ms, must be 100ms to 6164ms"
     );
     refuses({"dance"}, "unknown command 'dance'; the commands are run, lead, show");
     refuses({"show", "r", "--nodes", "redis://:secret@a"}, "--nodes has a password");
@@ -209,6 +210,56 @@ BOOST_FIXTURE_TEST_CASE(a_leader_stands_again_when_its_command_has_ended, tool_n
     BOOST_TEST(leads.exit_status().has_value());
     tool missing = start({"lead", "shop", "--", "no-such-program"});
     BOOST_TEST(missing.ends_with(127));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_signal_at_any_moment_ends_it, tool_nodes)
+{
+    // Some arrive between the grant and the start of the command.
+    for (const char* const command : {"run", "lead"})
+    {
+        for (auto delay = 0ms; delay < 40ms; delay += 2ms)
+        {
+            tool begins = start({command, "r", "--", "sleep", "60"});
+            std::this_thread::sleep_for(delay);  // The moment.
+            begins.signal(SIGTERM);
+            // Without a status, the signal has ended a process that knew nothing of signals yet.
+            const int status = begins.exit_status().value_or(128 + SIGTERM);
+            BOOST_TEST_REQUIRE(status == 128 + SIGTERM, command << " after " << delay);
+        }
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_leader_whose_command_ends_with_127_leads_again, tool_nodes)
+{
+    tool leads =
+        start({"lead", "r", "--pause", "10ms", "--", "sh", "-c", "echo $REDLOCK_FENCE; exit 127"});
+    BOOST_TEST(eventually([&] {
+        const std::string told = leads.output();
+        return std::count(told.begin(), told.end(), '\n') >= 3;
+    }));
+    leads.signal(SIGTERM);
+    BOOST_TEST(leads.exit_status().has_value());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_leader_that_was_revoked_lets_another_one_lead_first, tool_nodes)
+{
+    tool leads = start({"lead", "r", "--ttl", "1s", "--", "sh", "-c", "echo begins; sleep 60"});
+    BOOST_TEST_REQUIRE(leads.says("begins"));
+    BOOST_TEST(start({"revoke", "r"}).ends_with(0));
+    BOOST_TEST_REQUIRE(leads.says("this holder was asked to stop"));
+    tool other = start({"run", "r", "-n", "--", "true"});
+    BOOST_TEST(other.ends_with(0));
+    BOOST_TEST(
+        leads.says("begins\nredlock: r: this holder was asked to stop; the command was "
+                   "stopped\nbegins")
+    );
+}
+
+BOOST_FIXTURE_TEST_CASE(a_leader_with_other_settings_says_so_and_ends, tool_nodes)
+{
+    tool leads = start({"lead", "r", "--ttl-max", "20s", "--", "true"});
+    BOOST_TEST(leads.ends_with(125));
+    BOOST_TEST(leads.has_said("marked for other settings"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

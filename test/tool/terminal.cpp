@@ -7,8 +7,11 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -27,6 +30,13 @@ using namespace redlock::test;
 using namespace std::chrono_literals;
 
 namespace {
+
+bool is_stopped(int pid)
+{
+    const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
+    const auto end = stat.rfind(')');
+    return end != std::string::npos && stat.at(end + 2) == 'T';
+}
 
 /// An interactive shell with job control.
 class terminal
@@ -74,6 +84,16 @@ public:
         if (found)
             found_ = shown_.find(text, found_) + text.size();
         return found;
+    }
+
+    /// Waits for the two numbers behind what was found last.
+    [[nodiscard]] std::pair<int, int> two_numbers()
+    {
+        const std::size_t from = found_;
+        BOOST_TEST_REQUIRE(shows(">"));
+        std::pair<int, int> result;
+        std::sscanf(shown_.c_str() + from, "%d %d", &result.first, &result.second);
+        return result;
     }
 
 private:
@@ -147,6 +167,118 @@ BOOST_FIXTURE_TEST_CASE(
     shell.type("fg\n");
     shell.type("echo \"status <\"$?\">\"\n");
     BOOST_TEST(shell.shows("status <124>"));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_command_whose_output_is_redirected_stops_with_ctrl_z_too, tool_nodes)
+{
+    const std::string lines = (folder.path() / "lines").string();
+    for (const char* const redirected : {" > /dev/null", " | cat", " < /dev/null"})
+    {
+        BOOST_TEST_CONTEXT(redirected)
+        {
+            terminal shell(list_of(nodes));
+            shell.type(
+                REDLOCK_TOOL " run r --ttl 1s -- sh -c 'echo \"pid <\"$$\">\" > " + lines +
+                "; exec sleep 60'" + redirected + "\n"
+            );
+            BOOST_TEST_REQUIRE(eventually([&] { return read_file(lines).ends_with(">\n"); }));
+            const int command = number_behind("<", read_file(lines));
+            shell.type("\x1a");
+            BOOST_TEST_REQUIRE(shell.shows("Stopped"));
+            BOOST_TEST(eventually([&] { return is_stopped(command); }));
+            tool next = start({"run", "r", "--", "true"});
+            BOOST_TEST(next.ends_with(0));
+            shell.type("fg\n");
+            BOOST_TEST(eventually([&] { return !is_alive(command); }));
+            std::filesystem::remove(lines);
+        }
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(
+    a_command_that_reads_the_terminal_gets_it_whatever_is_redirected,
+    tool_nodes
+)
+{
+    const std::string file = (folder.path() / "file").string();
+    terminal shell(list_of(nodes));
+    shell.type(
+        REDLOCK_TOOL " run r -- sh -c 'read line; echo \"got <\"$line\">\"; exit 3' > " + file +
+        "\n"
+    );
+    shell.type("one\n");
+    BOOST_TEST(eventually([&] { return read_file(file) == "got <one>\n"; }, patience));
+    shell.type("echo \"status <\"$?\">\"\n");
+    BOOST_TEST_REQUIRE(shell.shows("status <3>"));
+    shell.type(
+        REDLOCK_TOOL
+        " run r -- sh -c 'read line < /dev/tty; echo \"got <\"$line\">\"' < /dev/null | cat\n"
+    );
+    shell.type("two\n");
+    BOOST_TEST(shell.shows("got <two>"));
+    shell.type(
+        REDLOCK_TOOL
+        " lead r -- sh -c 'trap \"\" TERM; stty -a < /dev/tty; kill -TERM $PPID' > /dev/null\n"
+    );
+    shell.type("echo \"status <\"$?\">\"\n");
+    BOOST_TEST(shell.shows("status <0>"));
+    shell.type(REDLOCK_TOOL " local 1 -- sh -c 'read line; echo \"got <\"$line\">\"' | cat\n");
+    shell.type("three\n");
+    BOOST_TEST(shell.shows("got <three>"));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_command_in_the_background_that_reads_waits_for_fg, tool_nodes)
+{
+    terminal shell(list_of(nodes));
+    shell.type(REDLOCK_TOOL " run r --ttl 1s -- sh -c 'read line; echo \"got <\"$line\">\"' &\n");
+    BOOST_TEST_REQUIRE(shell.shows("redlock: r: the command waits for the terminal"));
+    // Its lease ends: it mustn't keep others waiting.
+    tool next = start({"run", "r", "--", "true"});
+    BOOST_TEST(next.ends_with(0));
+    shell.type("fg\n");
+    shell.type("echo \"status <\"$?\">\"\n");
+    BOOST_TEST_REQUIRE(shell.shows("status <124>"));
+
+    shell.type(REDLOCK_TOOL " run r -- sh -c 'read line; echo \"got <\"$line\">\"' &\n");
+    BOOST_TEST_REQUIRE(shell.shows("redlock: r: the command waits for the terminal"));
+    shell.type("fg\n");
+    shell.type("again\n");
+    BOOST_TEST(shell.shows("got <again>"));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_stopped_job_goes_on_in_the_background, tool_nodes)
+{
+    terminal shell(list_of(nodes));
+    shell.type(REDLOCK_TOOL " run r -- sh -c 'echo \"begins <\"1\">\"; exec sleep 1'\n");
+    BOOST_TEST_REQUIRE(shell.shows("begins <1>"));
+    shell.type("\x1a");
+    BOOST_TEST_REQUIRE(shell.shows("Stopped"));
+    shell.type("bg; wait %1; echo \"status <\"$?\">\"\n");
+    BOOST_TEST(shell.shows("status <0>"));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_supervisor_stops_and_continues_the_command_with_the_wrapper, tool_nodes)
+{
+    terminal shell(list_of(nodes));
+    shell.type(REDLOCK_TOOL " run r -- sh -c 'echo \"pids:\"\" <\"$PPID $$\">\"; exec sleep 60'\n");
+    BOOST_TEST_REQUIRE(shell.shows("pids: <"));
+    const auto [wrapper, command] = shell.two_numbers();
+    BOOST_TEST_REQUIRE((wrapper > 0 && command > 0));
+    for (const int number : {SIGTSTP, SIGTTIN, SIGTTOU})
+    {
+        BOOST_TEST_CONTEXT(number)
+        {
+            ::kill(wrapper, number);
+            BOOST_TEST(eventually([&] { return is_stopped(wrapper) && is_stopped(command); }));
+            ::kill(wrapper, SIGCONT);
+            BOOST_TEST(eventually([&] { return !is_stopped(command); }));
+        }
+    }
+    // What is stopped can be ended.
+    ::kill(command, SIGSTOP);
+    BOOST_TEST_REQUIRE(eventually([&] { return is_stopped(command); }));
+    ::kill(wrapper, SIGTERM);
+    BOOST_TEST(eventually([&] { return !is_alive(command); }));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -51,8 +51,12 @@ std::unordered_map<std::uint64_t, attempt> attempts_of(const std::vector<operati
     return all;
 }
 
+/// An extension that reports a revocation may have moved the deadline before: its worker asked the
+/// lease.
 bool tells_a_deadline(const operation& one)
 {
+    if (one.what == action::extend && one.result == outcome::unknown)
+        return one.deadline != moment{};
     return one.result == outcome::ok && (one.what == action::extend || one.what == action::check);
 }
 

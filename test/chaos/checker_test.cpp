@@ -294,6 +294,19 @@ BOOST_AUTO_TEST_CASE(an_extension_after_the_deadline_is_named)
     expect(told, {breach::revived});
 }
 
+BOOST_AUTO_TEST_CASE(an_extension_that_reports_a_revocation_may_have_moved_the_deadline)
+{
+    story told;
+    const auto first = told.acquire(0, 1, 500, 5);
+    told.add(action::extend, first, 10, 11, outcome::unknown).deadline = at(700);
+    told.add(action::check, first, 600, 601).deadline = at(700);
+    told.add(action::extend, first, 610, 0, outcome::unknown).returned = never;
+    told.add(action::release, first, 620, 621);
+    told.acquire(602, 699, 900, 6);
+
+    expect(told, {});
+}
+
 BOOST_AUTO_TEST_CASE(a_lost_update_is_named)
 {
     story told;

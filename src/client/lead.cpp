@@ -6,6 +6,9 @@
 #include <redlock/time.hpp>
 #include <redlock/with_lock.hpp>
 
+#include "client/client_impl.hpp"
+#include "client/hold.hpp"
+#include "client/spawn_op.hpp"
 #include "client/watchdog.hpp"
 #include "loop/platform.hpp"
 #include "loop/randomness.hpp"
@@ -101,7 +104,8 @@ public:
         const std::exception_ptr& thrown = std::get<1>(outcome);
         if (thrown && !is_cancellation(thrown))
             failure_ = thrown;
-        revoked_ = held.revoked();
+        if (held.revoked())
+            revoked_by_ = share_of(held)->held()->client();
         // The end of the lease, of the client and of `lead` all cancel this coroutine.
         resigned_ = !is_cancelled(co_await asio::this_coro::cancellation_state);
     }
@@ -112,7 +116,11 @@ public:
     /// Whether the body has ended voluntarily, or because it was told to resign.
     [[nodiscard]] bool has_resigned() const noexcept { return resigned_; }
 
-    [[nodiscard]] bool was_revoked() const noexcept { return revoked_; }
+    /// The client, if its holder was asked to stop. Otherwise null.
+    [[nodiscard]] const std::shared_ptr<client_impl>& revoked_by() const noexcept
+    {
+        return revoked_by_;
+    }
 
 private:
     /// Counts a term from the beginning of its body to the end.
@@ -137,7 +145,7 @@ private:
     lead_body& body_;
     std::exception_ptr failure_;
     bool resigned_ = false;
-    bool revoked_ = false;
+    std::shared_ptr<client_impl> revoked_by_;
 };
 
 namespace {
@@ -184,10 +192,24 @@ void check(const lead_options& options)
            (ec == condition::not_acquired && ec != error::config_mismatch);
 }
 
-asio::awaitable<void> sleep(milliseconds time)
+/// Lets others lead for a while. Ends with the client, which has no time to lose then.
+task<error_code> stand_back(std::shared_ptr<client_impl> by, milliseconds time)
 {
-    asio::steady_timer timer(co_await asio::this_coro::executor, time);
-    co_await timer.async_wait(asio::deferred);
+    pause sleep(*by->loop.end_of_turn);
+    co_return co_await by->life.sleep_until(sleep, core::shifted(by->now(), time).steady);
+}
+
+/// The same for a coroutine of the user.
+auto async_stand_back(client& locks, std::shared_ptr<client_impl> by, milliseconds time)
+{
+    return initiate<void(error_code)>(
+        asio::as_tuple(asio::deferred),
+        locks.get_executor(),
+        [by = std::move(by), time](auto handler) {
+            auto erased = deliver<void(error_code)>(std::move(handler), by->executor);
+            spawn_op(*by, stand_back(by, time), std::move(erased));
+        }
+    );
 }
 
 /// Waits for a random time between half of `pause` and all of it, so that candidates spread out.
@@ -197,7 +219,8 @@ asio::awaitable<void> rest(milliseconds pause)
         co_return;  // On Windows even a timer with nothing to wait for takes a while.
     const auto half = static_cast<std::uint64_t>(pause.count() / 2);
     const milliseconds time = pause - milliseconds(random_bits() % (half + 1));
-    co_await sleep(time);
+    asio::steady_timer timer(co_await asio::this_coro::executor, time);
+    co_await timer.async_wait(asio::deferred);
 }
 
 }  // namespace
@@ -237,12 +260,12 @@ asio::awaitable<void> lead(
             std::rethrow_exception(why);
         if (ended == error::lease_lost)
             ++options.metrics->losses;
-        if (serves.was_revoked())
-            co_await sleep(options.ttl);  // Others lead first.
+        if (serves.revoked_by())
+            co_await async_stand_back(locks, serves.revoked_by(), options.ttl);
         if (is_cancelled(co_await asio::this_coro::cancellation_state))
             throw boost::system::system_error(asio::error::operation_aborted);
         // After anything else, such as the end of the client, it needn't let others lead first.
-        if (serves.has_resigned() || serves.was_revoked() || is_end_of_term(ended))
+        if (serves.has_resigned() || serves.revoked_by() || is_end_of_term(ended))
             co_await rest(options.pause);
     }
 }

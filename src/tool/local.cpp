@@ -248,6 +248,8 @@ int local(const options& given)
     {
         tell(servers.urls(), given.nodes.json);
         heard.on_signal([&](int number) {
+            if (signals::asks_to_stop(number))
+                signals::stop(number, false);
             if (signals::asks_to_end(number) || !servers.failure().empty())
                 context.stop();
         });

@@ -104,6 +104,8 @@ int watch(const options& given)
         });
     };
     heard.on_signal([&](int number) {
+        if (signals::asks_to_stop(number))
+            signals::stop(number, false);
         if (signals::asks_to_end(number))
             with.context().stop();
     });

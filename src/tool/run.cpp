@@ -146,8 +146,8 @@ public:
         wanted.grace = how_.grace;
         wanted.note = how_.note;
         wanted.pause = how_.pause;
-        wanted.watchdog =
-            false;  // The command is killed before the deadline, and this process isn't.
+        // The command is killed before the deadline, and this process isn't.
+        wanted.watchdog = false;
         if (heard_.asked_to_end() != 0)
             co_return 128 + heard_.asked_to_end();
         const auto body = [this](term& now) -> asio::awaitable<void> {

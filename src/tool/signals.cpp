@@ -106,6 +106,8 @@ void signals::listen()
             return;
         if (handler_)
             handler_(number);
+        else if (asks_to_stop(number))
+            stop(number, false);
         listen();
     });
 }

@@ -19,7 +19,8 @@ class signals
 public:
     explicit signals(boost::asio::io_context& in);
 
-    /// @param handler Gets the number of each signal, including SIGCHLD.
+    /// @param handler Gets the number of each signal, including SIGCHLD. One that asks this process
+    /// to stop it has to pass to `stop`, which is done for it as long as there is no handler.
     void on_signal(std::function<void(int)> handler) { handler_ = std::move(handler); }
 
     /// The last signal that asked this process to end. Zero if none did. True as soon as the signal

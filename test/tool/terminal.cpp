@@ -246,6 +246,26 @@ BOOST_FIXTURE_TEST_CASE(a_command_in_the_background_that_reads_waits_for_fg, too
     BOOST_TEST(shell.shows("got <again>"));
 }
 
+BOOST_FIXTURE_TEST_CASE(ctrl_z_stops_what_has_no_command_too, tool_nodes)
+{
+    const std::pair<const char*, const char*> begins[] = {
+        {" local 1\n", "Press Ctrl-C"},
+        {" watch orders\n", "free"},
+    };
+    for (const auto& [what, sign] : begins)
+    {
+        BOOST_TEST_CONTEXT(what)
+        {
+            terminal shell(list_of(nodes));
+            shell.type(std::string(REDLOCK_TOOL) + what);
+            BOOST_TEST_REQUIRE(shell.shows(sign));
+            shell.type("\x1a");
+            BOOST_TEST(shell.shows("Stopped"));
+            shell.type("kill -KILL %1 %2\n");
+        }
+    }
+}
+
 BOOST_FIXTURE_TEST_CASE(a_stopped_job_goes_on_in_the_background, tool_nodes)
 {
     terminal shell(list_of(nodes));

@@ -220,7 +220,7 @@ BOOST_FIXTURE_TEST_CASE(a_signal_at_any_moment_ends_it, tool_nodes)
         for (auto delay = 0ms; delay < 40ms; delay += 2ms)
         {
             tool begins = start({command, "r", "--", "sleep", "60"});
-            std::this_thread::sleep_for(delay);  // The moment.
+            std::this_thread::sleep_for(delay);  // Stands for the number of answers.
             begins.signal(SIGTERM);
             // Without a status, the signal has ended a process that knew nothing of signals yet.
             const int status = begins.exit_status().value_or(128 + SIGTERM);

@@ -55,11 +55,10 @@ bool stamps::correct(const vote_round& lost, fencing_token& above)
     return mended > 0 && open + mended >= core::quorum_size(lost.node_count());
 }
 
-/** Adopts the time of the nodes, if those that reported it could deny a quorum.
+/** Adopts the time of the nodes, if those that reported it can deny a quorum.
 
-    They are a majority, or can deny one together with the nodes that are away. A client that
-    follows wrong ones only loses rounds, because the nodes check every stamp. It doesn't give up a
-    clock that a node has accepted for that of a few others, or it would follow one after another.
+    Fewer may all be wrong. A client that followed them would be granted there and leave fences that
+    are far ahead, on one such node after another.
 */
 void stamps::learn_time(const vote_round& lost)
 {
@@ -70,9 +69,7 @@ void stamps::learn_time(const vote_round& lost)
         if (answer && answer->node_time)
             node_times.push_back(*answer->node_time);
     }
-    const bool accepted = lost.tally().granted() > 0;
-    const std::size_t away = accepted ? 0 : lost.node_count() - lost.sent().count();
-    const bool enough = node_times.size() + away > core::spare_nodes(lost.node_count());
+    const bool enough = node_times.size() > core::spare_nodes(lost.node_count());
     const auto elapsed = loop_.now().steady - lost.started().steady;
     // It's unknown when a late answer was given.
     if (!enough || node_times.empty() || elapsed > config_.node_timeout)

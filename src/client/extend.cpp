@@ -148,8 +148,13 @@ error_code why_not(const hold& held, milliseconds ttl)
 milliseconds ttl_to_deadline(const hold& held, core::instant now)
 {
     const auto left = std::chrono::ceil<milliseconds>(core::remaining(now, held.valid_until()));
-    const double rate = held.client()->config.clock_drift;
-    return std::chrono::ceil<milliseconds>(left + core::clock_drift(left + held.grace(), rate));
+    const client_config& config = held.client()->config;
+    const auto ttl = std::chrono::ceil<milliseconds>(
+        left + core::clock_drift(left + held.grace(), config.clock_drift)
+    );
+    // Right after the acquisition, rounding up would exceed what a quarantine allows for.
+    const bool is_guarded = config.mode == mode::guarded;
+    return is_guarded ? std::min(ttl, config.ttl_max - held.grace()) : ttl;
 }
 
 }  // namespace

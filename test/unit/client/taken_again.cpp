@@ -66,6 +66,18 @@ BOOST_FIXTURE_TEST_CASE(a_node_that_has_forgotten_a_hold_takes_it_again_when_ext
     BOOST_TEST(node(0).guard().fences["orders:42"] == held.fence().value());
 }
 
+BOOST_FIXTURE_TEST_CASE(no_key_that_is_taken_again_outlives_the_longest_ttl, three_nodes)
+{
+    constexpr milliseconds ttl_max = 30s;
+    const auto held = launch(locks().async_acquire("orders:42", {.ttl = ttl_max, .wait = 0ms}));
+    advance(1us);
+    BOOST_TEST_REQUIRE(held->done());
+    restart(0);
+    BOOST_TEST(left_on(0) > 0ms);
+    for (const std::size_t index : {0U, 1U, 2U})
+        BOOST_TEST(left_on(index) <= ttl_max);
+}
+
 BOOST_FIXTURE_TEST_CASE(its_vote_counts, three_nodes)
 {
     lease held = acquire("orders:42", ten_seconds);

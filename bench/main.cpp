@@ -5,6 +5,7 @@
 #include "comparison.hpp"
 #include "contention.hpp"
 #include "faults.hpp"
+#include "inquiries.hpp"
 #include "isolated.hpp"
 #include "leases.hpp"
 #include "long_line.hpp"
@@ -275,6 +276,14 @@ bool go_away(const options& chosen, redlock::test::redis_servers& three)
     return well;
 }
 
+bool inquire(const options& chosen, redlock::test::redis_servers& three)
+{
+    const bool quick = chosen.size == scale::quick;
+    const auto rows = bench::measure_inquiries(three, quick ? 2'000 : 20'000);
+    print(to_table(rows), to_json_lines(rows));
+    return std::ranges::all_of(rows, &bench::inquiries_row::well);
+}
+
 // On three nodes, as most have them, and on five.
 bool press(const options& chosen, redlock::test::redis_servers& five)
 {
@@ -289,6 +298,8 @@ bool press(const options& chosen, redlock::test::redis_servers& five)
         well &= line_up(chosen, three);
     if (chosen.names("absence"))
         well &= go_away(chosen, three);
+    if (chosen.names("inquiries"))
+        well &= inquire(chosen, three);
     return well;
 }
 
@@ -310,7 +321,7 @@ bool run_all(const options& chosen)
         well &= wait_in_vain(chosen, ports);
     well &= meet_vacancies(chosen, ports);
     if (chosen.names("burst") || chosen.names("stall") || chosen.names("long-line") ||
-        chosen.names("absence"))
+        chosen.names("absence") || chosen.names("inquiries"))
         well &= press(chosen, servers);
     if (chosen.wants_faults())  // The last one: servers that were killed have lost their mark.
         well &= meet_faults(chosen, servers);

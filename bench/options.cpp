@@ -45,6 +45,7 @@ constexpr const char* usage_text =
     "                       best window of 32, 64, 128 and 256\n"
     "      stall            the same while a quorum stands still for a while, and many leases\n"
     "                       that extend themselves meanwhile\n"
+    "      inquiries        20,000 inspections, watchers and so on at once in one client\n"
     "      long-line        50,000 tasks of one client want one resource: its longest handler\n"
     "  --concurrency N  pairs of so many tasks at a time; may be repeated (default 1, 16, 256)\n"
     "  --apart          pairs with the client on the first CPU and the servers on the others\n"
@@ -85,10 +86,11 @@ constexpr std::array contexts{
 
 constexpr std::array<std::string_view, 3> pairs_benchmarks{"limit", "redlock", "overlap"};
 
-constexpr std::array<std::string_view, 14> other_benchmarks{
+constexpr std::array<std::string_view, 15> other_benchmarks{
     "absence",
     "burst",
     "faults",
+    "inquiries",
     "leases",
     "long-line",
     "contended",

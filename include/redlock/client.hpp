@@ -60,6 +60,11 @@ class client_impl;
     The execution context must outlive the client object. Destroying the client cancels its pending
     operations. Leases may outlive the client.
 
+    @par First connections
+    No node counts as absent before it has had a chance. Operations of a new client first wait until
+    a quorum is ready, or until each node has answered or has failed by all its addresses and
+    Sentinels: 5 s at most. Only then an acquisition's `wait` begins.
+
     @par Example
     @code
     redlock::client locks(context, "redis://a,redis://b,redis://c");
@@ -280,8 +285,8 @@ public:
 
     /** Asks all nodes who holds a resource. Changes nothing.
 
-        If nodes are still connecting for the first time, waits up to 1 s for a quorum of them. Then
-        waits at most one `node_timeout` for every node to answer.
+        Waits for its [turn](docs/performance.md) among the client's other questions, then at most
+        one `node_timeout` for every node to answer.
 
         @par Completion signature
         `void(boost::system::error_code, redlock::holding)`
@@ -324,8 +329,6 @@ public:
         lost, it learns of it from its next extension. Its `lease::async_wait_lost` completes with
         `error::revoked`; `with_lock` and `lead` cancel the body and release the resource once the
         body has ended. A holder that neither extends nor uses queues never learns of it.
-
-        If nodes are still connecting for the first time, waits up to 1 s for a quorum of them.
 
         @par Completion signature
         `void(boost::system::error_code, redlock::revocation)`
@@ -377,8 +380,6 @@ public:
         Asks the nodes what they keep and then asks them to free it. Doesn't touch a resource that
         is held; its release will still keep it. Wakes the first waiting client. A node that is away
         keeps the resource, so call this again when the node is back.
-
-        If nodes are still connecting for the first time, waits up to 1 s for a quorum of them.
 
         @par Completion signature
         `void(boost::system::error_code, redlock::release_outcome)`: `released` if a quorum answered

@@ -140,8 +140,8 @@ public:
         @li `error::lease_lost`: the lease expired before a quorum agreed, was released, or too many
         nodes have another's key or know that it's over. The lease is over.
         @li `error::quorum_unreachable`, `error::node_rejected`, `error::quarantined`,
-        `error::config_mismatch`: no quorum for now. The lease lasts until its deadline, and another
-        extension may succeed.
+        `error::config_mismatch`, `error::overloaded`: no quorum for now. The lease lasts until its
+        deadline, and another extension may succeed.
         @li `error::hold_limit_reached`: the extension would exceed `hold_max`. Nothing was sent.
         @li `error::revoked`: the holder was asked to stop. The lease lasts until its deadline.
         @li `error::invalid_argument`: the lease is empty, or the ttl is out of range. Nothing was

@@ -50,7 +50,8 @@ struct acquire_options
 
     /// Time to keep trying, whether the resource is held, nodes are missing or the client has too
     /// many rounds under way. Zero: one round. `forever`: no limit. The last round may end up to
-    /// two `node_timeout`s later. `async_try_acquire` ignores it and makes one round.
+    /// two `node_timeout`s later. A new client's nodes connect before it begins.
+    /// `async_try_acquire` ignores it and makes one round.
     milliseconds wait{10'000};
 
     /// Extend the lease automatically, each time a third of `ttl` has passed, until it is released

@@ -39,6 +39,13 @@ task<error_code> try_again(acquisition& acquiring, error_code ec)
 {
     client_impl& client = *acquiring.client;
     core::backoff delays(client.rounds.first_delay(), client.config.retry.max_delay);
+    if (ec == error::quorum_unreachable && acquiring.wanted->once() &&
+        client.nodes.any_untried(client.now().steady))
+    {
+        if (const error_code interrupted = co_await until_all_tried(client))
+            co_return interrupted;
+        ec = co_await try_once(acquiring);
+    }
     while (is_passing(ec))
     {
         if (!acquiring.corrected)
@@ -70,6 +77,16 @@ task<error_code> until_ready(acquisition& acquiring)
         acquiring.explain(std::move(why), level);
     }
     co_return ec;
+}
+
+/// Lets the nodes of a fresh client connect. The wait begins then.
+task<error_code> let_nodes_connect(acquisition& acquiring)
+{
+    client_impl& client = *acquiring.client;
+    if (const error_code ec = co_await until_connected(client))
+        co_return ec == error::not_running ? error_code(asio::error::operation_aborted) : ec;
+    acquiring.wait_from(client.now());
+    co_return error_code();
 }
 
 /// Ends without a lease.
@@ -107,6 +124,8 @@ task<result<lease>> acquire(std::shared_ptr<client_impl> self, std::shared_ptr<c
     {
         ec = co_await until_ready(acquiring);
     }
+    if (!ec && client.acquisitions.closed() && client.nodes.any_untried(client.now().steady))
+        ec = co_await let_nodes_connect(acquiring);
     if (!ec)
     {
         client.lines.enter(acquiring.in_line);

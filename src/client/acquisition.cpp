@@ -25,6 +25,11 @@ void acquisition::explain(std::string problem, log_level level) const
         report()->problem = std::move(problem);
 }
 
+void acquisition::wait_from(core::instant now) noexcept
+{
+    give_up = core::shifted(now, options().wait).steady;
+}
+
 bool acquisition::is_held_here() const
 {
     const auto held = client->holds.find(wanted->resource());

@@ -34,6 +34,9 @@ struct acquisition
     /// Whether this client holds the resource itself.
     [[nodiscard]] bool is_held_here() const;
 
+    /// Lets its wait begin now: nodes that it hasn't asked yet had to connect first.
+    void wait_from(core::instant now) noexcept;
+
     /// Reports once to the observer that it waits, and to the log if it waits for itself.
     void tell_waiting();
 
@@ -44,7 +47,7 @@ struct acquisition
     std::shared_ptr<client_impl> client;
     std::shared_ptr<const demand> wanted;
     core::instant started;
-    time_point give_up;
+    time_point give_up;  ///< The end of its wait. See `wait_from`.
     waiter in_line;
     queue_wait queue;
 

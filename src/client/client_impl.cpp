@@ -34,6 +34,7 @@ client_impl::client_impl(
       events(config, loop),
       acquisitions(*loop.end_of_turn, patience_of(config)),
       extensions(*loop.end_of_turn, patience_of(config)),
+      inquiries(*loop.end_of_turn, patience_of(config)),
       rounds(config, loop, nodes, acquisitions),
       holds(loop, life, rounds, extensions, lines, watchers, events),
       service_(client_service::of(executor))
@@ -52,8 +53,11 @@ metrics client_impl::read_metrics() const noexcept
 {
     metrics result = events.read();
     result.waiting = lines.size();
-    result.rounds_under_way = acquisitions.under_way() + extensions.under_way();
-    result.waiting_for_place = acquisitions.waiting() + extensions.waiting();
+    for (const window* each : {&acquisitions, &extensions, &inquiries})
+    {
+        result.rounds_under_way += each->under_way();
+        result.waiting_for_place += each->waiting();
+    }
     result.window = acquisitions.places();
     return result;
 }
@@ -81,6 +85,7 @@ void client_impl::on_node_change()
     const bool closed = !nodes.has_quorum();
     acquisitions.set_closed(closed);
     extensions.set_closed(closed);
+    inquiries.set_closed(closed);
     if (changed.ready.any())
         holds.on_return(changed.ready);
     life.for_nodes().wake_all({});

@@ -73,6 +73,7 @@ public:
     detail::watchers watchers;
     window acquisitions;
     window extensions;
+    window inquiries;  ///< All other questions that users ask.
     detail::rounds rounds;
     detail::holds holds;
     bodies under_lock;

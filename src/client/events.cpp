@@ -34,7 +34,8 @@ void events::round_ended(const vote_round& asked, error_code outcome, core::inst
     if (asked.what() == verb::acquire)
     {
         add(acquire_rounds_);
-        if (outcome == error::quorum_unreachable || outcome == error::validity_exhausted)
+        if (outcome == error::quorum_unreachable || outcome == error::validity_exhausted ||
+            outcome == error::overloaded)
             add(rounds_lost_);
     }
     if (!config_.observer)

@@ -26,6 +26,8 @@ error_code error_from(const vote_round& asked) noexcept
     const bool silent = verdict == core::verdict::unreachable ||
                         verdict == core::verdict::undecided ||
                         (verdict == core::verdict::contended && votes.unknown() > 0);
+    if (asked.was_too_much())
+        return error::overloaded;
     return silent ? error_code(error::quorum_unreachable) : asked.why_refused();
 }
 
@@ -93,7 +95,9 @@ task<result<vote_round_ptr>> ask(
         const error_code outcome = late ? error::lease_lost : error_from(*asked);
         client.events.round_ended(*asked, outcome, now);
         client.extensions.on_round(
-            asked->started().steady, now.steady, outcome != error::quorum_unreachable
+            asked->started().steady,
+            now.steady,
+            outcome != error::quorum_unreachable && outcome != error::overloaded
         );
         fencing_token unused;
         const bool granted = asked->tally().by_votes() == core::verdict::granted;

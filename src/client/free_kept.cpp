@@ -1,3 +1,4 @@
+#include "client/inquiry.hpp"
 #include "client/operations.hpp"
 #include "client/validate.hpp"
 #include "core/hold_value.hpp"
@@ -47,6 +48,28 @@ bool is_quorum(const whole_round& seen)
     return told >= core::quorum_size(seen.node_count());
 }
 
+/// What the nodes know, once more if too few of them were connected yet.
+task<result<whole_round_ptr>> look(client_impl& client, std::shared_ptr<const demand> about)
+{
+    for (bool again = false;; again = true)
+    {
+        auto taken = co_await until_askable(client);
+        if (!taken)
+            co_return taken.error();
+        const auto seen = client.rounds.ask_views(about, false, std::move(*taken));
+        if (const error_code ec = co_await until_told(client, *seen))
+            co_return ec;
+        seen->abandon();
+        if (again || is_quorum(*seen))
+            co_return seen;
+        const auto worth = co_await is_worth_asking_again(client);
+        if (!worth)
+            co_return worth.error();
+        if (!*worth)
+            co_return seen;
+    }
+}
+
 }  // namespace
 
 /** Looks first, so that a command that arrives late deletes nothing that is kept later.
@@ -64,23 +87,23 @@ task<result<release_outcome>> free_kept(
         client.events.problem(log_level::error, "free", about->resource(), problem);
         co_return error::invalid_argument;
     }
-    if (const error_code ec = co_await until_askable(client))
-        co_return ec;
-    const auto seen = client.rounds.ask_views(about, false);
-    if (const error_code ec = co_await client.life.until_decided(*seen))
-    {
-        seen->abandon();
-        co_return ec;
-    }
-    const fencing_token latest = latest_kept(*seen);
+    const auto seen = co_await look(client, about);
+    if (!seen)
+        co_return seen.error();
+    const fencing_token latest = latest_kept(**seen);
+    if (!latest && (*seen)->was_too_much())
+        co_return error::overloaded;
     if (!latest)
-        co_return is_quorum(*seen) ? release_outcome::already_gone : release_outcome::unconfirmed;
-    const auto asked = client.rounds.free(client.rounds.attempt_of(std::move(about), latest));
-    if (const error_code ec = co_await client.life.until_decided(*asked))
-    {
-        asked->abandon();
+        co_return is_quorum(**seen) ? release_outcome::already_gone : release_outcome::unconfirmed;
+    auto taken = co_await until_askable(client);
+    if (!taken)
+        co_return taken.error();
+    const auto asked =
+        client.rounds.free(client.rounds.attempt_of(std::move(about), latest), std::move(*taken));
+    if (const error_code ec = co_await until_told(client, *asked))
         co_return ec;
-    }
+    if (!asked->confirmations().confirmed())
+        asked->abandon();
     co_return outcome_of(asked->confirmations());
 }
 

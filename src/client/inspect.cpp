@@ -1,3 +1,4 @@
+#include "client/inquiry.hpp"
 #include "client/observation.hpp"
 #include "client/operations.hpp"
 #include "client/validate.hpp"
@@ -16,39 +17,25 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long nodes that are connecting for the first time get before the others are asked alone.
-constexpr milliseconds connecting_time = 1s;
-
 /// From one look of a watcher to the next, no matter how often the key changes.
 constexpr milliseconds least_pause = 5ms;
 
 /// How long after its ttl a key gets to be gone when the node is asked.
 constexpr milliseconds after_expiry = 1ms;
 
-bool are_connecting(const client_impl& client)
-{
-    for (std::size_t node = 0; node < client.nodes.size(); ++node)
-    {
-        if (client.nodes[node].status().state == node_state::connecting)
-            return true;
-    }
-    return false;
-}
-
 /// Asks the nodes once.
 /// @param tracked Whether they must report when the key changes after that.
 task<result<core::joint_view>> look(
     client_impl& client,
     std::shared_ptr<const demand> at,
-    bool tracked
+    bool tracked,
+    place taken
 )
 {
-    const auto asked = client.rounds.ask_views(std::move(at), tracked);
-    if (const error_code ec = co_await client.life.until_decided(*asked))
-    {
-        asked->abandon();
+    const auto asked = client.rounds.ask_views(std::move(at), tracked, std::move(taken));
+    if (const error_code ec = co_await until_told(client, *asked))
         co_return ec;
-    }
+    asked->abandon();
     std::vector<core::node_view> told;
     for (std::size_t node = 0; node < asked->node_count(); ++node)
     {
@@ -58,6 +45,8 @@ task<result<core::joint_view>> look(
                 {std::move(answer->text), *answer->held_for, answer->waiting, answer->node_time}
             );
     }
+    if (told.empty() && asked->was_too_much())
+        co_return error_code(error::overloaded);
     core::joint_view made =
         core::join_views(std::move(told), asked->node_count(), client.config.clock_window);
     made.shown.as_of = asked->started().steady;
@@ -126,12 +115,13 @@ task<result<holding>> look_for_news(observation& of)
         if (const error_code ec =
                 co_await until_next_look(client, here, connections, earliest, latest))
             co_return ec;
-        if (const error_code ec = co_await until_askable(client))
-            co_return ec;
+        auto taken = co_await until_askable(client);
+        if (!taken)
+            co_return taken.error();
         here.forget_changes();
         connections = client.nodes.connections();
         of.begin_look(client.now().steady);
-        auto seen = co_await look(client, of.about(), client.rounds.queues());
+        auto seen = co_await look(client, of.about(), client.rounds.queues(), std::move(*taken));
         if (!seen)
             co_return seen.error();
         const bool doubted = of.doubts().goes_on(seen->shown, client.now().steady);
@@ -142,21 +132,6 @@ task<result<holding>> look_for_news(observation& of)
 }
 
 }  // namespace
-
-task<error_code> until_askable(client_impl& client)
-{
-    const time_point limit = core::shifted(client.now(), connecting_time).steady;
-    if (const error_code ec = co_await client.life.until_running(limit))
-        co_return ec;
-    while (!client.nodes.has_quorum() && are_connecting(client) && client.now().steady < limit)
-    {
-        pause change(*client.loop.end_of_turn);
-        suspension::list& among = client.life.for_nodes().list();
-        if (const error_code ec = co_await client.life.sleep_until(change, limit, among))
-            co_return ec;
-    }
-    co_return client.life.running() ? error_code() : error::not_running;
-}
 
 bool observation::take(core::joint_view& seen)
 {
@@ -189,12 +164,22 @@ task<result<holding>> inspect(
     client_impl& client = *self;
     if (is_invalid(client, "inspect", *about))
         co_return error::invalid_argument;
-    if (const error_code ec = co_await until_askable(client))
-        co_return ec;
-    const auto seen = co_await look(client, std::move(about), false);
-    if (!seen)
-        co_return seen.error();
-    co_return seen->shown;
+    for (bool again = false;; again = true)
+    {
+        auto taken = co_await until_askable(client);
+        if (!taken)
+            co_return taken.error();
+        const auto seen = co_await look(client, about, false, std::move(*taken));
+        if (!seen)
+            co_return seen.error();
+        if (again || seen->shown.state != holding_state::undecided)
+            co_return seen->shown;
+        const auto worth = co_await is_worth_asking_again(client);
+        if (!worth)
+            co_return worth.error();
+        if (!*worth)
+            co_return seen->shown;
+    }
 }
 
 task<result<holding>> watch(std::shared_ptr<observation> self)

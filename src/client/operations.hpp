@@ -88,8 +88,16 @@ class observation;
 /// What the nodes said to a release.
 [[nodiscard]] release_outcome outcome_of(const core::release_count& count) noexcept;
 
-/// Waits briefly for a quorum to be ready, while a node is still connecting for the first time.
-[[nodiscard]] task<error_code> until_askable(client_impl& client);
+/// How long a fresh client waits at most for nodes that connect for the first time. A connection
+/// that isn't made in `open_timeout` is given up, and a Sentinel may have led to a wrong server.
+inline constexpr milliseconds longest_first_chance{5000};
+
+/// Waits until a quorum is ready, or each node has had its first chance: it has answered, or failed
+/// by all its addresses and Sentinels. Fails if the client ends.
+[[nodiscard]] task<error_code> until_connected(client_impl& client);
+
+/// Waits until each node has had its first chance.
+[[nodiscard]] task<error_code> until_all_tried(client_impl& client);
 
 /// Waits until the view of `self` has changed.
 [[nodiscard]] task<result<holding>> watch(std::shared_ptr<observation> self);

@@ -1,5 +1,6 @@
 #include <redlock/revocation.hpp>
 
+#include "client/inquiry.hpp"
 #include "client/operations.hpp"
 #include "client/validate.hpp"
 #include "core/quarantine.hpp"
@@ -38,6 +39,8 @@ std::string problem_of_revocation(
 error_code error_from(const vote_round& asked, const revocation_account& of)
 {
     const core::verdict verdict = asked.tally().by_votes();
+    if (asked.was_too_much())
+        return error::overloaded;
     if (verdict == core::verdict::undecided)
         return error::quorum_unreachable;
     if (verdict == core::verdict::contended)  // Nodes that deny have a hold without a token.
@@ -83,23 +86,35 @@ bool took_too_long(const vote_round& asked, core::instant now, const client_conf
     return time > quarantine - longest_validity;
 }
 
-/// Puts the revocation to all nodes, and once more if only its time was wrong or it took too long.
+/// Puts the revocation to all nodes, and once more if only its time was wrong, it took too long or
+/// too few nodes were connected yet.
 task<result<vote_round_ptr>> ask(client_impl& client, std::shared_ptr<const attempt> of)
 {
-    for (bool corrected = false, late = false;;)
+    for (bool corrected = false, late = false, connected = false;;)
     {
+        auto taken = co_await until_askable(client);
+        if (!taken)
+            co_return taken.error();
         const auto asked = client.rounds.make_vote({.what = verb::revoke, .attempt = of});
+        asked->occupy(std::move(*taken));
         client.rounds.put_to_all(asked);
-        if (const error_code ec = co_await client.life.until_decided(*asked))
-        {
-            asked->abandon();
+        if (const error_code ec = co_await until_told(client, *asked))
             co_return ec;
-        }
         const core::instant now = client.now();
         if (account_of(*asked, now, client.config.clock_drift).made.marked > 0)
             client.on_revoked(of->of->key, of->token);
         fencing_token unused;
         const bool granted = asked->tally().by_votes() == core::verdict::granted;
+        if (!granted)
+            asked->abandon();
+        if (!granted && !std::exchange(connected, true))
+        {
+            const auto worth = co_await is_worth_asking_again(client);
+            if (!worth)
+                co_return worth.error();
+            if (*worth)
+                continue;
+        }
         const bool too_long = granted && took_too_long(*asked, now, client.config);
         bool& done = granted ? late : corrected;
         if (done || (granted ? !too_long : !client.rounds.times().correct(*asked, unused)))
@@ -123,8 +138,6 @@ task<result<revocation>> revoke(
         client.events.problem(log_level::error, "revoke", about->resource(), problem);
         co_return error::invalid_argument;
     }
-    if (const error_code ec = co_await until_askable(client))
-        co_return ec;
     const auto answered = co_await ask(client, client.rounds.attempt_of(about, token));
     if (!answered)
         co_return answered.error();

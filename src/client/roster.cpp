@@ -18,13 +18,23 @@ std::size_t roster::ready() const
     }));
 }
 
+bool roster::any_untried(time_point now) const
+{
+    return now < chance_ends_ &&
+           std::ranges::any_of(
+               nodes_,
+               [](const auto& each) { return each->status().state == node_state::connecting; }
+           );
+}
+
 bool roster::owes_release() const
 {
     return std::ranges::any_of(nodes_, [](const auto& each) { return each->owed_releases() > 0; });
 }
 
-void roster::start(const std::weak_ptr<node::owner>& told)
+void roster::start(const std::weak_ptr<node::owner>& told, time_point chance_ends)
 {
+    chance_ends_ = chance_ends;
     sessions_ = size();
     for (const auto& each : nodes_)
         each->start(told);

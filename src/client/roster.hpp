@@ -2,6 +2,7 @@
 #define REDLOCK_SRC_CLIENT_ROSTER_HPP
 
 #include <redlock/node_status.hpp>
+#include <redlock/time.hpp>
 
 #include "core/quorum.hpp"
 #include "node/node.hpp"
@@ -27,11 +28,18 @@ public:
     [[nodiscard]] std::size_t ready() const;
     [[nodiscard]] bool has_quorum() const { return ready() >= quorum(); }
 
+    /// Whether a node hasn't yet had its chance to connect.
+    [[nodiscard]] bool any_untried(time_point now) const;
+
+    /// When all have had it, whatever they say.
+    [[nodiscard]] time_point chance_ends() const noexcept { return chance_ends_; }
+
     /// Whether a node may soon answer a release.
     [[nodiscard]] bool owes_release() const;
 
     /// Starts the sessions.
-    void start(const std::weak_ptr<node::owner>& told);
+    /// @param chance_ends Until then a node may connect before it counts as absent.
+    void start(const std::weak_ptr<node::owner>& told, time_point chance_ends);
     void stop() noexcept;
 
     /// A session has ended. @return Whether it was the last one.
@@ -56,6 +64,7 @@ private:
     const node_list nodes_;
     std::size_t sessions_ = 0;
     std::size_t connections_ = 0;
+    time_point chance_ends_ = time_point::max();
 
     mutable std::mutex mutex_;
     std::vector<node_status> status_;

@@ -60,7 +60,24 @@ void round::on_reply(std::size_t node, const reply& answer) noexcept
 {
     mark_answered(node);
     take(node, answer);
+    const bool enough =
+        place_in_ && (heard() >= core::quorum_size(node_count_) || (!wanted() && owing().none()));
+    if (enough)
+        leave_place();
     on_answered();
+}
+
+void round::abandon() noexcept
+{
+    abandoned_ = true;
+    if (owing().none())
+        leave_place();
+}
+
+void round::leave_place() noexcept
+{
+    if (window* const from = std::exchange(place_in_, nullptr))
+        from->leave();
 }
 
 void round::take(std::size_t node, const reply& answer) noexcept
@@ -106,6 +123,11 @@ std::size_t round::count_of(redlock::reason why) const noexcept
     return count;
 }
 
+bool round::was_too_much() const noexcept
+{
+    return count_of(reason::overloaded) > core::spare_nodes(node_count_);
+}
+
 void round::on_deadline()
 {
     for (std::size_t node = 0; node < node_count(); ++node)
@@ -134,11 +156,6 @@ vote_round::vote_round(subject of, turn& end_of_turn)
 {
 }
 
-void vote_round::occupy(place taken) noexcept
-{
-    place_in_ = taken.release();
-}
-
 void vote_round::be_patient(deadlines& timer, time_point until) noexcept
 {
     patience_by_ = &timer;
@@ -146,18 +163,8 @@ void vote_round::be_patient(deadlines& timer, time_point until) noexcept
     patience_end_ = std::min(until, core::shifted(started(), core::longest_silence).steady);
 }
 
-void vote_round::abandon() noexcept
-{
-    round::abandon();
-    if (owing().none())
-        leave_place();
-}
-
 void vote_round::on_answered() noexcept
 {
-    const std::size_t heard = (sent() & ~owing()).count();
-    if (heard >= core::quorum_size(node_count()) || (!wanted() && owing().none()))
-        leave_place();
     if (patient_ && !decided() && !may_be_granted())
     {
         deadline::forget();
@@ -180,12 +187,6 @@ bool vote_round::may_be_granted() const noexcept
 {
     const std::size_t possible = tally_.granted() + owing().count();
     return tally_.denied() == 0 && possible >= core::quorum_size(node_count());
-}
-
-void vote_round::leave_place() noexcept
-{
-    if (window* const from = std::exchange(place_in_, nullptr))
-        from->leave();
 }
 
 void vote_round::count(std::size_t node, vote value) noexcept
@@ -222,7 +223,8 @@ error_code vote_round::error_for(core::verdict verdict) const noexcept
     {
     case core::verdict::contended: return error::contended;
     case core::verdict::rejected: return why_refused();
-    case core::verdict::unreachable: return error::quorum_unreachable;
+    case core::verdict::unreachable:
+        return was_too_much() ? error::overloaded : error::quorum_unreachable;
     case core::verdict::too_late: return error::validity_exhausted;
     case core::verdict::undecided:
     case core::verdict::granted: break;

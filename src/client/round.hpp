@@ -58,8 +58,15 @@ public:
     /// Leaves out a node: it doesn't hold our key, because it was never asked to.
     void skip(std::size_t node) noexcept;
 
+    /// Takes over a place. Leaves it when a quorum has really answered, or when the round is given
+    /// up and no node owes an answer.
+    void occupy(place taken) noexcept { place_in_ = taken.release(); }
+
     /// The round is over for its owner. What wasn't written yet won't be written.
-    void abandon() noexcept { abandoned_ = true; }
+    void abandon() noexcept;
+
+    /// How many nodes owe no answer to what they were sent.
+    [[nodiscard]] std::size_t heard() const noexcept { return (sent() & ~owing()).count(); }
 
     /// Whether enough answers are in.
     [[nodiscard]] virtual bool decided() const noexcept = 0;
@@ -72,6 +79,9 @@ public:
 
     /// How many answers have this reason.
     [[nodiscard]] std::size_t count_of(redlock::reason why) const noexcept;
+
+    /// Whether it failed because too much was under way at the nodes.
+    [[nodiscard]] bool was_too_much() const noexcept;
 
     /// How many nodes haven't answered yet.
     [[nodiscard]] std::size_t unanswered() const noexcept { return unanswered_; }
@@ -98,6 +108,7 @@ protected:
 private:
     void take(std::size_t node, const reply& answer) noexcept;
     void keep(std::size_t node, const reply& answer);
+    void leave_place() noexcept;
 
     /// Another node has answered.
     virtual void count(std::size_t, vote) noexcept {}
@@ -114,6 +125,7 @@ private:
     std::array<counted_answer, core::max_nodes> counted_;
     std::unique_ptr<std::array<reply, core::max_nodes>> answers_;  ///< If one says more.
     const clock* clock_ = nullptr;
+    window* place_in_ = nullptr;
     bool abandoned_ = false;
 };
 
@@ -130,10 +142,6 @@ public:
 
     [[nodiscard]] const core::tally& tally() const noexcept { return tally_; }
 
-    /// Takes over a place. Leaves it when a quorum has really answered, or when the round is given
-    /// up and no node owes an answer.
-    void occupy(place taken) noexcept;
-
     /** Lets the round continue beyond its deadline, to `until`, as long as a quorum may still grant
         it.
 
@@ -141,9 +149,6 @@ public:
         up and asking again gains nothing, unless another client is about to win.
     */
     void be_patient(deadlines& timer, time_point until) noexcept;
-
-    /// As `round::abandon`.
-    void abandon() noexcept;
 
     /// The nodes that denied.
     [[nodiscard]] node_set deniers() const noexcept;
@@ -169,12 +174,10 @@ private:
     void on_answered() noexcept final;
     void on_deadline() final;
     [[nodiscard]] bool may_be_granted() const noexcept;
-    void leave_place() noexcept;
 
     core::tally tally_;
     std::atomic<std::uint16_t> granters_{0};  ///< Written on the strand only.
-    window* place_in_ = nullptr;
-    deadlines* patience_by_ = nullptr;  ///< Null: the deadline is the end.
+    deadlines* patience_by_ = nullptr;        ///< Null: the deadline is the end.
     time_point patience_end_{};
     bool patient_ = false;  ///< The deadline has passed.
 };

@@ -156,9 +156,10 @@ void rounds::restore(
     }
 }
 
-release_round_ptr rounds::free(std::shared_ptr<const attempt> latest)
+release_round_ptr rounds::free(std::shared_ptr<const attempt> latest, place taken)
 {
     const auto asked = make<release_round>({.what = verb::free, .attempt = std::move(latest)});
+    asked->occupy(std::move(taken));
     put_to_all(asked);
     return asked;
 }
@@ -177,12 +178,13 @@ void rounds::track_key(std::shared_ptr<const attempt> tried, std::weak_ptr<clien
     );
 }
 
-whole_round_ptr rounds::ask_views(std::shared_ptr<const demand> about, bool tracked)
+whole_round_ptr rounds::ask_views(std::shared_ptr<const demand> about, bool tracked, place taken)
 {
     const auto by = new_attempt(std::move(about), fencing_token());
     if (tracked)
         put_to_all(make<whole_round>({.what = verb::track, .attempt = by}));
     const auto asked = make<whole_round>({.what = verb::inspect, .attempt = by});
+    asked->occupy(std::move(taken));
     put_to_all(asked);
     return asked;
 }

@@ -95,7 +95,7 @@ public:
     void set_deadline(round& asked, time_point until);
 
     /// Asks the nodes to delete what the release of a hold, or of an earlier one, has kept.
-    [[nodiscard]] release_round_ptr free(std::shared_ptr<const attempt> latest);
+    [[nodiscard]] release_round_ptr free(std::shared_ptr<const attempt> latest, place taken);
 
     /// Asks the nodes that denied `lost` how long the holder has left.
     [[nodiscard]] whole_round_ptr ask_holders(const vote_round& lost);
@@ -107,7 +107,11 @@ public:
     /// Asks all nodes who holds a resource.
     /// @param about An acquisition of it that is never made.
     /// @param tracked Whether the nodes must report when the key changes after that.
-    [[nodiscard]] whole_round_ptr ask_views(std::shared_ptr<const demand> about, bool tracked);
+    [[nodiscard]] whole_round_ptr ask_views(
+        std::shared_ptr<const demand> about,
+        bool tracked,
+        place taken
+    );
 
     /// Leaves the queues of the nodes: nobody here waits for the key anymore.
     void leave_queues(std::shared_ptr<const attempt> tried);

@@ -54,7 +54,8 @@ task<error_code> run(std::shared_ptr<client_impl> self)
         if (const auto alive = weak.lock())
             alive->holds.catch_up();
     });
-    client.nodes.start(client.weak_from_this());
+    const time_point chance_ends = core::shifted(client.now(), longest_first_chance).steady;
+    client.nodes.start(client.weak_from_this(), chance_ends);
 
     pause stop(*client.loop.end_of_turn);
     const error_code outcome = co_await stop.wait(client.life.for_run().list());

@@ -6,12 +6,15 @@
 #include "loop/randomness.hpp"
 
 #include <boost/algorithm/hex.hpp>
+#include <boost/algorithm/string/replace.hpp>
+#include <boost/algorithm/string/split.hpp>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <iterator>
 #include <set>
+#include <vector>
 
 namespace redlock::detail {
 
@@ -164,6 +167,31 @@ std::string guard::fingerprint_of(const node_config& entry) const
 std::string guard::smaller_fingerprint_of(const node_config& entry) const
 {
     return with_overlap(smaller_fingerprint, entry);
+}
+
+std::string guard::describe_difference(const std::string& found, const std::string& mine)
+{
+    // The incarnation after the last semicolon means nothing to users.
+    const auto settings_of = [](std::string text) {
+        text.resize(std::min(text.rfind(';'), text.size()));
+        boost::algorithm::replace_all(text, ",overlap=", ";overlap=");
+        std::vector<std::string> parts;
+        boost::algorithm::split(parts, text, [](char each) { return each == ';'; });
+        return parts;
+    };
+    const std::vector<std::string> theirs = settings_of(found);
+    const std::vector<std::string> ours = settings_of(mine);
+    const auto missing_in = [](const std::vector<std::string>& others,
+                               const std::vector<std::string>& some) {
+        std::string list;
+        for (const std::string& each : some)
+        {
+            if (std::ranges::find(others, each) == others.end())
+                list += (list.empty() ? "" : " ") + each;
+        }
+        return list.empty() ? std::string("nothing more") : list;
+    };
+    return "has " + missing_in(ours, theirs) + ", but this client " + missing_in(theirs, ours);
 }
 
 std::string guard::channel() const

@@ -186,7 +186,8 @@ private:
             end_.code = why;
         explain();
         next_look_->cancel();
-        owner_->on_end({end_.code, std::move(end_.refused), std::move(end_.guess)});
+        const bool elsewhere = wire_ && wire_->may_lead_elsewhere();
+        owner_->on_end({end_.code, std::move(end_.refused), std::move(end_.guess), elsewhere});
         for (; !expected_.empty(); expected_.pop_front())
         {
             if (const auto& asked = expected_.front().asked)

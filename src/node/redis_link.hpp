@@ -27,6 +27,7 @@ struct link_end
     error_code code;      ///< The network's error. Empty if there is a refusal.
     refusal refused;      ///< Why the node may not vote, or the server doesn't let us in.
     std::string guess{};  ///< A possible cause of the error. Follows its message.
+    bool may_lead_elsewhere = false;  ///< The next link may find another server.
 };
 
 /** One connection to one node, from connecting to its loss, and never reused.

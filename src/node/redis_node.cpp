@@ -196,13 +196,11 @@ private:
     void on_end(link_end why) override
     {
         link_ = nullptr;
-        tell(
-            why.refused ? state_.reject(why.refused, ground_.time->wall())
-                        : state_.lose(why.code, why.guess)
-        );
-        const reply answer = absent();
-        for (const auto& asked : std::exchange(waiting_, {}))
-            asked->on_reply(index_, answer);
+        // A node is away only once all ways to it were tried.
+        const bool still_connects = why.may_lead_elsewhere && !state_.stopping() &&
+                                    state_.status().state == node_state::connecting;
+        if (!still_connects)
+            lose(why);
         if (state_.stopping())
             return stop_behind_completions();
 
@@ -212,6 +210,17 @@ private:
             else
                 self->connect();
         });
+    }
+
+    void lose(const link_end& why)
+    {
+        tell(
+            why.refused ? state_.reject(why.refused, ground_.time->wall())
+                        : state_.lose(why.code, why.guess)
+        );
+        const reply answer = absent();
+        for (const auto& asked : std::exchange(waiting_, {}))
+            asked->on_reply(index_, answer);
     }
 
     void on_lost_release(question_ptr lost) override { keep(std::move(lost)); }

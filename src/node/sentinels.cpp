@@ -277,6 +277,8 @@ public:
         return certificate.empty() ? told : told + ": " + certificate;
     }
 
+    [[nodiscard]] bool may_lead_elsewhere() const override { return by_->may_lead_elsewhere(); }
+
     void close() noexcept override
     {
         closed_ = true;
@@ -297,6 +299,7 @@ private:
             before->leave();
         const auto talk = std::make_shared<conversation>(ground_, by_->master, by_->all[next_]);
         talk_ = talk;
+        by_->asked = std::min(by_->asked + 1, by_->all.size());
         // Leave the last part of the time for the connection to the master.
         const milliseconds share = open_timeout / static_cast<int>(by_->all.size() + 1);
         talk->start(*this, owner_.lock(), std::max(share, least_time));

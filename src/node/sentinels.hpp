@@ -31,11 +31,15 @@ struct sentinel_group
     std::vector<sentinel> all;
     std::size_t first = 0;               ///< The one to ask first.
     std::size_t told_by = 0;             ///< The one that answered last.
+    std::size_t asked = 0;               ///< How many were asked at least once.
     std::optional<unsigned> replicas{};  ///< Of the master, by the last answer.
 
     /// Look-ups of the master's name, by the last answer. Null if there was none.
     std::shared_ptr<name_lookup> names{};
     std::string address{};
+
+    /// Whether one wasn't asked yet, and may know another server.
+    [[nodiscard]] bool may_lead_elsewhere() const noexcept { return asked < all.size(); }
 
     /// The last answer led to a master that votes. Otherwise the next Sentinel is asked first.
     void believe() noexcept { first = told_by; }

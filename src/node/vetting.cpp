@@ -169,7 +169,7 @@ void vetting::on_introduced(const texts& told)
         return link_.exchange(make_settings_request(), &vetting::on_settings);
     if (derives_overlap_)
         return link_.exchange(make_replica_settings_request(), &vetting::on_replica_settings);
-    ask_to_admit();
+    introduce();
 }
 
 void vetting::end() noexcept
@@ -241,7 +241,7 @@ void vetting::refuse_overlapping()
 void vetting::on_settings(const texts& told)
 {
     durable_ = is_durable(told.all);
-    ask_to_admit();
+    introduce();
 }
 
 void vetting::on_replica_settings(const texts& told)
@@ -252,7 +252,17 @@ void vetting::on_replica_settings(const texts& told)
     if (const refusal judgement = judge_replicas(server_, set, group_.known_replicas(index_)))
         return link_.refuse(judgement.why, judgement.text);
     overlap_ = core::overlap_after(set.max_lag);
+    introduce();
+}
+
+/// The last commands before it is admitted. The server is the right one.
+void vetting::introduce()
+{
     ask_to_admit();
+    if (group_.guarded->queue_name.empty())
+        subscribed_ = true;
+    else
+        subscribe();
 }
 
 std::string vetting::incarnation() const
@@ -369,10 +379,16 @@ void vetting::on_quarantine_told(milliseconds quarantine)
 
 void vetting::admit(admission what)
 {
-    if (group_.guarded->queue_name.empty())
-        return link_.on_admitted(std::move(what));
     admission_ = std::move(what);
-    subscribe();
+    admit_if_subscribed();
+}
+
+void vetting::admit_if_subscribed()
+{
+    if (!admission_ || !subscribed_)
+        return;
+    admission_->polls = polls_;
+    link_.on_admitted(*std::exchange(admission_, {}));
 }
 
 /// Asks to be woken when a client gives back a resource, and when a watched key changes.
@@ -393,23 +409,24 @@ void vetting::subscribe()
 
 void vetting::on_subscribed(const texts& told)
 {
-    admission_.polls = told.error;
+    polls_ = told.error;
 }
 
 void vetting::on_tracking(const texts& told)
 {
-    if (admission_.polls.empty())
-        admission_.polls = told.error;
-    link_.on_admitted(std::move(admission_));
+    if (polls_.empty())
+        polls_ = told.error;
+    subscribed_ = true;
+    admit_if_subscribed();
 }
 
 std::string vetting::mismatch(const texts& told) const
 {
-    // The incarnation after the last semicolon means nothing to users.
-    const auto settings = [](const std::string& text) { return text.substr(0, text.rfind(';')); };
-    const std::string found = told.all.empty() ? "marked '" : told.all.front();
-    return "the node is " + settings(found) + "', but this client has '" + settings(fingerprint()) +
-           "'; give all clients of the database the same settings, or stop them and delete "
+    std::string found = told.first();
+    if (constexpr std::string_view begin = "marked '"; found.starts_with(begin))
+        found.erase(0, begin.size());
+    return "the node's marker " + guard::describe_difference(found, fingerprint()) +
+           "; give all clients of the database the same settings, or stop them and delete "
            "the key '" +
            group_.guarded->marker_key + "'";
 }

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -160,6 +161,7 @@ private:
     [[nodiscard]] milliseconds quarantine() const;
     void on_settings(const texts& told);
     void on_replica_settings(const texts& told);
+    void introduce();
     void ask_to_admit();
     void on_asked_to_admit(const texts& told);
     void pass();
@@ -167,6 +169,7 @@ private:
     void wait_for_quorum();
     void on_quarantine_told(milliseconds quarantine);
     void admit(admission what);
+    void admit_if_subscribed();
     [[nodiscard]] std::string mismatch(const texts& told) const;
     void subscribe();
     void on_subscribed(const texts& told);
@@ -188,11 +191,13 @@ private:
     milliseconds overlap_{0};
     bool passed_ = false;  ///< The server has passed all checks.
     waiting waits_ = waiting::no;
-    admission admission_;          ///< Kept while it subscribes.
-    bool asked_to_admit_ = false;  ///< And the answer is to come.
-    bool has_smaller_ = false;     ///< At admission the marker had the smaller `ttl_max`.
-    bool overlaps_ = false;        ///< It is refused, but its quarantine may begin.
-    bool may_ask_role_ = true;     ///< As far as is known.
+    std::optional<admission> admission_;  ///< Kept while it subscribes.
+    std::string polls_;                   ///< See `admission::polls`.
+    bool subscribed_ = false;             ///< To wakes, or it needn't.
+    bool asked_to_admit_ = false;         ///< And the answer is to come.
+    bool has_smaller_ = false;            ///< At admission the marker had the smaller `ttl_max`.
+    bool overlaps_ = false;               ///< It is refused, but its quarantine may begin.
+    bool may_ask_role_ = true;            ///< As far as is known.
 };
 
 }  // namespace redlock::detail

@@ -58,6 +58,9 @@ public:
     /// What is wrong with the server's certificate, as far as is known. Empty: nothing.
     [[nodiscard]] virtual std::string objection() const { return {}; }
 
+    /// Whether another connection may find another server, by a way that wasn't tried yet.
+    [[nodiscard]] virtual bool may_lead_elsewhere() const { return false; }
+
     /// Ends it, even while it connects. `on_closed` follows, unless it came before.
     virtual void close() noexcept = 0;
 };

@@ -196,12 +196,14 @@ private:
         );
     }
 
-    /// An address that never answers must leave time for the ones after it.
+    /// An address that never answers must leave time for the ones after it, and for the address
+    /// that another Sentinel knows.
     void limit_attempt()
     {
-        if (endpoints_.size() == 1)
+        const std::size_t sentinels = config_.sentinel ? config_.sentinel->addresses.size() : 1;
+        if (endpoints_.size() * sentinels == 1)
             return;
-        const auto longest = open_timeout / endpoints_.size();
+        const auto longest = open_timeout / (endpoints_.size() * sentinels);
         limit_->set(now() + longest, [this, kept = owner_.lock(), attempt = next_]() {
             if (closed_ || attempt != next_)
                 return;

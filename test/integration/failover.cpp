@@ -5,13 +5,20 @@
 #include <redlock/initialize.hpp>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <sys/socket.h>
 
 #include "support/client_runner.hpp"
 #include "support/contains.hpp"
@@ -95,6 +102,62 @@ struct group_fixture
 
     asio::io_context context{1};
     redis_group group;
+};
+
+/// A Sentinel that says that the master is at this port.
+class stale_sentinel
+{
+public:
+    stale_sentinel(asio::io_context& in, std::uint16_t master)
+        : acceptor_(in, asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), 0))
+    {
+        const std::string port = std::to_string(master);
+        says_ = "*2\r\n$9\r\n127.0.0.1\r\n$" + std::to_string(port.size()) + "\r\n" + port +
+                "\r\n*2\r\n$10\r\nnum-slaves\r\n$1\r\n1\r\n";
+        accept();
+    }
+
+    [[nodiscard]] std::string address() const
+    {
+        return "127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port());
+    }
+
+    [[nodiscard]] bool was_asked() const noexcept { return !guests_.empty(); }
+
+private:
+    void accept()
+    {
+        acceptor_.async_accept([this](error_code ec, asio::ip::tcp::socket guest) {
+            if (ec)
+                return;
+            guests_.push_back(std::move(guest));
+            asio::write(guests_.back(), asio::buffer(says_), ec);
+            accept();
+        });
+    }
+
+    asio::ip::tcp::acceptor acceptor_;
+    std::string says_;
+    std::vector<asio::ip::tcp::socket> guests_;
+};
+
+/// A port of a machine that is gone: nothing answers there, not even with a refusal.
+class black_hole
+{
+public:
+    black_hole()
+    {
+        ::listen(listens_.get(), 0);
+        for (descriptor& each : full_)
+            each = connect_tcp(port_.number());
+    }
+
+    [[nodiscard]] std::uint16_t port() const noexcept { return port_.number(); }
+
+private:
+    loopback_port port_;
+    descriptor listens_{port_.listen()};
+    std::array<descriptor, 3> full_{};  ///< Its queue has room for one connection.
 };
 
 /// The group of the cases that do it no harm: its quarantine is over.
@@ -239,6 +302,27 @@ BOOST_FIXTURE_TEST_CASE(a_silent_sentinel_costs_a_part_of_the_time_to_connect, a
     const loopback_port second;
     const descriptor listens[] = {first.listen(), second.listen()};
     f.acquire(f.config_with(address_of(first) + "," + address_of(second) + ","));
+}
+
+BOOST_FIXTURE_TEST_CASE(
+    a_sentinel_that_is_behind_does_not_keep_a_new_client_from_trying,
+    admitted_group
+)
+{
+    const loopback_port nobody;
+    const black_hole gone;
+    const std::uint16_t replica = f.group.member(1 - f.group.master()).port();
+    for (const std::uint16_t stale : {nobody.number(), gone.port(), replica})
+    {
+        const stale_sentinel first(f.context, stale);
+        client_runner client(f.context, f.config_with(first.address() + ","));
+        const auto begin = steady_clock::now();
+        lease held = run(f.context, client->async_try_acquire("a", 1s));
+        BOOST_TEST(!held.expired());
+        BOOST_TEST((steady_clock::now() - begin < 2s));
+        run(f.context, held.async_release());
+        BOOST_TEST(first.was_asked());
+    }
 }
 
 BOOST_FIXTURE_TEST_CASE(a_blocking_client_locks_on_a_group, admitted_group)

@@ -142,13 +142,13 @@ BOOST_AUTO_TEST_CASE(an_inspection_waits_for_the_first_connections)
     BOOST_TEST(started->value().state == holding_state::free);
 }
 
-BOOST_AUTO_TEST_CASE(an_inspection_waits_for_connections_no_longer_than_a_second)
+BOOST_AUTO_TEST_CASE(an_inspection_does_not_wait_for_ever_for_connections)
 {
     client_fixture fixture({.mode = mode::guarded});
     fixture.each_node([](fake_node& node) { node.starts(node_state::connecting); });
     fixture.start_client();
     const auto started = launch(fixture.locks().async_inspect("orders:42"));
-    fixture.advance(1s + 50ms);
+    fixture.advance(11s);
     BOOST_TEST_REQUIRE(started->done());
     BOOST_TEST(started->code() == error_code());
     BOOST_TEST(started->value().state == holding_state::undecided);

@@ -191,6 +191,25 @@ BOOST_AUTO_TEST_CASE(a_question_waits_for_the_first_connection)
     BOOST_TEST(asked->answers == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(a_node_still_connects_while_there_is_another_way_to_it)
+{
+    start();
+    const auto asked = ask(verb::acquire, "a");
+    finish(link(), {{}, {reason::replica, "it is a replica"}, {}, true});
+    BOOST_TEST(state() == node_state::connecting);
+    BOOST_TEST(client->changes == 0);
+    BOOST_TEST(asked->answers == 0u);
+
+    advance(100ms);
+    BOOST_TEST_REQUIRE(links.size() == 2u);
+    make_ready();
+    BOOST_TEST(link().asked == "a");
+
+    // Once it was connected, the loss counts.
+    finish(link(), {asio::error::connection_reset, {}, {}, true});
+    BOOST_TEST(state() == node_state::down);
+}
+
 BOOST_AUTO_TEST_CASE(a_question_that_waits_fails_if_the_connection_does)
 {
     start();

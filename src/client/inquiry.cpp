@@ -1,0 +1,68 @@
+#include "client/inquiry.hpp"
+
+#include "client/operations.hpp"
+#include "core/quorum.hpp"
+
+#include <utility>
+
+namespace redlock::detail {
+
+namespace {
+
+/// Waits until it has a place or there are none. Those that wait get theirs in turn, as fast as the
+/// nodes answer.
+task<result<place>> until_placed(client_impl& client)
+{
+    window& places = client.inquiries;
+    if (places.has_room())
+        co_return place(places);
+    place_wait waits(*client.loop.end_of_turn);
+    places.wait(waits, client.now().steady.time_since_epoch());
+    while (!places.closed())
+    {
+        suspension::list& among = client.life.for_nodes().list();
+        if (const error_code ec =
+                co_await client.life.sleep_until(waits.sleep, time_point::max(), among))
+            co_return ec;
+        if (place taken = waits.take())
+            co_return std::move(taken);
+    }
+    co_return client.life.running() ? result<place>(place()) : result<place>(error::not_running);
+}
+
+}  // namespace
+
+task<result<place>> until_askable(client_impl& client)
+{
+    const time_point limit = core::shifted(client.now(), longest_first_chance).steady;
+    if (const error_code ec = co_await client.life.until_running(limit))
+        co_return ec;
+    if (const error_code ec = co_await until_connected(client))
+        co_return ec;
+    co_return co_await until_placed(client);
+}
+
+task<error_code> until_told(client_impl& client, round& asked)
+{
+    if (const error_code ec = co_await client.life.until_decided(asked))
+    {
+        asked.abandon();
+        co_return ec;
+    }
+    const bool answered = asked.heard() >= core::quorum_size(asked.node_count());
+    // One silent node says nothing about how long the others keep a question waiting.
+    if (!answered || asked.owing().none())
+        client.inquiries.on_round(asked.started().steady, client.now().steady, answered);
+    co_return error_code();
+}
+
+task<result<bool>> is_worth_asking_again(client_impl& client)
+{
+    if (!client.nodes.any_untried(client.now().steady))
+        co_return false;
+    if (const error_code ec = co_await until_all_tried(client))
+        co_return ec;
+    co_return true;
+}
+
+}  // namespace redlock::detail

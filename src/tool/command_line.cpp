@@ -160,8 +160,13 @@ void add_run(CLI::App& to, options& into)
         "--at-least",
         into.run.at_least,
         "keep the resource locked for at least this long after it was acquired, even if the "
-        "command ends "
-        "earlier"
+        "command ends or fails earlier"
+    );
+    run.add_flag(
+        "--free-on-failure",
+        into.run.free_on_failure,
+        "with --at-least: free the resource at once if the command fails, so that it can be tried "
+        "again"
     );
     run.add_option(
            "-E,--conflict-exit-code",
@@ -266,6 +271,14 @@ void add_local(CLI::App& to, options& into)
             "the server program. Default: redis-server, else valkey-server"
         )
         ->type_name("PROGRAM");
+    local
+        .add_option(
+            "--port",
+            into.local.port,
+            "the port of the first server; the others follow it. Default: free ports"
+        )
+        ->check(CLI::Range(1, 65535))
+        ->type_name("NUMBER");
     local.add_flag("--json", into.nodes.json, "print JSON");
 }
 
@@ -325,26 +338,43 @@ std::unique_ptr<CLI::App> make_command_line(options& into)
 
 milliseconds read_time(const std::string& text)
 {
-    double number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [unit, failure] = std::from_chars(text.data(), end, number);
-    constexpr std::array<std::pair<std::string_view, double>, 6> units{{
+    constexpr std::array<std::pair<std::string_view, double>, 7> units{{
         {"", 1e3},
         {"ms", 1},
         {"s", 1e3},
         {"min", 60e3},
         {"m", 60e3},
         {"h", 3600e3},
+        {"d", 24 * 3600e3},
     }};
-    const auto* const found =
-        std::ranges::find(units, std::string_view(unit, end), [](const auto& each) {
-            return each.first;
-        });
     const double most = 1e15;
-    if (failure != std::errc() || found == units.end() || !(number >= 0) ||
-        number * found->second > most)
-        throw std::invalid_argument("'" + text + "' is not a time; write 250ms, 10s, 5min or 2h");
-    return milliseconds(static_cast<milliseconds::rep>(number * found->second));
+    double sum = 0;
+    double last_unit = most;
+    std::string_view rest = text;
+    do
+    {
+        double number = 0;
+        const char* const end = rest.data() + rest.size();
+        const auto [unit, failure] = std::from_chars(rest.data(), end, number);
+        const auto after = std::find_if(unit, end, [](char each) { return each < 'a'; });
+        const auto* const found =
+            std::ranges::find(units, std::string_view(unit, after), [](const auto& each) {
+                return each.first;
+            });
+        // Largest unit first, each at most once. A number alone is a whole time.
+        const bool is_part = rest.size() != text.size() || after != end;
+        const bool fits = found != units.end() && found->second < last_unit &&
+                          (!is_part || !found->first.empty());
+        if (failure != std::errc() || !fits || !(number >= 0) ||
+            sum + number * found->second > most)
+            throw std::invalid_argument(
+                "'" + text + "' is not a time; write 250ms, 10s, 5min, 1h30m or 2d"
+            );
+        sum += number * found->second;
+        last_unit = found->second;
+        rest = std::string_view(after, end);
+    } while (!rest.empty());
+    return milliseconds(static_cast<milliseconds::rep>(sum));
 }
 
 client_config make_config(const node_options& from)

@@ -8,6 +8,7 @@
 #include <CLI/App.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,6 +50,7 @@ struct run_options
     std::optional<milliseconds> wait{};  ///< Empty: until it is granted.
     bool try_once = false;
     milliseconds at_least{0};
+    bool free_on_failure = false;  ///< Then `at_least` is only for commands that succeed.
     milliseconds grace{0};
     std::optional<milliseconds> stop_before{};  ///< Empty: a third of the ttl, or less if needed.
     std::string note{};
@@ -67,6 +69,7 @@ struct local_options
 {
     std::size_t count = 3;
     std::string server = "redis-server";
+    std::uint16_t port = 0;  ///< Of the first one. Zero: free ports.
     std::vector<std::string> command{};
 };
 
@@ -87,7 +90,7 @@ struct options
 /// The text that follows the name of a command in its usage.
 [[nodiscard]] std::string synopsis(const CLI::App& of);
 
-/// Reads "250ms", "10s", "1min", "2h"; a number alone means seconds.
+/// Reads "250ms", "10s", "1h30m", "2d"; a number alone means seconds.
 /// @throws std::invalid_argument naming the text.
 [[nodiscard]] milliseconds read_time(const std::string& text);
 

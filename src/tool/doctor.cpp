@@ -11,8 +11,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <functional>
 #include <iostream>
 #include <map>
+#include <memory>
+#include <ratio>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,10 +76,16 @@ void compare_servers(std::vector<examination>& all)
 
 std::string in_short(std::chrono::microseconds time)
 {
-    const double count = static_cast<double>(time.count()) / 1000;
+    const auto tenths = std::chrono::round<std::chrono::duration<int, std::ratio<1, 10'000>>>(time);
     char text[32];
-    std::snprintf(text, sizeof text, "%+.1f ms", count);
-    return text;
+    std::snprintf(text, sizeof text, "%+.1f ms", tenths.count() / 10.0);
+    return tenths.count() == 0 ? "0.0 ms" : text;
+}
+
+/// Ends a sentence that may quote one.
+const char* end_of(const std::string& text)
+{
+    return text.ends_with('?') || text.ends_with('.') ? "\n" : ".\n";
 }
 
 void print(const std::vector<examination>& all)
@@ -109,12 +118,12 @@ void print(const std::vector<examination>& all)
     for (const examination& each : all)
     {
         for (const std::string& problem : each.problems)
-            std::cout << each.name << ": " << problem << (problem.ends_with('?') ? "\n" : ".\n");
+            std::cout << each.name << ": " << problem << end_of(problem);
     }
     for (const examination& each : all)
     {
         for (const std::string& remark : each.remarks)
-            std::cout << "note: " << each.name << ": " << remark << ".\n";
+            std::cout << "note: " << each.name << ": " << remark << end_of(remark);
     }
 }
 
@@ -180,23 +189,29 @@ int doctor(const options& given)
     const auto tls = detail::make_tls_sources(config.nodes);
     asio::io_context context{1};
     const detail::ground on = detail::make_ground(context.get_executor());
-    std::vector<answers> told(config.nodes.size());
-    for (std::size_t i = 0; i < told.size(); ++i)
-    {
-        detail::enter_later(on.strand, [&, i]() {
-            inquire(
-                on,
-                config.nodes[i],
-                tls[i] ? tls[i]->latest() : nullptr,
-                make_inquiry(config.nodes[i], guarded),
-                [&told, i](answers what) { told[i] = std::move(what); }
-            );
-        });
-    }
+    std::vector<examination> all(config.nodes.size());
+    std::vector<std::shared_ptr<detail::sentinel_group>> sentinels;
+    for (const node_config& each : config.nodes)
+        sentinels.push_back(detail::make_sentinel_group(each));
+    const std::function<void(std::size_t)> look_at = [&](std::size_t i) {
+        inquire(
+            on,
+            config.nodes[i],
+            tls[i] ? tls[i]->latest() : nullptr,
+            sentinels[i],
+            make_inquiry(config.nodes[i], guarded),
+            [&, i](const answers& told) {
+                all[i] = examine(config.nodes[i], guarded, told);
+                const bool is_wrong = !all[i].reached || all[i].role != "master";
+                // One Sentinel may be behind the others.
+                if (is_wrong && sentinels[i] && sentinels[i]->may_lead_elsewhere())
+                    look_at(i);
+            }
+        );
+    };
+    for (std::size_t i = 0; i < all.size(); ++i)
+        detail::enter_later(on.strand, [&look_at, i]() { look_at(i); });
     context.run();
-    std::vector<examination> all;
-    for (std::size_t i = 0; i < told.size(); ++i)
-        all.push_back(examine(config.nodes[i], guarded, told[i]));
     compare_clocks(all, config.clock_window);
     compare_servers(all);
     const bool healthy =

@@ -165,6 +165,9 @@ public:
             return std::move(found_);
         }
         look_at_server();
+        // All else that is wrong with a replica follows from that.
+        if (found_.role == "slave")
+            return std::move(found_);
         if (core::derives_overlap(node_))
             look_at_replicas();
         look_at_persistence();
@@ -231,8 +234,8 @@ private:
         {
             problem(
                 "it is a replica of " + field("master_host") + ":" + field("master_port") +
-                ". Nodes must be independent masters: run REPLICAOF NO ONE on it, or use another "
-                "server"
+                ". Nodes must be independent masters: name another server. Don't promote this one, "
+                "because it may have lost locks"
             );
         }
         if (field("cluster_enabled") == "1")
@@ -251,9 +254,11 @@ private:
         if (field("connected_slaves") != "0" && !field("connected_slaves").empty() &&
             found_.role == "master" && !core::may_fail_over(node_))
         {
+            const std::string count = field("connected_slaves");
             remark(
-                "it has " + field("connected_slaves") +
-                " replicas. Never promote one of them, because it may have lost locks"
+                "it has " + count +
+                (count == "1" ? " replica. Don't promote it" : " replicas. Don't promote one") +
+                ", because it may have lost locks"
             );
         }
     }
@@ -358,9 +363,9 @@ private:
         {
             found_.admission = "other settings";
             problem(
-                "it is marked for other settings: '" + found.substr(0, found.rfind(';')) +
-                "', but yours are '" + mine.substr(0, mine.rfind(';')) +
-                "'. Give all clients the same number of nodes, databases, overlap, ttl_max and "
+                "it is marked for other settings: its marker " +
+                detail::guard::describe_difference(found, mine) +
+                ". Give all clients the same number of nodes, databases, overlap, ttl_max and "
                 "clock_window (here --ttl-max and --clock-window)"
             );
         }

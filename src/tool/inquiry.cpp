@@ -1,6 +1,5 @@
 #include "tool/inquiry.hpp"
 
-#include "node/sentinels.hpp"
 #include "wire/connection.hpp"
 #include "wire/resp_reader.hpp"
 
@@ -23,13 +22,14 @@ public:
         const detail::ground& on,
         const node_config& node,
         std::shared_ptr<detail::tls_context> tls,
+        std::shared_ptr<detail::sentinel_group> sentinels,
         detail::request commands,
         std::function<void(answers)> done
     )
         : ground_(on),
           node_(node),
           tls_(std::move(tls)),
-          sentinels_(detail::make_sentinel_group(node)),
+          sentinels_(std::move(sentinels)),
           commands_(std::move(commands)),
           done_(std::move(done))
     {
@@ -134,11 +134,14 @@ void inquire(
     const detail::ground& on,
     const node_config& node,
     std::shared_ptr<detail::tls_context> tls,
+    std::shared_ptr<detail::sentinel_group> sentinels,
     detail::request commands,
     std::function<void(answers)> done
 )
 {
-    std::make_shared<inquiry>(on, node, std::move(tls), std::move(commands), std::move(done))
+    std::make_shared<inquiry>(
+        on, node, std::move(tls), std::move(sentinels), std::move(commands), std::move(done)
+    )
         ->start();
 }
 

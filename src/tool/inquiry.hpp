@@ -6,6 +6,7 @@
 
 #include "loop/ground.hpp"
 #include "node/answer.hpp"
+#include "node/sentinels.hpp"
 #include "wire/request.hpp"
 #include "wire/tls_context.hpp"
 
@@ -33,12 +34,14 @@ struct answers
     do.
 
     @param tls Null without TLS.
+    @param sentinels The node's, which are asked for the server. Null: it has none.
     @param done Called once on the strand of `on`, within a few seconds.
 */
 void inquire(
     const detail::ground& on,
     const node_config& node,
     std::shared_ptr<detail::tls_context> tls,
+    std::shared_ptr<detail::sentinel_group> sentinels,
     detail::request commands,
     std::function<void(answers)> done
 );

@@ -70,6 +70,12 @@ bool job::has_ended()
     return command_.has_ended();
 }
 
+bool job::was_interrupted() const noexcept
+{
+    const int by = exit_status() - 128;
+    return (by == SIGINT || by == SIGQUIT) && terminal_.belongs_to(command_.group());
+}
+
 void job::on_command_stopped(int by)
 {
     const bool asks = by == SIGTTIN || by == SIGTTOU;

@@ -51,6 +51,9 @@ public:
     /// Whether it waits for a terminal that nobody can give it. It will never end by itself.
     [[nodiscard]] bool waits_in_vain() const noexcept { return in_vain_; }
 
+    /// Whether the keys of its terminal have ended it: Ctrl-C or Ctrl-\\, which only it has got.
+    [[nodiscard]] bool was_interrupted() const noexcept;
+
     /// As those of `child`.
     [[nodiscard]] bool has_others() const { return command_.has_others(); }
     [[nodiscard]] int exit_status() const noexcept { return command_.exit_status(); }

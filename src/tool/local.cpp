@@ -13,14 +13,16 @@
 #include <boost/json/serialize.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <list>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -98,6 +100,7 @@ private:
     int alive_ = -1;
 };
 
+/// Another one may take it before the server does.
 std::uint16_t free_port(asio::io_context& in)
 {
     const asio::ip::tcp::endpoint any(asio::ip::address_v4::loopback(), 0);
@@ -140,44 +143,32 @@ std::string last_line(const std::filesystem::path& of)
     return last;
 }
 
-class local_servers
+/// A server and its folder.
+class local_server
 {
 public:
-    local_servers(const local_options& how, asio::io_context& in)
+    local_server(const std::string& program, std::uint16_t port, std::filesystem::path folder)
+        : port_(port), folder_(std::move(folder))
     {
-        for (std::size_t i = 0; i < how.count; ++i)
-        {
-            const auto folder = folder_.path() / std::to_string(i + 1);
-            std::filesystem::create_directory(folder);
-            const std::uint16_t port = free_port(in);
-            start(how.server, port, folder);
-            urls_ += (i == 0 ? "redis://127.0.0.1:" : ",redis://127.0.0.1:") + std::to_string(port);
-        }
-        admit();
+        std::filesystem::create_directory(folder_);
+        start(program);
     }
 
-    [[nodiscard]] const std::string& urls() const noexcept { return urls_; }
+    [[nodiscard]] bool has_ended() { return runs_->has_ended(); }
 
-    /// The output of the first server that has ended. Empty if all are running.
-    [[nodiscard]] std::string failure()
-    {
-        for (std::size_t i = 0; i < servers_.size(); ++i)
-        {
-            if (servers_[i].has_ended())
-                return "a server exited: " +
-                       last_line(folder_.path() / std::to_string(i + 1) / "output");
-        }
-        return {};
-    }
+    [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+
+    /// The last that it has said.
+    [[nodiscard]] std::string last_words() const { return last_line(folder_ / "output"); }
 
 private:
-    void start(const std::string& program, std::uint16_t port, const std::filesystem::path& folder)
+    void start(const std::string& program)
     {
         const bool by_default = program == local_options().server;
         try
         {
-            servers_.emplace_back(child_options{
-                .command = server_command(program, port, folder), .output = folder / "output"
+            runs_.emplace(child_options{
+                .command = server_command(program, port_, folder_), .output = folder_ / "output"
             });
         }
         catch (const std::system_error& failure)
@@ -185,7 +176,7 @@ private:
             if (failure.code() != std::errc::no_such_file_or_directory)
                 throw;
             if (by_default)
-                return start("valkey-server", port, folder);
+                return start("valkey-server");
             throw std::runtime_error(
                 "'" + program +
                 "' is not installed; install Redis or Valkey, or name the server's program with "
@@ -194,14 +185,81 @@ private:
         }
     }
 
+    std::uint16_t port_;
+    std::filesystem::path folder_;
+    std::optional<child> runs_;
+};
+
+class local_servers
+{
+public:
+    local_servers(const local_options& how, asio::io_context& in) : how_(how)
+    {
+        if (how.port != 0 && how.port + how.count - 1 > 65'535)
+            throw std::invalid_argument(
+                "--port is " + std::to_string(how.port) + ", too high for " +
+                std::to_string(how.count) + " servers"
+            );
+        for (std::size_t i = 0; i < how.count; ++i)
+            start(in);
+        admit(in);
+    }
+
+    [[nodiscard]] std::string urls() const
+    {
+        std::string made;
+        for (const local_server& each : servers_)
+            made += (made.empty() ? "redis://127.0.0.1:" : ",redis://127.0.0.1:") +
+                    std::to_string(each.port());
+        return made;
+    }
+
+    /// The output of the first server that has ended. Empty if all are running.
+    [[nodiscard]] std::string failure()
+    {
+        const auto ended = std::ranges::find_if(servers_, &local_server::has_ended);
+        if (ended == servers_.end())
+            return {};
+        return "the server on port " + std::to_string(ended->port()) +
+               " exited: " + ended->last_words();
+    }
+
+private:
+    void start(asio::io_context& in)
+    {
+        const std::size_t number = ++started_;
+        const auto port = static_cast<std::uint16_t>(how_.port + number - 1);
+        servers_.emplace_back(
+            how_.server,
+            how_.port == 0 ? free_port(in) : port,
+            folder_.path() / std::to_string(number)
+        );
+    }
+
+    /// Replaces servers whose port was taken, unless the user has chosen it.
+    void replace_failed(asio::io_context& in)
+    {
+        for (std::size_t left = servers_.size(); left > 0; --left)
+        {
+            const auto failed = std::ranges::find_if(servers_, [](local_server& each) {
+                return each.has_ended() &&
+                       each.last_words().find("Failed listening") != std::string::npos;
+            });
+            if (how_.port != 0 || failed == servers_.end())
+                return;
+            servers_.erase(failed);
+            start(in);
+        }
+    }
+
     /// The servers are new, so they have nothing to forget.
-    void admit()
+    void admit(asio::io_context& in)
     {
         const auto give_up = std::chrono::steady_clock::now() + start_timeout;
-        client_config config;
-        config.nodes = parse_nodes(urls_);
         for (;;)
         {
+            client_config config;
+            config.nodes = parse_nodes(urls());
             asio::io_context own{1};
             diagnostics report;
             error_code outcome;
@@ -211,6 +269,7 @@ private:
             own.run();
             if (!outcome)
                 return;
+            replace_failed(in);
             if (const std::string problem = failure(); !problem.empty())
                 throw std::runtime_error(problem);
             if (std::chrono::steady_clock::now() >= give_up)
@@ -219,9 +278,10 @@ private:
         }
     }
 
+    const local_options& how_;
     temporary_folder folder_;
-    std::deque<child> servers_;
-    std::string urls_;
+    std::list<local_server> servers_;
+    std::size_t started_ = 0;
 };
 
 void tell(const std::string& urls, bool json)

@@ -1,6 +1,7 @@
 // redlock: locks for shell scripts and operators.
 
 #include "tool/commands.hpp"
+#include "tool/printing.hpp"
 
 #include <CLI/Error.hpp>
 
@@ -56,6 +57,15 @@ void check_name(const std::string& name)
     throw std::invalid_argument("unknown command '" + name + "'; the commands are " + names);
 }
 
+/// For who has written the command to run as if it were an argument.
+constexpr const char* ask_for_dashes =
+    "Write the command to run after --, as in: redlock run orders:42 -- echo locked";
+
+bool takes_command(std::string_view name)
+{
+    return name == "run" || name == "lead" || name == "local";
+}
+
 int carry_out(std::vector<std::string> arguments)
 {
     options given;
@@ -69,26 +79,32 @@ int carry_out(std::vector<std::string> arguments)
     const bool has_command = dashes != arguments.end();
     const std::vector<std::string> child(has_command ? dashes + 1 : dashes, arguments.end());
     arguments.erase(dashes, arguments.end());
-    std::ranges::reverse(arguments);
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
     try
     {
-        line->parse(arguments);
+        line->parse(reversed);
     }
     catch (const CLI::ParseError& problem)
     {
+        const bool lacks_dashes = !has_command && !arguments.empty() &&
+                                  takes_command(arguments.front()) &&
+                                  dynamic_cast<const CLI::ExtrasError*>(&problem);
+        if (lacks_dashes)
+            throw std::invalid_argument(std::string(problem.what()) + ". " + ask_for_dashes);
         return line->exit(problem) == 0 ? 0 : static_cast<int>(status::ours);
     }
     given.run.command = child;
     given.local.command = child;
     const std::string name = line->get_subcommands().front()->get_name();
-    const bool takes_command = name == "run" || name == "lead" || name == "local";
-    if (takes_command && name != "local" && child.empty())
+    if (takes_command(name) && name != "local" && child.empty())
         throw std::invalid_argument(
             "give a command after --: redlock " + name + " RESOURCE -- COMMAND"
         );
-    if (!takes_command && has_command)
+    if (!takes_command(name) && has_command)
         throw std::invalid_argument("'" + name + "' takes no command after --");
-    return std::ranges::find(commands, name, &command::name)->run(given);
+    const int outcome = std::ranges::find(commands, name, &command::name)->run(given);
+    flush_output();
+    return outcome;
 }
 
 }  // namespace

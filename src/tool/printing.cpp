@@ -6,17 +6,23 @@
 #include <boost/system/error_code.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <ctime>
 #include <iostream>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
 
 #include <unistd.h>
 
 namespace redlock::tool {
 
 namespace {
+
+using namespace std::chrono_literals;
 
 std::string in_utc(std::chrono::system_clock::time_point when)
 {
@@ -28,20 +34,18 @@ std::string in_utc(std::chrono::system_clock::time_point when)
     return {text, size};
 }
 
-/// Whether a text is UTF-8, which JSON requires.
+/// Whether a text is UTF-8, which JSON requires. What has to be escaped there doesn't matter.
 bool is_utf8(std::string_view text)
 {
     boost::system::error_code ec;
     std::string quoted = "\"";
     for (const char each : text)
-        quoted += each == '"' || each == '\\' ? '_' : each;
+    {
+        const bool is_control = static_cast<unsigned char>(each) < 0x20;
+        quoted += is_control || each == '"' || each == '\\' ? '_' : each;
+    }
     boost::json::parse(quoted + '"', ec);
     return !ec;
-}
-
-std::string note_of(const holding& seen)
-{
-    return core::on_one_line(std::string(seen.note.text()));
 }
 
 }  // namespace
@@ -53,6 +57,23 @@ std::string in_utf8(std::string text)
     return text;
 }
 
+std::string shown(std::string text)
+{
+    return core::on_one_line(std::move(text));
+}
+
+void flush_output()
+{
+    errno = 0;
+    if (std::cout.flush())
+        return;
+    const int why = errno;
+    throw std::runtime_error(
+        "cannot write the output" +
+        (why == 0 ? std::string() : ": " + std::generic_category().message(why))
+    );
+}
+
 bool is_terminal() noexcept
 {
     return ::isatty(STDOUT_FILENO) == 1;
@@ -62,11 +83,27 @@ std::string in_words(milliseconds time)
 {
     if (time == forever)
         return "forever";
-    if (time < std::chrono::seconds(1))
+    if (time < 1s)
         return std::to_string(time.count()) + " ms";
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f s", static_cast<double>(time.count()) / 1000);
-    return text;
+    if (time < 1min)
+    {
+        char text[32];
+        std::snprintf(text, sizeof text, "%.1f", static_cast<double>(time.count()) / 1000);
+        std::string made = text;
+        if (made.ends_with(".0"))
+            made.resize(made.size() - 2);
+        return made + " s";
+    }
+    // The two largest units are enough.
+    const auto in = [](auto count, const char* unit) { return std::to_string(count) + unit; };
+    const auto join = [](std::string large, auto small_count, const char* unit) {
+        return small_count == 0 ? large : large + ' ' + std::to_string(small_count) + unit;
+    };
+    if (time < 1h)
+        return join(in(time / 1min, " min"), time % 1min / 1s, " s");
+    if (time < 24h)
+        return join(in(time / 1h, " h"), time % 1h / 1min, " min");
+    return join(in(time / 24h, " d"), time % 24h / 1h, " h");
 }
 
 void print_table(
@@ -128,9 +165,9 @@ std::vector<std::string> cells_of(
     if (seen.revoked)
         state += ", revoked";
     return {
-        resource,
+        shown(resource),
         state,
-        held && !seen.note.empty() ? note_of(seen) : "-",
+        held && !seen.note.empty() ? shown(std::string(seen.note.text())) : "-",
         seen.token ? to_string(seen.token) : "-",
         seen.since ? in_utc(*seen.since) : "-",
         held ? in_words(seen.remaining) : "-",
@@ -144,7 +181,7 @@ boost::json::object as_json(const std::string& resource, const holding& seen, st
     boost::json::object made;
     made["resource"] = in_utf8(resource);
     made["state"] = to_string(seen.state);
-    made["note"] = in_utf8(note_of(seen));
+    made["note"] = in_utf8(shown(std::string(seen.note.text())));
     made["revoked"] = seen.revoked;
     // Tokens are below 2^53, so every JSON reader gets them right.
     made["token"] = seen.token.value();

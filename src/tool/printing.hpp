@@ -18,8 +18,14 @@ namespace redlock::tool {
 /// Makes a text valid for JSON: bytes that aren't UTF-8 become question marks.
 [[nodiscard]] std::string in_utf8(std::string text);
 
-/// "1.5 s", "forever".
+/// "1.5 s", "2 h 5 min", "forever".
 [[nodiscard]] std::string in_words(milliseconds time);
+
+/// A user's text without control characters.
+[[nodiscard]] std::string shown(std::string text);
+
+/// Sends what was printed. @throws std::runtime_error if that fails: a full disk, for example.
+void flush_output();
 
 /// Prints lines of cells: on a terminal in columns under titles, otherwise separated by tabs.
 void print_table(

@@ -51,7 +51,7 @@ void tell_not_held(const std::string& resource, const holding& seen, std::size_t
         return;
     }
     const bool held = seen.state == holding_state::held;
-    std::cerr << "redlock: " << resource << " is " << to_string(seen.state)
+    std::cerr << "redlock: " << shown(resource) << " is " << to_string(seen.state)
               << (held ? " by a holder without a token" : "") << '\n';
 }
 
@@ -65,7 +65,8 @@ int show(const options& given)
     bool answered = true;
     for (const std::string& resource : given.query.resources)
     {
-        const auto seen = with.result<holding>(with.locks().async_inspect(resource), resource);
+        const auto seen =
+            with.result<holding>(with.locks().async_inspect(resource), shown(resource));
         answered = answered && is_answer(with.locks(), seen);
         lines.push_back(cells_of(resource, seen, with.locks().nodes().size()));
         list.push_back(as_json(resource, seen, with.locks().nodes().size()));
@@ -100,6 +101,7 @@ int watch(const options& given)
                 print_table(
                     holding_titles(), {cells_of(resource, seen, with.locks().nodes().size())}
                 );
+            flush_output();
             next();
         });
     };
@@ -112,7 +114,7 @@ int watch(const options& given)
     next();
     with.context().run();
     if (ended)
-        throw boost::system::system_error(ended, resource);
+        throw boost::system::system_error(ended, shown(resource));
     return heard.asked_to_end() == 0 ? 0 : 128 + heard.asked_to_end();
 }
 
@@ -123,9 +125,10 @@ int revoke(const options& given)
     auto token = fencing_token::from_value(given.query.token);
     if (!token)
     {
-        const auto seen = with.result<holding>(with.locks().async_inspect(resource), resource);
+        const auto seen =
+            with.result<holding>(with.locks().async_inspect(resource), shown(resource));
         if (!is_answer(with.locks(), seen))
-            throw boost::system::system_error(error::quorum_unreachable, resource);
+            throw boost::system::system_error(error::quorum_unreachable, shown(resource));
         if (seen.state != holding_state::held || !seen.token)
         {
             tell_not_held(resource, seen, with.locks().nodes().size(), given.nodes.json);
@@ -136,16 +139,16 @@ int revoke(const options& given)
     const auto [ec, made] = with.complete<revocation>(with.locks().async_revoke(resource, token));
     if (ec == error::no_such_hold)
     {
-        std::cerr << "redlock: " << resource << ": " << ec.message() << '\n';
+        std::cerr << "redlock: " << shown(resource) << ": " << ec.message() << '\n';
         return static_cast<int>(status::no);
     }
     if (ec)
-        throw boost::system::system_error(ec, resource);
+        throw boost::system::system_error(ec, shown(resource));
     const auto left = std::chrono::ceil<milliseconds>(made.until - time_point::clock::now());
     if (given.nodes.json)
     {
         boost::json::object told;
-        told["resource"] = resource;
+        told["resource"] = in_utf8(resource);
         told["token"] = token.value();
         told["free_within_ms"] = left.count();
         told["marked"] = made.marked;
@@ -153,8 +156,8 @@ int revoke(const options& given)
     }
     else
     {
-        std::cout << resource << " will be free once its holder has stopped, within "
-                  << in_words(left) << '\n';
+        std::cout << shown(resource) << ": its holder stops within " << in_words(left)
+                  << "; then it is free, unless it is kept by --at-least\n";
     }
     return 0;
 }
@@ -163,20 +166,21 @@ int free_kept(const options& given)
 {
     session with(given.nodes);
     const std::string resource = given.query.resources.front();
-    const auto outcome = with.result<release_outcome>(with.locks().async_free(resource), resource);
+    const auto outcome =
+        with.result<release_outcome>(with.locks().async_free(resource), shown(resource));
     if (outcome == release_outcome::unconfirmed)
-        throw boost::system::system_error(error::quorum_unreachable, resource);
+        throw boost::system::system_error(error::quorum_unreachable, shown(resource));
     const bool freed = outcome == release_outcome::released;
     if (given.nodes.json)
     {
         boost::json::object told;
-        told["resource"] = resource;
+        told["resource"] = in_utf8(resource);
         told["freed"] = freed;
         std::cout << boost::json::serialize(told) << '\n';
     }
     else
     {
-        std::cout << resource << (freed ? " is free" : " was not kept") << '\n';
+        std::cout << shown(resource) << (freed ? " is free" : " was not kept") << '\n';
     }
     return freed ? 0 : static_cast<int>(status::no);
 }

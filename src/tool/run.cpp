@@ -1,6 +1,7 @@
 #include <redlock/client.hpp>
 #include <redlock/diagnostics.hpp>
 #include <redlock/error.hpp>
+#include <redlock/holding.hpp>
 #include <redlock/lead.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/release_outcome.hpp>
@@ -9,6 +10,7 @@
 #include "core/limits.hpp"
 #include "tool/commands.hpp"
 #include "tool/job.hpp"
+#include "tool/printing.hpp"
 #include "tool/signals.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -69,9 +71,9 @@ milliseconds stop_before_of(const run_options& how, const client_config& config)
     if (chosen >= kill_before && chosen <= longest)
         return chosen;
     throw std::invalid_argument(
-        "--stop-before is " + std::to_string(chosen.count()) + "ms, must be " +
-        std::to_string(kill_before.count()) + "ms to " + std::to_string(longest.count()) +
-        "ms, which is 2/3 of --ttl minus the clock drift of --ttl and --grace and two "
+        "--stop-before is " + std::to_string(chosen.count()) + " ms, must be " +
+        std::to_string(kill_before.count()) + " to " + std::to_string(longest.count()) +
+        " ms, which is 2/3 of --ttl minus the clock drift of --ttl and --grace and two "
         "--node-timeout; give a longer --ttl"
     );
 }
@@ -104,7 +106,12 @@ class guardian
 {
 public:
     guardian(asio::io_context& in, client& locks, const run_options& how, milliseconds stop_before)
-        : locks_(locks), how_(how), stop_before_(stop_before), heard_(in), change_(in)
+        : locks_(locks),
+          how_(how),
+          name_(shown(how.resource)),
+          stop_before_(stop_before),
+          heard_(in),
+          change_(in)
     {
         heard_.on_signal([this](int number) { on_signal(number); });
     }
@@ -123,6 +130,7 @@ public:
         wanted.at_least = how_.at_least;
         wanted.note = how_.note;
         wanted.report = &report_;
+        error_code refused;
         try
         {
             co_return co_await with_lock(locks_, how_.resource, wanted, std::ref(*this));
@@ -131,10 +139,15 @@ public:
         {
             if (begun_)
                 co_return as_int(status::lost);
-            if (heard_.asked_to_end() != 0)
-                co_return 128 + heard_.asked_to_end();
-            co_return say_why_not(failure.code());
+            refused = failure.code();
         }
+        if (heard_.asked_to_end() != 0)
+            co_return 128 + heard_.asked_to_end();
+        // If the user chose the status, that is enough of an answer: cron would mail the words.
+        if (refused == error::contended && how_.held_status != as_int(status::held))
+            co_return how_.held_status;
+        co_await say_why_not(refused);
+        co_return refused == error::contended ? how_.held_status : as_int(status::ours);
     }
 
     /// Ends when it is asked to, or with an error that waiting doesn't fix.
@@ -152,7 +165,7 @@ public:
             co_return 128 + heard_.asked_to_end();
         const auto body = [this](term& now) -> asio::awaitable<void> {
             last_ = co_await watch_over(now.held());
-            if (heard_.asked_to_end() != 0)
+            if (heard_.asked_to_end() != 0 || interrupted_)
                 throw end_of_leading();
         };
         try
@@ -176,7 +189,9 @@ public:
     {
         const keeping_nothing unless_begun(*this, held);
         const int outcome = co_await watch_over(held);
-        if (how_.at_least > 0ms && begun_)
+        if (outcome != 0 && how_.free_on_failure)
+            detail::keep_nothing(held);
+        else if (how_.at_least > 0ms && begun_)
             co_await release(held);
         co_return outcome;
     }
@@ -198,13 +213,20 @@ private:
             cancel_.emit(asio::cancellation_type::terminal);
     }
 
-    /// If the user chose the status, that is enough of an answer: cron would mail the words.
-    [[nodiscard]] int say_why_not(error_code ec) const
+    asio::awaitable<void> say_why_not(error_code ec)
     {
-        if (ec != error::contended || how_.held_status == as_int(status::held))
-            std::cerr << "redlock: " << how_.resource << ": " << ec.message() << " (" << report_
-                      << ")\n";
-        return ec == error::contended ? how_.held_status : as_int(status::ours);
+        if (ec == error::contended)
+        {
+            const auto [failure, seen] = co_await locks_.async_inspect(how_.resource, as_result);
+            if (!failure && seen.state == holding_state::kept)
+            {
+                std::cerr << "redlock: " << name_
+                          << " isn't held, but its last holder keeps it for "
+                          << in_words(seen.remaining) << " by --at-least; see redlock free\n";
+                co_return;
+            }
+        }
+        std::cerr << "redlock: " << name_ << ": " << ec.message() << " (" << report_ << ")\n";
     }
 
     /// Says so if the resource isn't kept for as long as it should be.
@@ -216,7 +238,7 @@ private:
         if (!ec && released == release_outcome::released)
             co_return;
         const bool barely = !ec && released == release_outcome::barely_kept;
-        std::cerr << "redlock: " << how_.resource << " may be free before --at-least is over"
+        std::cerr << "redlock: " << name_ << " may be free before --at-least is over"
                   << (barely ? " if another node loses its data\n" : "\n");
     }
 
@@ -233,7 +255,7 @@ private:
              .added =
                  {{"REDLOCK_RESOURCE", how_.resource}, {"REDLOCK_FENCE", to_string(held.fence())}},
              .hidden = {"REDLOCK_NODES"}},
-            how_.resource,
+            name_,
             [&held]() { return !held.expired(); }
         );
         begun_ = true;
@@ -260,6 +282,7 @@ private:
             change_.expires_at(std::max(next, now() + 10ms));
             co_await change_.async_wait(as_result);
         }
+        interrupted_ = command.was_interrupted();
         co_await until_group_has_ended(command, deadline, held);
         const bool in_time = !why && !held.expired();
         if (!in_time)
@@ -321,21 +344,23 @@ private:
     void tell(const char* what) const
     {
         const background_output allowed;
-        std::cerr << "redlock: " << how_.resource << ": " << what << "; the command was stopped\n";
+        std::cerr << "redlock: " << name_ << ": " << what << "; the command was stopped\n";
     }
 
     static time_point now() { return time_point::clock::now(); }
 
     client& locks_;
     const run_options& how_;
+    std::string name_;  ///< Of the resource, for messages.
     milliseconds stop_before_;
     signals heard_;
     asio::cancellation_signal cancel_;
     asio::steady_timer change_;
     job* running_ = nullptr;
     diagnostics report_;
-    bool begun_ = false;  ///< The command was run, at least once.
-    int last_ = 0;        ///< The exit status of the last term.
+    bool begun_ = false;        ///< The command was run, at least once.
+    int last_ = 0;              ///< The exit status of the last term.
+    bool interrupted_ = false;  ///< The keys of the terminal have ended the command.
 };
 
 int supervise(const options& given, asio::awaitable<int> (guardian::*what)())

@@ -109,7 +109,7 @@ BOOST_FIXTURE_TEST_CASE(a_command_whose_lease_is_revoked_is_stopped, tool_nodes)
     BOOST_TEST_REQUIRE(holder.says("ready"));
     tool revoked = start({"revoke", "orders:42"});
     BOOST_TEST(revoked.ends_with(0));
-    BOOST_TEST(revoked.has_said("orders:42 will be free once its holder has stopped, within "));
+    BOOST_TEST(revoked.has_said("orders:42: its holder stops within "));
     BOOST_TEST(holder.ends_with(124));
     BOOST_TEST(holder.has_said("this holder was asked to stop"));
     tool again = start({"revoke", "orders:42"});

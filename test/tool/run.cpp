@@ -89,7 +89,7 @@ BOOST_FIXTURE_TEST_CASE(mistakes_end_with_125_and_a_sentence, tool_nodes)
     refuses({"show", "r", "--", "true"}, "'show' takes no command");
     refuses(
         {"run", "r", "--stop-before", "8s", "--nodes", "redis://a", "--", "true"},
-        "--stop-before is 8000ms, must be 100ms to 6164ms"
+        "--stop-before is 8000 ms, must be 100 to 6164 ms"
     );
     refuses({"dance"}, "unknown command 'dance'; the commands are run, lead, show");
     refuses({"show", "r", "--nodes", "redis://:secret@a"}, "--nodes has a password");

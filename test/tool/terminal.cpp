@@ -131,6 +131,25 @@ BOOST_FIXTURE_TEST_CASE(the_command_has_the_terminal_and_ctrl_c_reaches_it, tool
     BOOST_TEST(shell.shows("status <130>"));
 }
 
+BOOST_FIXTURE_TEST_CASE(ctrl_c_ends_leading_whoever_has_the_terminal, tool_nodes)
+{
+    for (const char* const redirected : {"", " 2> /dev/null", " < /dev/null", " | cat"})
+    {
+        BOOST_TEST_CONTEXT(redirected)
+        {
+            terminal shell(list_of(nodes));
+            shell.type(
+                REDLOCK_TOOL " lead r -- sh -c 'echo \"begins <\"1\">\"; exec sleep 60'" +
+                std::string(redirected) + "\n"
+            );
+            BOOST_TEST_REQUIRE(shell.shows("begins <1>"));
+            shell.type("\x03");
+            shell.type("echo \"status <\"${PIPESTATUS[0]}\">\"\n");
+            BOOST_TEST(shell.shows("status <130>"));
+        }
+    }
+}
+
 BOOST_FIXTURE_TEST_CASE(ctrl_z_stops_both_and_fg_lets_them_go_on, tool_nodes)
 {
     terminal shell(list_of(nodes));

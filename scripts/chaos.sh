@@ -8,6 +8,7 @@ usage() {
 usage: scripts/chaos.sh [--seconds N] [--seed N] [--mode NAME] [--without RULE | --controls]
                         [--faults NAME,...] [--workers N] [--polling N] [--rolling N]
                         [--keep DIR]
+       scripts/chaos.sh --program [--seconds N] [--seed N]
 
 Builds the worker processes and the nemesis, starts five nodes and a fenced store, and does harm to
 them until the time is over. Then a checker goes through all that the workers noted. Exits with 0
@@ -25,6 +26,7 @@ what that proves.
   --polling N      how many of them poll instead of waiting in queues, 0 by default
   --rolling N      every N seconds, ends all faults and restarts all nodes in turn, while leases are
                    held that must outlive that; not by default
+  --program        the program redlock instead: `run` and `lead` get TERM, KILL, STOP, TSTP and CONT
   --keep DIR       where the logs of the workers and of the nemesis go, build/chaos by default
 USAGE
 }
@@ -32,6 +34,7 @@ USAGE
 seconds=60
 controls=
 list=
+program=
 settings=()
 keep=
 while (($#)); do
@@ -55,6 +58,7 @@ while (($#)); do
         shift
         ;;
     --controls) controls=yes ;;
+    --program) program=yes ;;
     --help) usage; exit 0 ;;
     *) fail "unknown option '$1', see --help" ;;
     esac
@@ -67,6 +71,10 @@ build=$root/build/test
 keep=${keep:-$root/build/chaos}
 cd "$root"
 cmake --preset ci -B "$build" -DREDLOCK_BOOST_INCLUDE_DIR="$REDLOCK_BOOST_INCLUDE_DIR" >/dev/null
+if [[ $program ]]; then
+    cmake --build "$build" --parallel "$(build_jobs)" --target redlock_program_chaos
+    exec "$build/test/redlock_program_chaos" seconds "$seconds" "${settings[@]}"
+fi
 cmake --build "$build" --parallel "$(build_jobs)" --target redlock_chaos
 
 chaos() { "$build/test/redlock_chaos" keep "$keep" "$@"; }

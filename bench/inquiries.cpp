@@ -25,7 +25,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 /// Longer than a row, so that nobody loses what it has.
-constexpr auto ttl = 60s;
+constexpr auto ttl = 30s;
 constexpr auto wait = 30s;
 constexpr std::chrono::minutes time_limit{2};
 
@@ -103,8 +103,6 @@ public:
         : servers_(servers), count_(count), locks_(context_, make_config(servers))
     {
         locks_.async_run(asio::detached);
-        acquire("inquiries:%zu", held_, nullptr);
-        run_until([this] { return held_.size() == count_; });
     }
 
     std::vector<inquiries_row> run()
@@ -119,7 +117,7 @@ public:
         measure("free", [this](std::size_t number) { free(number); });
         measure("announce", [this](std::size_t number) { announce(number); });
         measure("extend", [this](std::size_t number) { extend(number); });
-        measure("revoke", [this](std::size_t number) { revoke(number); });  // Ends the leases.
+        measure("revoke", [this](std::size_t number) { revoke(number); });
         bool closed = false;
         locks_.async_close([&closed](redlock::error_code) { closed = true; });
         run_until([&closed] { return closed; });
@@ -134,6 +132,8 @@ private:
         row.count = count_;
         row_ = &row;
         answers_.clear();
+        acquire("inquiries:%zu", held_, nullptr);
+        run_until([this] { return held_.size() == count_; });
         std::vector<redlock::lease> beside;
         {
             const neighbour other(servers_, row);
@@ -150,6 +150,7 @@ private:
         row.median_s = answers_[count_ / 2];
         row.longest_s = answers_.back();
         give_back(beside);
+        give_back(held_);
         return row;
     }
 
@@ -179,6 +180,7 @@ private:
         for (redlock::lease& each : leases)
             each.async_release([&open](redlock::error_code, redlock::release_outcome) { --open; });
         run_until([&open] { return open == 0; });
+        leases.clear();
     }
 
     void on_answer(bool well)

@@ -99,6 +99,7 @@ protected:
 
     /// Counts the nodes that didn't answer as unknown.
     void on_deadline() override;
+    [[nodiscard]] bool awaits_input() const noexcept final { return true; }
 
     [[nodiscard]] const counted_answer& counted(std::size_t node) const noexcept
     {

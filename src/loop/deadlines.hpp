@@ -18,6 +18,10 @@ public:
     /// The time has come. The deadline is out of the queue, and the call may destroy it.
     virtual void on_deadline() = 0;
 
+    /// Whether it limits the wait for input. If the loop was busy or stood still, that may be here
+    /// by now, unread.
+    [[nodiscard]] virtual bool awaits_input() const noexcept { return false; }
+
     [[nodiscard]] time_point due() const noexcept { return due_; }
 
     /// Sets the time, before the deadline is put in.
@@ -30,7 +34,10 @@ protected:
     ~deadline() = default;
 
 private:
+    friend class deadlines;
+
     time_point due_;
+    bool was_put_off_ = false;
 };
 
 /** All deadlines of a client, on one timer.
@@ -69,6 +76,7 @@ private:
 
     void arm();
     void on_timer();
+    [[nodiscard]] bool put_off(deadline& entry, time_point now);
 
     std::shared_ptr<clock> time_;
     std::unique_ptr<alarm> alarm_;

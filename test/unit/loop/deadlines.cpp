@@ -27,8 +27,10 @@ struct deadline_of_test final : deadline
     explicit deadline_of_test(std::function<void()> what) : work(std::move(what)) {}
 
     void on_deadline() override { work(); }
+    [[nodiscard]] bool awaits_input() const noexcept override { return awaits; }
 
     std::function<void()> work;
+    bool awaits = false;
 };
 
 struct deadlines_fixture
@@ -59,6 +61,36 @@ BOOST_AUTO_TEST_CASE(what_is_due_is_called_in_order)
     context.run();
 
     BOOST_TEST(order == "ab");
+}
+
+BOOST_AUTO_TEST_CASE(after_a_standstill_what_waits_for_input_gets_time_to_read_it_once)
+{
+    deadline_of_test answer([this] { order += "a"; });
+    answer.awaits = true;
+    deadline_of_test other([this] { order += "o"; });
+    const time_point now = time->now().steady;
+    all->add(answer, now + 50ms);
+    all->add(other, now + 50ms);
+
+    time->advance(90ms);  // At once, as a process that was stopped.
+    context.run();
+    BOOST_TEST(order == "o");
+    time->advance(39ms);
+    context.restart();
+    context.run();
+    BOOST_TEST(order == "o");
+    time->advance(60ms);
+    context.restart();
+    context.run();
+    BOOST_TEST(order == "oa");
+
+    // On time, it's called at once.
+    order.clear();
+    all->add(answer, time->now().steady + 50ms);
+    time->advance(52ms);
+    context.restart();
+    context.run();
+    BOOST_TEST(order == "a");
 }
 
 BOOST_AUTO_TEST_CASE(what_a_deadline_adds_waits_for_another_handler_even_if_it_is_due)

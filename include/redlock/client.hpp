@@ -61,9 +61,10 @@ class client_impl;
     operations. Leases may outlive the client.
 
     @par First connections
-    No node counts as absent before it has had a chance. Operations of a new client first wait until
-    a quorum is ready, or until each node has answered or has failed by all its addresses and
-    Sentinels: 5 s at most. Only then an acquisition's `wait` begins.
+    Operations of a new client first wait until a quorum is ready, or until each node has answered
+    or couldn't be reached at any of its addresses or through any Sentinel: 5 s at most. Those that
+    ask once wait for the other nodes too, if a quorum doesn't decide. An acquisition's `wait`
+    starts after that.
 
     @par Example
     @code
@@ -296,6 +297,7 @@ public:
 
         @par Errors
         @li `error::invalid_argument`: the resource is out of range. The log says why.
+        @li `error::overloaded`: the nodes had too many unanswered commands of this client.
         @li `error::not_running`: the client didn't start running within 1 s, or has stopped.
         @li `operation_aborted`: the operation or the client was cancelled, or the client was
         closed.
@@ -350,6 +352,7 @@ public:
         @li `error::config_mismatch`: too many nodes are marked for other settings.
         @li `error::invalid_argument`: the resource is out of range, the token is empty or 2^53 or
         more, or the client is in plain mode. Nothing was sent. The log says why.
+        @li `error::overloaded`: the nodes had too many unanswered commands of this client.
         @li `error::not_running`: the client didn't start running within 1 s, or has stopped.
         @li `operation_aborted`: the operation or the client was cancelled, or the client was
         closed.
@@ -392,6 +395,7 @@ public:
         @par Errors
         @li `error::invalid_argument`: the resource is out of range, or the client is in plain mode.
         Nothing was sent. The log says why.
+        @li `error::overloaded`: the nodes had too many unanswered commands of this client.
         @li `error::not_running`: the client didn't start running within 1 s, or has stopped.
         @li `operation_aborted`: the operation or the client was cancelled, or the client was
         closed.

@@ -82,6 +82,7 @@ public:
         @par Errors
         @li `error::invalid_argument`: the resource is out of range, or another `async_next` is
         under way.
+        @li `error::overloaded`: the nodes had too many unanswered commands of this client.
         @li `error::not_running`: the client didn't start running within 1 s, or has stopped.
         @li `operation_aborted`: the operation or the client was cancelled, or the client was
         closed.

@@ -42,8 +42,8 @@ task<error_code> try_again(acquisition& acquiring, error_code ec)
     if (ec == error::quorum_unreachable && acquiring.wanted->once() &&
         client.nodes.any_untried(client.now().steady))
     {
-        if (const error_code interrupted = co_await until_all_tried(client))
-            co_return interrupted;
+        if (co_await until_all_tried(client))
+            co_return asio::error::operation_aborted;
         ec = co_await try_once(acquiring);
     }
     while (is_passing(ec))
@@ -83,8 +83,8 @@ task<error_code> until_ready(acquisition& acquiring)
 task<error_code> let_nodes_connect(acquisition& acquiring)
 {
     client_impl& client = *acquiring.client;
-    if (const error_code ec = co_await until_connected(client))
-        co_return ec == error::not_running ? error_code(asio::error::operation_aborted) : ec;
+    if (co_await until_connected(client))
+        co_return asio::error::operation_aborted;
     acquiring.wait_from(client.now());
     co_return error_code();
 }

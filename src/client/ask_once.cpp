@@ -1,4 +1,5 @@
 #include "client/acquisition.hpp"
+#include "client/operations.hpp"
 #include "core/quorum.hpp"
 #include "core/validity.hpp"
 
@@ -173,6 +174,20 @@ bool wants_holders(const acquisition& acquiring, const vote_round& lost, core::v
 
 }  // namespace
 
+task<error_code> until_time_is_told(client_impl& client, const vote_round& lost)
+{
+    constexpr milliseconds between_looks{2};
+    const time_point limit = core::shifted(lost.started(), client.config.node_timeout).steady;
+    while (client.rounds.times().lacks_times(lost) && client.now().steady < limit)
+    {
+        pause later(*client.loop.end_of_turn);
+        const time_point at = core::shifted(client.now(), between_looks).steady;
+        if (const error_code ec = co_await client.life.sleep_until(later, std::min(at, limit)))
+            co_return ec;
+    }
+    co_return error_code();
+}
+
 task<error_code> ask_once(acquisition& acquiring)
 {
     client_impl& client = *acquiring.client;
@@ -203,6 +218,8 @@ task<error_code> ask_once(acquisition& acquiring)
             *asked, {.ttl = asked->says().ttl, .move = acquiring.queue.place().in_round()}
         );
         client.watchers.on_change(acquiring.wanted->resource());
+        if (!interrupted && client.rounds.times().lacks_times(*asked))
+            interrupted = co_await until_time_is_told(client, *asked);
         correct(acquiring, *asked);
         if (!interrupted && wants_holders(acquiring, *asked, judged.verdict))
         {

@@ -104,6 +104,11 @@ task<result<vote_round_ptr>> ask(
         // The other nodes must extend it too, or the next node failure costs the lease.
         if (!granted)
             asked->abandon();
+        if (!granted && !late && !corrected && client.rounds.times().lacks_times(*asked))
+        {
+            if (const error_code ec = co_await until_time_is_told(client, *asked))
+                co_return ec;
+        }
         if (granted || corrected || !client.rounds.times().correct(*asked, unused))
             co_return asked;
     }

@@ -104,6 +104,8 @@ task<result<release_outcome>> free_kept(
         co_return ec;
     if (!asked->confirmations().confirmed())
         asked->abandon();
+    if (!asked->confirmations().confirmed() && asked->was_too_much())
+        co_return error::overloaded;
     co_return outcome_of(asked->confirmations());
 }
 

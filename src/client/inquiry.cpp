@@ -9,6 +9,9 @@ namespace redlock::detail {
 
 namespace {
 
+/// How long an operation waits for `async_run`.
+constexpr milliseconds time_to_run{1000};
+
 /// Waits until it has a place or there are none. Those that wait get theirs in turn, as fast as the
 /// nodes answer.
 task<result<place>> until_placed(client_impl& client)
@@ -18,13 +21,14 @@ task<result<place>> until_placed(client_impl& client)
         co_return place(places);
     place_wait waits(*client.loop.end_of_turn);
     places.wait(waits, client.now().steady.time_since_epoch());
-    while (!places.closed())
+    while (client.life.running() && !places.closed())
     {
         suspension::list& among = client.life.for_nodes().list();
         if (const error_code ec =
                 co_await client.life.sleep_until(waits.sleep, time_point::max(), among))
             co_return ec;
-        if (place taken = waits.take())
+        place taken = waits.take();
+        if (taken && client.life.running())
             co_return std::move(taken);
     }
     co_return client.life.running() ? result<place>(place()) : result<place>(error::not_running);
@@ -34,7 +38,7 @@ task<result<place>> until_placed(client_impl& client)
 
 task<result<place>> until_askable(client_impl& client)
 {
-    const time_point limit = core::shifted(client.now(), longest_first_chance).steady;
+    const time_point limit = core::shifted(client.now(), time_to_run).steady;
     if (const error_code ec = co_await client.life.until_running(limit))
         co_return ec;
     if (const error_code ec = co_await until_connected(client))

@@ -96,6 +96,10 @@ inline constexpr milliseconds longest_first_chance{5000};
 /// by all its addresses and Sentinels. Fails if the client ends.
 [[nodiscard]] task<error_code> until_connected(client_impl& client);
 
+/// After a round that was lost for its time: waits until enough nodes have said what time it is,
+/// for at most a node timeout.
+[[nodiscard]] task<error_code> until_time_is_told(client_impl& client, const vote_round& lost);
+
 /// Waits until each node has had its first chance.
 [[nodiscard]] task<error_code> until_all_tried(client_impl& client);
 

@@ -115,6 +115,11 @@ task<result<vote_round_ptr>> ask(client_impl& client, std::shared_ptr<const atte
             if (*worth)
                 continue;
         }
+        if (!granted && client.rounds.times().lacks_times(*asked))
+        {
+            if (const error_code ec = co_await until_time_is_told(client, *asked))
+                co_return ec;
+        }
         const bool too_long = granted && took_too_long(*asked, now, client.config);
         bool& done = granted ? late : corrected;
         if (done || (granted ? !too_long : !client.rounds.times().correct(*asked, unused)))

@@ -36,6 +36,18 @@ std::chrono::microseconds stamps::way() const noexcept
     return std::chrono::duration_cast<std::chrono::microseconds>(round_trip / 2);
 }
 
+bool stamps::lacks_times(const vote_round& lost) const noexcept
+{
+    const std::size_t spare = core::spare_nodes(lost.node_count());
+    std::size_t told = 0;
+    for (std::size_t node = 0; node < lost.node_count(); ++node)
+    {
+        const auto answer = lost.answer_of(node);
+        told += answer && answer->node_time ? 1 : 0;
+    }
+    return lost.count_of(reason::clock) > 0 && told <= spare && told + lost.owing().count() > spare;
+}
+
 bool stamps::correct(const vote_round& lost, fencing_token& above)
 {
     if (!lost.guarded())
@@ -72,7 +84,7 @@ void stamps::learn_time(const vote_round& lost)
     const bool enough = node_times.size() > core::spare_nodes(lost.node_count());
     const auto elapsed = loop_.now().steady - lost.started().steady;
     // It's unknown when a late answer was given.
-    if (!enough || node_times.empty() || elapsed > config_.node_timeout)
+    if (!enough || elapsed > config_.node_timeout)
         return;
     const auto halfway = std::chrono::duration_cast<std::chrono::microseconds>(elapsed / 2);
     clock_.learn(std::move(node_times), loop_.time->wall() - halfway);

@@ -36,6 +36,9 @@ public:
     /// How long a node must keep a resource for this client. Zero: as long as for all clients.
     [[nodiscard]] milliseconds own_reservation() const noexcept;
 
+    /// Whether a round was lost before enough nodes said what time it is, and others still may.
+    [[nodiscard]] bool lacks_times(const vote_round& lost) const noexcept;
+
     /// Whether a round that was lost could be won at once with another stamp. Learns the nodes'
     /// time; raises `above` to the highest fence that may be exceeded.
     [[nodiscard]] bool correct(const vote_round& lost, fencing_token& above);

@@ -191,7 +191,7 @@ std::string guard::describe_difference(const std::string& found, const std::stri
         }
         return list.empty() ? std::string("nothing more") : list;
     };
-    return "has " + missing_in(ours, theirs) + ", but this client " + missing_in(theirs, ours);
+    return "has " + missing_in(ours, theirs) + ", but this client has " + missing_in(theirs, ours);
 }
 
 std::string guard::channel() const

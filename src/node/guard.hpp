@@ -48,7 +48,7 @@ struct guard
     [[nodiscard]] std::string fingerprint_of(const node_config& entry) const;
     [[nodiscard]] std::string smaller_fingerprint_of(const node_config& entry) const;
 
-    /// In which settings a marker differs: "has ttl_max=30000, but this client ttl_max=60000".
+    /// In which settings a marker differs: "has ttl_max=30000, but this client has ttl_max=60000".
     [[nodiscard]] static std::string describe_difference(
         const std::string& found,
         const std::string& mine

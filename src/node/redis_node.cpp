@@ -205,10 +205,10 @@ private:
             return stop_behind_completions();
 
         pause_->set(now() + state_.pause(jitter_()), [self = shared_from_this()]() {
-            if (self->state_.stopping())
-                self->stopped();
-            else
-                self->connect();
+            if (!self->state_.stopping())
+                return self->connect();
+            self->fail_waiting();
+            self->stopped();
         });
     }
 
@@ -218,6 +218,12 @@ private:
             why.refused ? state_.reject(why.refused, ground_.time->wall())
                         : state_.lose(why.code, why.guess)
         );
+        fail_waiting();
+    }
+
+    /// Answers what waited for the first connection.
+    void fail_waiting()
+    {
         const reply answer = absent();
         for (const auto& asked : std::exchange(waiting_, {}))
             asked->on_reply(index_, answer);

@@ -299,7 +299,8 @@ private:
             before->leave();
         const auto talk = std::make_shared<conversation>(ground_, by_->master, by_->all[next_]);
         talk_ = talk;
-        by_->asked = std::min(by_->asked + 1, by_->all.size());
+        if (!wire_)
+            by_->asked = std::min(by_->asked + 1, by_->all.size());
         // Leave the last part of the time for the connection to the master.
         const milliseconds share = open_timeout / static_cast<int>(by_->all.size() + 1);
         talk->start(*this, owner_.lock(), std::max(share, least_time));

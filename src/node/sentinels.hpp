@@ -31,7 +31,7 @@ struct sentinel_group
     std::vector<sentinel> all;
     std::size_t first = 0;               ///< The one to ask first.
     std::size_t told_by = 0;             ///< The one that answered last.
-    std::size_t asked = 0;               ///< How many were asked at least once.
+    std::size_t asked = 0;               ///< How many were asked for a first address.
     std::optional<unsigned> replicas{};  ///< Of the master, by the last answer.
 
     /// Look-ups of the master's name, by the last answer. Null if there was none.

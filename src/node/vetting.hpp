@@ -193,7 +193,7 @@ private:
     waiting waits_ = waiting::no;
     std::optional<admission> admission_;  ///< Kept while it subscribes.
     std::string polls_;                   ///< See `admission::polls`.
-    bool subscribed_ = false;             ///< To wakes, or it needn't.
+    bool subscribed_ = false;             ///< To wake-ups, or not needed.
     bool asked_to_admit_ = false;         ///< And the answer is to come.
     bool has_smaller_ = false;            ///< At admission the marker had the smaller `ttl_max`.
     bool overlaps_ = false;               ///< It is refused, but its quarantine may begin.

@@ -107,6 +107,18 @@ std::uint16_t free_port(asio::io_context& in)
     return asio::ip::tcp::acceptor(in, any).local_endpoint().port();
 }
 
+/// Otherwise the server that has it would be taken for ours.
+void check_free(asio::io_context& in, std::uint16_t port)
+{
+    boost::system::error_code taken;
+    const asio::ip::tcp::endpoint wanted(asio::ip::address_v4::loopback(), port);
+    asio::ip::tcp::acceptor trial(in);
+    trial.open(wanted.protocol());
+    trial.set_option(asio::socket_base::reuse_address(true));
+    if (trial.bind(wanted, taken); taken)
+        throw std::runtime_error("port " + std::to_string(port) + ": " + taken.message());
+}
+
 /// The command for a server, with settings for production except for the address.
 std::vector<std::string> server_command(
     const std::string& program,
@@ -229,6 +241,8 @@ private:
     {
         const std::size_t number = ++started_;
         const auto port = static_cast<std::uint16_t>(how_.port + number - 1);
+        if (how_.port != 0)
+            check_free(in, port);
         servers_.emplace_back(
             how_.server,
             how_.port == 0 ? free_port(in) : port,
@@ -267,7 +281,7 @@ private:
                 outcome = ec;
             });
             own.run();
-            if (!outcome)
+            if (!outcome && failure().empty())
                 return;
             replace_failed(in);
             if (const std::string problem = failure(); !problem.empty())

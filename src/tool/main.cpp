@@ -57,7 +57,7 @@ void check_name(const std::string& name)
     throw std::invalid_argument("unknown command '" + name + "'; the commands are " + names);
 }
 
-/// For who has written the command to run as if it were an argument.
+/// A hint for a command given without dashes.
 constexpr const char* ask_for_dashes =
     "Write the command to run after --, as in: redlock run orders:42 -- echo locked";
 

@@ -200,10 +200,10 @@ private:
     /// that another Sentinel knows.
     void limit_attempt()
     {
-        const std::size_t sentinels = config_.sentinel ? config_.sentinel->addresses.size() : 1;
-        if (endpoints_.size() * sentinels == 1)
+        if (endpoints_.size() == 1 && !config_.sentinel)
             return;
-        const auto longest = open_timeout / (endpoints_.size() * sentinels);
+        const std::chrono::milliseconds share = open_timeout / endpoints_.size();
+        const auto longest = config_.sentinel ? std::min(share, open_timeout / 2) : share;
         limit_->set(now() + longest, [this, kept = owner_.lock(), attempt = next_]() {
             if (closed_ || attempt != next_)
                 return;

@@ -11,6 +11,7 @@
 #include <random>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -146,10 +147,11 @@ public:
     /// Whether each kind is granted something again.
     void expect_progress()
     {
-        const std::size_t before = count_jobs();
+        const std::size_t runs = count_jobs("run");
+        const std::size_t leads = count_jobs("lead");
         const auto goes_on = [&] {
             replace_ended();
-            return count_jobs() > before + 8;
+            return count_jobs("run") > runs + 4 && count_jobs("lead") > leads + 4;
         };
         if (!eventually(goes_on, time_to_go_on))
             notes_.fault("stuck", "nobody is granted anything");
@@ -350,11 +352,11 @@ private:
             stopped.told_to_end = now();
     }
 
-    [[nodiscard]] std::size_t count_jobs() const
+    [[nodiscard]] std::size_t count_jobs(std::string_view command) const
     {
         std::size_t count = 0;
         for (std::size_t number = 0; number < all_.size(); ++number)
-            count += read_jobs(all_[number], number).size();
+            count += all_[number].command == command ? read_jobs(all_[number], number).size() : 0;
         return count;
     }
 

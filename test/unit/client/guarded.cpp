@@ -101,6 +101,26 @@ BOOST_AUTO_TEST_CASE(a_client_whose_clock_is_off_learns_the_time_though_nodes_ar
     BOOST_TEST(fixture.sent_to(verb::acquire).size() == 2 * 3u);
 }
 
+BOOST_AUTO_TEST_CASE(it_learns_the_time_though_the_nodes_answer_one_after_the_other)
+{
+    for (const std::size_t nodes : {3U, 5U})
+    {
+        guarded_client fixture(nodes);
+        fixture.node(0).becomes(node_state::down, "it is down", asio::error::connection_refused);
+        fixture.run_until_idle();
+        fixture.time().set_wall_offset(10min);
+        for (std::size_t index = 1; index < nodes; ++index)
+        {
+            for (int round = 0; round < 3; ++round)
+                fixture.node(index).on(verb::acquire).runs_after(milliseconds(index)).times(1);
+        }
+
+        (void)fixture.acquire("orders:42", one_round);
+
+        BOOST_TEST(fixture.sent_to(verb::acquire).size() == 2 * (nodes - 1));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(nodes_whose_clocks_are_ahead_in_turn_get_no_fences_from_the_future)
 {
     guarded_client fixture;

@@ -402,7 +402,7 @@ BOOST_AUTO_TEST_CASE(a_foreign_marker_refuses_the_node)
     send(blob("marked 'redlock 1;nodes=5;run\r\nid"));
 
     BOOST_TEST(end().refused.why == reason::config_mismatch);
-    BOOST_TEST(contains(end().refused.text, "the node's marker has nodes=5, but this client "));
+    BOOST_TEST(contains(end().refused.text, "the node's marker has nodes=5, but this client has "));
     BOOST_TEST(contains(end().refused.text, "clock_window=500; give"));
     BOOST_TEST(!contains(end().refused.text, "run"));
 }

@@ -210,6 +210,19 @@ BOOST_AUTO_TEST_CASE(a_node_still_connects_while_there_is_another_way_to_it)
     BOOST_TEST(state() == node_state::down);
 }
 
+BOOST_AUTO_TEST_CASE(a_question_that_waits_for_another_way_is_answered_when_the_session_ends)
+{
+    start();
+    const auto asked = ask(verb::acquire, "a");
+    finish(link(), {{}, {reason::replica, "it is a replica"}, {}, true});
+    BOOST_TEST(asked->answers == 0u);
+
+    subject->stop();
+    settle();
+    BOOST_TEST(asked->answers == 1u);
+    BOOST_TEST(client->stops == 1);
+}
+
 BOOST_AUTO_TEST_CASE(a_question_that_waits_fails_if_the_connection_does)
 {
     start();

@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 /// What `redlock doctor` makes of the nodes together.
 namespace redlock::tool {
 
@@ -125,6 +127,9 @@ void print(const std::vector<examination>& all)
         for (const std::string& remark : each.remarks)
             std::cout << "note: " << each.name << ": " << remark << end_of(remark);
     }
+    if (::getpid() == 1)
+        std::cout << "note: redlock is process 1 here. For run and lead, let an init be that "
+                     "(docker run --init), because they don't reap what commands leave behind.\n";
 }
 
 boost::json::array as_list(const std::vector<std::string>& texts)

@@ -286,7 +286,7 @@ public:
 
     /** Asks all nodes who holds a resource. Changes nothing.
 
-        Waits for its [turn](docs/performance.md) among the client's other questions, then at most
+        Waits for its turn among the client's other questions (docs/performance.md), then at most
         one `node_timeout` for every node to answer.
 
         @par Completion signature

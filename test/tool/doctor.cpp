@@ -219,7 +219,7 @@ BOOST_FIXTURE_TEST_CASE(other_settings, patient_node)
     BOOST_TEST(says(
         told,
         "it is marked for other settings: its marker has ttl_max=30000, but this client "
-        "ttl_max=60000. Give"
+        "has ttl_max=60000. Give"
     ));
     BOOST_TEST(says(told, "nothing can be locked"));
 }

@@ -83,13 +83,16 @@ void job::on_command_stopped(int by)
     if (!by_keys && !(asks && terminal_.exists()))
         return;  // Stopped by a person or a program that is going to continue it.
     wants_terminal_ = true;
-    if (asks && (terminal_.is_ours() || terminal_.belongs_to(command_.group())))
+    const auto is_in_foreground = [&] {
+        return terminal_.is_ours() || terminal_.belongs_to(command_.group());
+    };
+    if (asks && !is_in_foreground() && !std::exchange(told_, true))
+        say("the command waits for the terminal; bring it to the foreground");
+    if (asks && is_in_foreground())  // A shell may do as it's told at once.
     {
         terminal_.give_to(command_.group());
         return command_.signal(SIGCONT);
     }
-    if (asks && !std::exchange(told_, true))
-        say("the command waits for the terminal; bring it to the foreground");
     const bool stopped = stop(by, true);
     in_vain_ = asks && !stopped && !terminal_.is_ours();
 }

@@ -260,7 +260,7 @@ BOOST_FIXTURE_TEST_CASE(a_command_in_the_background_that_reads_waits_for_fg, too
 
     shell.type(REDLOCK_TOOL " run r -- sh -c 'read line; echo \"got <\"$line\">\"' &\n");
     BOOST_TEST_REQUIRE(shell.shows("redlock: r: the command waits for the terminal"));
-    shell.type("fg\n");
+    shell.type("wait %1; fg\n");  // A wait ends when the job has stopped, too.
     shell.type("again\n");
     BOOST_TEST(shell.shows("got <again>"));
 }

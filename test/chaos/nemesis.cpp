@@ -39,7 +39,7 @@ nemesis::nemesis(
         const bool wanted = names.empty() ? mode != "plain" || is_for_plain(one)
                                           : std::ranges::find(names, one.name) != names.end();
         if (wanted && (one.what != harm::link || on.has_links()))
-            menu_.insert(menu_.end(), one.weight, &one);
+            menu_.insert(menu_.end(), names.empty() ? one.weight : 1, &one);
     }
 }
 

@@ -23,7 +23,8 @@ namespace redlock::test {
 class nemesis
 {
 public:
-    /// @param names Faults to draw from. Empty: all that leases of the mode survive.
+    /// @param names Faults to draw from, each as often. Empty: all that leases of the mode survive,
+    /// as often as their weights say.
     nemesis(
         stage& on,
         const std::string& mode,
@@ -84,7 +85,7 @@ private:
 
     stage& on_;
     std::mt19937_64 random_;
-    std::vector<const fault*> menu_;  ///< Each as often as its weight says.
+    std::vector<const fault*> menu_;  ///< Each as often as it's to be drawn.
     std::vector<wound> wounds_;
     std::map<std::string, std::size_t> counts_;
     std::string diary_;

@@ -58,6 +58,8 @@ private:
     std::deque<connection> nodes_;
 };
 
+constexpr std::size_t most_tries = 1000;
+
 // Strikes a process while it waits, and returns how often that had to be put off. One that is
 // struck with keys is a holder, and what comes of that is a matter of the ttl. The scoreboard does
 // not know it right after its grant and before its release, but the nodes do.
@@ -69,7 +71,6 @@ std::size_t strike(
     key_reader& keys
 )
 {
-    constexpr std::size_t most_tries = 1000;
     for (std::size_t spared = 0; spared < most_tries; ++spared)
     {
         victim.freeze();
@@ -85,6 +86,15 @@ std::size_t strike(
     throw std::runtime_error("a victim never waits");
 }
 
+// Returns the numbers of processes in random order.
+std::vector<std::size_t> shuffled_numbers(std::size_t processes, std::mt19937_64& random)
+{
+    std::vector<std::size_t> numbers(processes);
+    std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+    std::ranges::shuffle(numbers, random);
+    return numbers;
+}
+
 }  // namespace
 
 std::size_t strike_each(
@@ -96,9 +106,7 @@ std::size_t strike_each(
 )
 {
     std::mt19937_64 random(std::random_device{}());
-    std::vector<std::size_t> numbers(processes.all.size());
-    std::iota(numbers.begin(), numbers.end(), std::size_t{0});
-    std::ranges::shuffle(numbers, random);
+    const std::vector<std::size_t> numbers = shuffled_numbers(processes.all.size(), random);
 
     // So that some time is left to see what comes of it.
     const clock::duration period = (board.stop() - board.start()) / 4 * 3;
@@ -118,6 +126,42 @@ std::size_t strike_each(
         processes.struck[process] = true;
     }
     return spared;
+}
+
+std::size_t strike_together(
+    contest_processes& processes,
+    std::size_t victims,
+    fate of_victims,
+    const scoreboard& board,
+    std::span<const std::uint16_t> ports
+)
+{
+    std::mt19937_64 random(std::random_device{}());
+    std::vector<std::size_t> chosen = shuffled_numbers(processes.all.size(), random);
+    chosen.resize(victims);
+
+    key_reader keys(ports, processes.resource);
+    for (std::size_t spared = 0; spared < most_tries; ++spared)
+    {
+        for (const std::size_t process : chosen)
+            processes.all[process].freeze();
+        const bool one_holds =
+            std::ranges::any_of(chosen, [&](std::size_t process) { return board.holds(process); });
+        if (!one_holds && !keys.has_stuck_key())
+        {
+            for (const std::size_t process : chosen)
+            {
+                processes.struck[process] = true;
+                if (of_victims == fate::killed)
+                    processes.all[process].signal(SIGKILL);
+            }
+            return spared;
+        }
+        for (const std::size_t process : chosen)
+            processes.all[process].signal(SIGCONT);
+        std::this_thread::sleep_for(settled);
+    }
+    throw std::runtime_error("the victims never wait all at once");
 }
 
 }  // namespace bench

@@ -1,25 +1,15 @@
 #ifndef REDLOCK_BENCH_CASUALTIES_HPP
 #define REDLOCK_BENCH_CASUALTIES_HPP
 
-#include "child.hpp"
 #include "contention.hpp"
+#include "contest.hpp"
 #include "scoreboard.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
-#include <vector>
 
 namespace bench {
-
-/// Processes that contend, in the order of their numbers. Some end before the others.
-struct contest_processes
-{
-    std::string resource;
-    std::vector<child> all;
-    std::vector<bool> struck;
-};
 
 /** Lets some processes, chosen at random, meet their fate in the first three quarters of the time
     of contention, each at a random moment while it waits.
@@ -27,6 +17,19 @@ struct contest_processes
     @return How often that had to be put off, because keys did not change while a victim was frozen.
 */
 [[nodiscard]] std::size_t strike_each(
+    contest_processes& processes,
+    std::size_t victims,
+    fate of_victims,
+    const scoreboard& board,
+    std::span<const std::uint16_t> ports
+);
+
+/** Lets some processes, chosen at random, meet their fate at once, at a moment at which all of them
+    wait.
+
+    @return How often that had to be put off.
+*/
+[[nodiscard]] std::size_t strike_together(
     contest_processes& processes,
     std::size_t victims,
     fate of_victims,

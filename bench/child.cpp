@@ -73,10 +73,10 @@ void child::freeze()
     throw std::runtime_error("a process that was to be frozen has ended");
 }
 
-std::chrono::nanoseconds child::cpu_time() const
+std::chrono::nanoseconds cpu_time_of(::pid_t process)
 {
     ::clockid_t clock = 0;
-    if (const int failure = ::clock_getcpuclockid(pid_, &clock))
+    if (const int failure = ::clock_getcpuclockid(process, &clock))
         throw std::system_error(failure, std::generic_category(), "clock_getcpuclockid");
     ::timespec used{};
     checked(::clock_gettime(clock, &used), "clock_gettime");

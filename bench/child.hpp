@@ -9,6 +9,9 @@
 
 namespace bench {
 
+/// Returns the user and system time that a process has used so far.
+[[nodiscard]] std::chrono::nanoseconds cpu_time_of(::pid_t process);
+
 /** A process that was forked to run a function.
 
     It dies with its parent, and by a signal when its time is over. What the function throws goes to
@@ -35,7 +38,7 @@ public:
     void freeze();
 
     /// User and system time that the process has used so far.
-    [[nodiscard]] std::chrono::nanoseconds cpu_time() const;
+    [[nodiscard]] std::chrono::nanoseconds cpu_time() const { return cpu_time_of(pid_); }
 
 private:
     ::pid_t pid_;

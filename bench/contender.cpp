@@ -13,6 +13,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <exception>
+#include <vector>
 
 namespace bench {
 
@@ -28,8 +29,10 @@ struct team
 {
     scoreboard& board;
     std::size_t process;
-    std::string resource;
-    redlock::client locks;
+    const contending& how;
+    std::vector<redlock::client> clients;
+
+    redlock::client& client_of(std::size_t task) { return clients[task % clients.size()]; }
 };
 
 asio::awaitable<void> sleep_until(clock::time_point time)
@@ -42,12 +45,13 @@ asio::awaitable<void> work(team& of, std::size_t task)
 {
     scoreboard& board = of.board;
     const contender self{.process = of.process, .task = task};
-    const redlock::acquire_options options{.ttl = contender_ttl, .wait = contender_wait};
+    const redlock::acquire_options options{.ttl = contender_ttl, .wait = of.how.wait};
+    redlock::client& locks = of.client_of(task);
     while (clock::now() < board.end())
     {
         const clock::time_point asked = clock::now();
         auto acquired =
-            co_await of.locks.async_acquire(of.resource, options, asio::as_tuple(asio::deferred));
+            co_await locks.async_acquire(of.how.resource, options, asio::as_tuple(asio::deferred));
         auto& [failure, held] = acquired;
         if (failure)
         {
@@ -73,34 +77,37 @@ asio::awaitable<void> work(team& of, std::size_t task)
 /// Starts the tasks together with those of the other processes, and ends all of them.
 asio::awaitable<void> direct(team& of)
 {
-    co_await of.locks.async_wait_ready();
+    for (redlock::client& each : of.clients)  // All at once, their nodes would time out.
+    {
+        each.async_run(asio::detached);
+        co_await each.async_wait_ready();
+    }
     of.board.report_ready();
     while (!of.board.has_start())
-        co_await sleep_until(clock::now() + 5ms);
+        co_await sleep_until(clock::now() + 20ms);
     co_await sleep_until(of.board.start());
 
     const auto executor = co_await asio::this_coro::executor;
     for (std::size_t task = 0; task < of.board.contenders().tasks; ++task)
         asio::co_spawn(executor, work(of, task), asio::detached);
     co_await sleep_until(of.board.stop());
-    of.board.add_rounds(of.locks.metrics().rounds);
+    for (const redlock::client& each : of.clients)
+        of.board.add_rounds(each.metrics().rounds);
     co_await sleep_until(of.board.end());
-    of.locks.cancel();
+    for (redlock::client& each : of.clients)
+        each.cancel();
 }
 
 }  // namespace
 
-void contend(
-    scoreboard& board,
-    std::size_t process,
-    std::span<const std::uint16_t> ports,
-    redlock::mode mode,
-    const std::string& resource
-)
+void contend(scoreboard& board, std::size_t process, const contending& how)
 {
     loop context;
-    team of{board, process, resource, redlock::client(context, make_waiting_config(ports, mode))};
-    of.locks.async_run(asio::detached);
+    team of{board, process, how, {}};
+    const redlock::client_config config = make_waiting_config(how.ports, how.mode);
+    of.clients.reserve(how.clients);
+    for (std::size_t client = 0; client < how.clients; ++client)
+        of.clients.emplace_back(context, config);
     asio::co_spawn(context, direct(of), [](const std::exception_ptr& failure) {
         if (failure)
             std::rethrow_exception(failure);

@@ -17,18 +17,21 @@ namespace bench {
 inline constexpr std::chrono::seconds contender_wait{5};
 inline constexpr std::chrono::seconds contender_ttl{5};
 
-/** Contends for a resource with one `redlock::client` and the tasks of one process, until the end
-    that the scoreboard names.
+/// What a process contends for, and with what.
+struct contending
+{
+    std::span<const std::uint16_t> ports;
+    redlock::mode mode;
+    std::string resource;
+    std::chrono::seconds wait{contender_wait};
+    std::size_t clients{1};  ///< The tasks are spread over them.
+};
+
+/** Contends for a resource with the tasks of one process, until the end that the scoreboard names.
 
     @param process Number of this process, for the scoreboard.
 */
-void contend(
-    scoreboard& board,
-    std::size_t process,
-    std::span<const std::uint16_t> ports,
-    redlock::mode mode,
-    const std::string& resource
-);
+void contend(scoreboard& board, std::size_t process, const contending& how);
 
 }  // namespace bench
 

@@ -4,6 +4,7 @@
 #include "burst.hpp"
 #include "comparison.hpp"
 #include "contention.hpp"
+#include "crowd.hpp"
 #include "faults.hpp"
 #include "inquiries.hpp"
 #include "isolated.hpp"
@@ -14,6 +15,7 @@
 #include "pairs.hpp"
 #include "placement.hpp"
 #include "result.hpp"
+#include "scenario.hpp"
 #include "vacancy.hpp"
 #include "waiter.hpp"
 
@@ -127,6 +129,69 @@ bool contend(const options& chosen, std::span<const std::uint16_t> ports)
         tell({measure_casualties(plan, many, bench::fate::killed)});
     if (chosen.names("frozen-waiters"))
         tell({measure_casualties(plan, many, bench::fate::frozen)});
+    return well;
+}
+
+/// A row of the table about crowds.
+struct crowd_case
+{
+    bench::crowd contenders;
+    bench::scenario what;
+};
+
+std::vector<crowd_case> choose_cases(const options& chosen)
+{
+    std::vector<crowd_case> cases;
+    if (chosen.crowds.empty() && chosen.scenarios.empty())
+    {
+        for (const char* text :
+             {"",
+              "compilers=2",
+              "nodes=3,compilers=2",
+              "killed=64",
+              "frozen=64",
+              "missing=1",
+              "missing=2",
+              "slow=20",
+              "lost=3"})
+            cases.push_back({{256, 1}, bench::parse_scenario(text)});
+        for (const char* text : {"nodes=3", "nodes=3,clocks=10"})
+            cases.push_back({{16, 1}, bench::parse_scenario(text)});
+        for (const char* text : {"", "far=16,delay=10", "far=16,delay=40"})
+            cases.push_back({{128, 1}, bench::parse_scenario(text)});
+        for (const bench::crowd& each : {bench::crowd{8, 150}, bench::crowd{8, 375}})
+            cases.push_back({each, bench::parse_scenario("wait=60")});
+        return cases;
+    }
+    std::vector<bench::crowd> crowds = chosen.crowds;
+    std::vector<bench::scenario> scenarios = chosen.scenarios;
+    if (crowds.empty())
+        crowds.push_back({256, 1});
+    if (scenarios.empty())
+        scenarios.emplace_back();
+    for (const bench::crowd& each : crowds)
+        for (const bench::scenario& what : scenarios)
+            cases.push_back({each, what});
+    return cases;
+}
+
+bool gather(const options& chosen)
+{
+    const bench::crowd_plan plan{
+        .mode = chosen.mode,
+        .duration = choose_duration(chosen, chosen.size == scale::quick ? 4 : 10),
+    };
+    print(bench::crowd_heading(), "");
+    bool well = true;
+    for (std::size_t round = 0; round < chosen.rounds.value_or(1); ++round)
+    {
+        for (const crowd_case& each : choose_cases(chosen))
+        {
+            const auto row = bench::measure_crowd(plan, each.contenders, each.what);
+            print(to_table(row), to_json_line(row));
+            well &= row.found.violations == 0;
+        }
+    }
     return well;
 }
 
@@ -317,6 +382,8 @@ bool run_all(const options& chosen)
     if (chosen.names("leases"))
         well &= hold_leases(chosen, ports);
     well &= contend(chosen, ports);
+    if (chosen.names("crowd"))
+        well &= gather(chosen);
     if (chosen.names("waiting"))
         well &= wait_in_vain(chosen, ports);
     well &= meet_vacancies(chosen, ports);

@@ -46,6 +46,9 @@ constexpr const char* usage_text =
     "      stall            the same while a quorum stands still for a while, and many leases\n"
     "                       that extend themselves meanwhile\n"
     "      inquiries        20,000 inspections, watchers and so on at once in one client\n"
+    "      crowd            many clients want one resource while nodes, ways or other clients "
+    "give\n"
+    "                       trouble, see --scenario\n"
     "      long-line        50,000 tasks of one client want one resource: its longest handler\n"
     "  --concurrency N  pairs of so many tasks at a time; may be repeated (default 1, 16, 256)\n"
     "  --apart          pairs with the client on the first CPU and the servers on the others\n"
@@ -58,7 +61,21 @@ constexpr const char* usage_text =
     "  --crowd PxT      P processes of T tasks in the rows about processes. May be repeated for\n"
     "                   contended-procs (default 8x1, 8x8, 64x1, 256x1) and for burst, where T is\n"
     "                   how much each asks for. The others take one (default 64x1, 8x1 from\n"
-    "                   killed-holder on) and `waiting` its tasks\n"
+    "                   killed-holder on) and `waiting` its tasks. A crowd has T clients in each\n"
+    "                   process, with connections of their own\n"
+    "  --scenario TEXT  what the crowd meets, such as nodes=3,clocks=10. May be repeated; each is\n"
+    "                   measured with each --crowd (default 256x1), --rounds times (default 1).\n"
+    "                   Without both there are some usual rows\n"
+    "      nodes=N          servers (5)\n"
+    "      clocks=MS        from the clock of the first node to that of the last one\n"
+    "      far=P,delay=MS   so many processes reach the nodes with so much delay each way (40)\n"
+    "      missing=N        every second process cannot connect to so many nodes\n"
+    "      slow=N           the first node is stopped, but for 1 ms of N\n"
+    "      lost=N           so many nodes lose their queue when half of the time has passed\n"
+    "      killed=P         so many processes are killed at once then\n"
+    "      frozen=P         so many processes are frozen at once then\n"
+    "      compilers=P      so many busy processes in the first second\n"
+    "      wait=S           for how long they ask for the lock (5)\n"
     "  --seconds N      contention and waiting for so long in each row (default 10)\n"
     "  --times N        how often the lock gets free, from killed-holder on (default 100)\n"
     "  --help           print this text\n"
@@ -77,7 +94,13 @@ constexpr const char* usage_text =
     "  violations       entries while another one was in, most of which would be seen in a second\n"
     "                   after the others, in which the critical section lasts for 1 ms\n"
     "  errors           releases that found nothing, and acquisitions that failed by a node\n"
-    "  ratio            hand-overs to those of the limit, or pairs to those of the task alone\n";
+    "  ratio            hand-overs to those of the limit, or pairs to those of the task alone\n"
+    "For a crowd all of that is by client, and there are:\n"
+    "  first, best, slowest s   hand-overs in the first, the best, and the slowest other second\n"
+    "  us/pair, nodes   CPU time of all clients and of all nodes for a pair\n"
+    "  recovered        from the blow until half a second begins with 0.8 of the rate before, "
+    "which\n"
+    "                   is told without the first second; -1: never\n";
 
 constexpr std::array contexts{
     named_context{"one_thread", loop::kind::one_thread},
@@ -86,9 +109,10 @@ constexpr std::array contexts{
 
 constexpr std::array<std::string_view, 3> pairs_benchmarks{"limit", "redlock", "overlap"};
 
-constexpr std::array<std::string_view, 15> other_benchmarks{
+constexpr std::array<std::string_view, 16> other_benchmarks{
     "absence",
     "burst",
+    "crowd",
     "faults",
     "inquiries",
     "leases",
@@ -197,7 +221,7 @@ bool options::wants_faults() const
 
 options parse_options(int argc, char** argv)
 {
-    static constexpr std::array<option, 13> known{{
+    static constexpr std::array<option, 14> known{{
         {"quick", no_argument, nullptr, 'q'},
         {"only", required_argument, nullptr, 'o'},
         {"apart", no_argument, nullptr, 'a'},
@@ -207,6 +231,7 @@ options parse_options(int argc, char** argv)
         {"pairs", required_argument, nullptr, 'p'},
         {"mode", required_argument, nullptr, 'm'},
         {"crowd", required_argument, nullptr, 'w'},
+        {"scenario", required_argument, nullptr, 'S'},
         {"seconds", required_argument, nullptr, 's'},
         {"times", required_argument, nullptr, 't'},
         {"help", no_argument, nullptr, 'h'},
@@ -227,6 +252,7 @@ options parse_options(int argc, char** argv)
         case 'p': chosen.pairs = parse_count(optarg); break;
         case 'm': chosen.mode = parse_mode(optarg); break;
         case 'w': chosen.crowds.push_back(parse_crowd(optarg)); break;
+        case 'S': chosen.scenarios.push_back(parse_scenario(optarg)); break;
         case 's': chosen.seconds = parse_count(optarg); break;
         case 't': chosen.times = parse_count(optarg); break;
         case 'h': exit_with_usage(stdout, 0);

@@ -4,6 +4,7 @@
 #include <redlock/config.hpp>
 
 #include "loop.hpp"
+#include "scenario.hpp"
 #include "scoreboard.hpp"
 
 #include <cstddef>
@@ -39,6 +40,7 @@ struct options
     std::optional<std::size_t> pairs;
     redlock::mode mode{redlock::mode::guarded};  ///< Of those who wait.
     std::vector<crowd> crowds;                   ///< Empty: those that the benchmark chooses.
+    std::vector<scenario> scenarios;             ///< The same.
     std::optional<std::size_t> seconds;
     std::optional<std::size_t> times;
 

@@ -14,7 +14,8 @@ namespace {
 
 using clock = scoreboard::clock;
 
-constexpr std::size_t most_parties = 1024;
+constexpr std::size_t most_parties = 4096;
+constexpr std::size_t most_periods = 3000;
 
 /// More than the servers can do in any measurement.
 constexpr std::size_t most_waits = 2'000'000;
@@ -49,6 +50,7 @@ struct scoreboard::shared
     std::atomic<std::size_t> last_party{most_parties};
     std::atomic<std::uint64_t> violations{0};
     std::atomic<std::uint64_t> handovers{0};
+    std::array<std::atomic<std::uint64_t>, most_periods> handovers_of_periods;
     std::atomic<std::uint64_t> rounds{0};
     std::atomic<std::uint64_t> failed{0};
     std::atomic<std::uint64_t> errors{0};
@@ -59,14 +61,20 @@ struct scoreboard::shared
 };
 
 scoreboard::scoreboard(const crowd& contenders)
+    : scoreboard(contenders, contenders.processes > 1 ? party::process : party::task)
+{
+}
+
+scoreboard::scoreboard(const crowd& contenders, party counted)
     : contenders_(contenders),
+      counted_(counted),
       memory_(boost::interprocess::anonymous_shared_memory(sizeof(shared))),
       shared_(::new(memory_.get_address()) shared)
 {
     static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
     static_assert(std::atomic<float>::is_always_lock_free);
     static_assert(std::is_trivially_destructible_v<shared>);
-    if (std::max(contenders.processes, contenders.tasks) > most_parties)
+    if (parties() > most_parties)
         throw std::invalid_argument("more contenders than the scoreboard has room for");
 }
 
@@ -145,7 +153,7 @@ void scoreboard::enter(const contender& who, clock::time_point asked) noexcept
     {
         ++shared_->pairs[party];
         if (last != party && last != most_parties)
-            ++shared_->handovers;
+            add_handover(now);
         add_wait(milliseconds_between(asked, now));
     }
     raise_longest(asked, now);
@@ -192,6 +200,13 @@ std::uint64_t scoreboard::handovers() const noexcept
     return shared_->handovers;
 }
 
+std::vector<std::uint64_t> scoreboard::handovers_of_periods() const
+{
+    const auto lasted = static_cast<std::size_t>((stop() - start()) / period);
+    const auto begin = shared_->handovers_of_periods.begin();
+    return {begin, begin + static_cast<std::ptrdiff_t>(std::min(lasted, most_periods))};
+}
+
 std::uint64_t scoreboard::rounds() const noexcept
 {
     return shared_->rounds;
@@ -209,9 +224,8 @@ std::uint64_t scoreboard::errors() const noexcept
 
 std::vector<std::uint64_t> scoreboard::pairs_of_parties() const
 {
-    const std::size_t parties =
-        contenders_.processes > 1 ? contenders_.processes : contenders_.tasks;
-    return {shared_->pairs.begin(), shared_->pairs.begin() + static_cast<std::ptrdiff_t>(parties)};
+    const auto begin = shared_->pairs.begin();
+    return {begin, begin + static_cast<std::ptrdiff_t>(parties())};
 }
 
 std::vector<float> scoreboard::sorted_waits_ms() const
@@ -235,7 +249,21 @@ std::size_t scoreboard::number_of(const contender& who) const noexcept
 
 std::size_t scoreboard::party_of(const contender& who) const noexcept
 {
-    return contenders_.processes > 1 ? who.process : who.task;
+    return counted_ == party::process ? who.process : number_of(who) - 1;
+}
+
+std::size_t scoreboard::parties() const noexcept
+{
+    const std::size_t tasks = counted_ == party::process ? 1 : contenders_.tasks;
+    return contenders_.processes * tasks;
+}
+
+void scoreboard::add_handover(clock::time_point now) noexcept
+{
+    ++shared_->handovers;
+    const auto index = static_cast<std::size_t>((std::max(now, start()) - start()) / period);
+    if (index < most_periods)
+        ++shared_->handovers_of_periods[index];
 }
 
 void scoreboard::add_wait(float wait_ms) noexcept

@@ -24,6 +24,13 @@ struct crowd
     std::size_t tasks;  ///< Of each process.
 };
 
+/// What shares and hand-overs are counted of.
+enum class party : std::uint8_t
+{
+    process,
+    task,
+};
+
 /** What contenders in several processes note, in memory that they share.
 
     Contention lasts from `start()` to `stop()`, with an empty critical section, and only what
@@ -32,7 +39,8 @@ struct crowd
     `checked_section`, and as long away from it, or one would have it all the time. Who has the lock
     at `hold()` keeps it until `end()`, so that it can be seen what waiting for a held lock costs.
 
-    A party is a process, or a task where there is only one process.
+    A party is a process, or a task where there is only one process, unless the constructor is told
+    otherwise.
 
     Make it, fork, and let parent and children use it at the same time.
 */
@@ -43,7 +51,11 @@ public:
 
     static constexpr std::chrono::milliseconds checked_section{1};
 
+    /// Hand-overs are also counted by the time in which they happen.
+    static constexpr std::chrono::milliseconds period{100};
+
     explicit scoreboard(const crowd& contenders);
+    scoreboard(const crowd& contenders, party counted);
 
     [[nodiscard]] const crowd& contenders() const noexcept { return contenders_; }
 
@@ -96,6 +108,7 @@ public:
     /// @{
     [[nodiscard]] std::uint64_t violations() const noexcept;  ///< Entries beside another holder.
     [[nodiscard]] std::uint64_t handovers() const noexcept;   ///< From one party to another.
+    [[nodiscard]] std::vector<std::uint64_t> handovers_of_periods() const;
     [[nodiscard]] std::uint64_t rounds() const noexcept;
     [[nodiscard]] std::uint64_t failed() const noexcept;
     [[nodiscard]] std::uint64_t errors() const noexcept;
@@ -111,10 +124,13 @@ private:
 
     [[nodiscard]] std::size_t number_of(const contender& who) const noexcept;
     [[nodiscard]] std::size_t party_of(const contender& who) const noexcept;
+    [[nodiscard]] std::size_t parties() const noexcept;
+    void add_handover(clock::time_point now) noexcept;
     void add_wait(float wait_ms) noexcept;
     void raise_longest(clock::time_point asked, clock::time_point now) noexcept;
 
     crowd contenders_;
+    party counted_;
     boost::interprocess::mapped_region memory_;
     shared* shared_;
 };

@@ -26,6 +26,8 @@ asio::awaitable<void> actor::work(std::size_t index)
         co_await take_one_of_burst(index);
     if (sim_.plan_.of == profile::lines)
         co_await stand_in_line();
+    if (sim_.plan_.of == profile::crowd)
+        co_await stay_in_crowd();
     if (sim_.plan_.of == profile::rolling)
         co_await hold_on();
     const bool is_done = sim_.plan_.has_load() || sim_.plan_.of == profile::rolling;

@@ -34,6 +34,7 @@ private:
     // Load: load.cpp.
     [[nodiscard]] asio::awaitable<void> take_one_of_burst(std::size_t index);
     [[nodiscard]] asio::awaitable<void> stand_in_line();
+    [[nodiscard]] asio::awaitable<void> stay_in_crowd();  // crowd.cpp
     [[nodiscard]] asio::awaitable<std::optional<nanoseconds>> take_and_give_back(
         std::string resource,
         nanoseconds longest_hold

@@ -18,11 +18,6 @@ constexpr std::string_view quarantine_key = "redlock:quarantine";
 constexpr std::string_view own_prefix = "redlock:";
 constexpr std::string_view kept_id = "kept";
 
-std::string in_ms(nanoseconds duration)
-{
-    return std::to_string(std::chrono::ceil<milliseconds>(duration).count()) + " ms";
-}
-
 std::string describe(const claim& of)
 {
     return of.in->name() + " holds " + of.resource + " with token " + to_string(of.token);
@@ -548,39 +543,6 @@ void invariants::i9_is_alive(bool acquired, std::string_view how)
     if (!acquired)
         break_rule(
             "I9", "nothing was wrong any more, and an acquisition ended with " + std::string(how)
-        );
-}
-
-void invariants::i9_waits_in_bounds(nanoseconds waited, nanoseconds allowed)
-{
-    if (waited > allowed)
-        break_rule(
-            "I9",
-            "somebody has waited for " + in_ms(waited) + ", though " + in_ms(allowed) +
-                " are enough for everybody"
-        );
-}
-
-void invariants::i11_goodput_returns(nanoseconds after, nanoseconds stall, nanoseconds least)
-{
-    if (after > std::max(2 * stall, least))
-        break_rule(
-            "I11",
-            "a free resource was granted " + in_ms(after) + " after the end of a stall of " +
-                in_ms(stall)
-        );
-}
-
-void invariants::i12_shares_are_alike(std::span<const std::size_t> grants)
-{
-    // Fewer are chance.
-    constexpr std::size_t enough = 40;
-    const auto [least, most] = std::ranges::minmax(grants);
-    if (most >= enough && most > 2 * least)
-        break_rule(
-            "I12",
-            "of clients that all had somebody in line one was granted " + std::to_string(most) +
-                " times, and another one " + std::to_string(least) + " times"
         );
 }
 

@@ -31,7 +31,7 @@ namespace redlock::sim {
 /// A rule that was broken.
 struct violation
 {
-    std::string rule;  ///< I1 to I19, as in test/README.md.
+    std::string rule;  ///< I1 to I22, as in test/README.md.
     std::string words;
     nanoseconds when{0};
 };
@@ -179,6 +179,19 @@ public:
 
     /// Whether the nodes came back to all clients.
     void i19_nodes_return(bool returned);
+
+    /// A crowd was watched. @param fair What a hand-over takes, as processors and ways allow.
+    void i20_hand_overs_keep_their_rate(
+        std::size_t hand_overs,
+        nanoseconds watched,
+        nanoseconds fair
+    );
+
+    /// @param grants Of clients of a crowd that nothing tells apart.
+    void i21_equals_share_alike(std::span<const std::size_t> grants);
+
+    /// @param round In which each client of the crowd has its turn.
+    void i22_nobody_is_left_out(unsigned client, nanoseconds waited, nanoseconds round);
 
     [[nodiscard]] nanoseconds longest_lack() const noexcept { return longest_lack_; }
 

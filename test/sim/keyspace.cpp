@@ -30,6 +30,8 @@ entry* keyspace::find(std::string_view key, std::int64_t now)
 
 void keyspace::note_change(std::string_view key, nanoseconds when)
 {
+    if (!notes_changes_)
+        return;
     const auto found = keys_.find(key);
     auto before = found == keys_.end() ? std::nullopt : std::optional(found->second);
     journal_.push_back({when, std::string(key), std::move(before)});

@@ -87,6 +87,9 @@ public:
     /// Undoes what was done after `when`.
     void roll_back(nanoseconds when);
 
+    /// Nothing is ever undone, so nothing needs to be noted.
+    void forget_changes() noexcept { notes_changes_ = false; }
+
     /// Notes that an entry is about to be changed in place.
     void note_change(std::string_view key, nanoseconds when);
 
@@ -102,6 +105,7 @@ private:
 
     std::map<std::string, entry, std::less<>> keys_;
     std::vector<change> journal_;
+    bool notes_changes_ = true;
 };
 
 }  // namespace redlock::sim

@@ -1,5 +1,7 @@
 // Clients that ask for more than the nodes do in their time, and what must hold for them.
 
+#include <boost/asio/error.hpp>
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -26,6 +28,8 @@ void simulation::tell_load()
 {
     if (!plan_.has_load())
         return;
+    if (plan_.of == profile::crowd)
+        return tell_crowd();
     const auto us = [](nanoseconds of) { return std::to_string(of / 1us) + " us"; };
     std::string lines;
     for (std::size_t i = 0; i < plan_.clients; ++i)
@@ -72,6 +76,8 @@ nanoseconds simulation::time_for_line(unsigned client) const noexcept
 
 void simulation::count_grant(contender& of)
 {
+    if (plan_.of == profile::crowd)
+        return count_hand_over(of);
     of.grants += time_.elapsed() < plan_.load.lasts;
 }
 
@@ -122,8 +128,11 @@ asio::awaitable<std::optional<nanoseconds>> actor::take_and_give_back(
     const nanoseconds asked_at = sim_.time_.elapsed();
     const auto asked =
         launch(sim_.calls_, executor, "acquire", by_.locks->async_acquire(resource, options));
+    by_.asked = asked;
     co_await completion(*asked);
     auto& [failure, held] = asked->outcome;
+    if (failure == asio::error::operation_aborted && sim_.has_ended_crowd())
+        co_return std::nullopt;
     sim_.rules_->i9_is_alive(!failure, failure.message());
     if (failure)
         co_return std::nullopt;

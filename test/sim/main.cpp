@@ -24,10 +24,12 @@ struct options
     std::uint64_t schedules = 1000;
     std::uint64_t seed = 1;
     std::string profile = "respecting";
+    std::vector<std::string> disturb{};  ///< What disturbs a crowd. Empty: that is drawn.
     std::vector<std::string> expect{};   ///< Rules that have to be broken.
     std::vector<std::string> allow{};    ///< Others that may be.
     std::vector<std::string> replace{};  ///< Words of scripts and what stands in their place.
     bool trace = false;
+    bool figures = false;
     bool go_on = false;
 };
 
@@ -112,6 +114,21 @@ bool as_expected(const options& how, const totals& all)
     return yes;
 }
 
+/// A crowd that is disturbed as it was asked for.
+redlock::sim::plan disturbed_crowd(const options& how, std::uint64_t seed)
+{
+    std::vector<disturbance> by;
+    for (const std::string& name : how.disturb)
+    {
+        const auto found = to_disturbance(name);
+        if (!found)
+            throw std::invalid_argument("nothing disturbs by '" + name + "'");
+        by.push_back(*found);
+    }
+    dice chance(seed);
+    return draw_crowd(by, chance);
+}
+
 int run(const options& how)
 {
     const auto of = to_profile(how.profile);
@@ -124,9 +141,15 @@ int run(const options& how)
     const auto begun = std::chrono::steady_clock::now();
     for (std::uint64_t i = 0; i < how.schedules; ++i)
     {
-        simulation drawn(scripts, how.seed + i, *of, how.trace ? &std::cout : nullptr);
+        const auto change = [&how, seed = how.seed + i](redlock::sim::plan& drawn) {
+            if (!how.disturb.empty())
+                drawn = disturbed_crowd(how, seed);
+        };
+        simulation drawn(scripts, how.seed + i, *of, how.trace ? &std::cout : nullptr, change);
         const outcome seen = drawn.run();
         all.add(seen);
+        if (how.figures)
+            std::cout << "seed " << how.seed + i << ": " << seen.figures << '\n';
         if (!seen.violations.empty())
         {
             if (how.expect.empty() || how.trace)
@@ -154,12 +177,15 @@ int main(int count, char** values)
     app.add_option("--schedules", how.schedules, "How many, with seeds from --seed on");
     app.add_option("--seed", how.seed, "The first seed");
     app.add_option("--profile", how.profile, "What may go wrong: see test/sim/plan.hpp");
+    app.add_option("--disturb", how.disturb, "What disturbs a crowd, such as far_clients,frozen")
+        ->delimiter(',');
     app.add_option("--expect", how.expect, "Rules that have to be broken, such as I1,I2")
         ->delimiter(',');
     app.add_option("--allow", how.allow, "Other rules that may be broken")->delimiter(',');
     app.add_option("--replace", how.replace, "Words of the nodes' scripts, and others for them")
         ->expected(2);
     app.add_flag("--trace", how.trace, "Tell what happens");
+    app.add_flag("--figures", how.figures, "Tell how fast and how fair each crowd was");
     app.add_flag("--go-on", how.go_on, "Do not stop at the first broken rule");
     CLI11_PARSE(app, count, values);
     try

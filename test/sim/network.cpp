@@ -118,9 +118,7 @@ private:
         const auto way = static_cast<std::size_t>(which);
         const nanoseconds now = network_.time_.elapsed();
         nanoseconds& next = next_[way];
-        next = std::max(
-            now + chance.heavy_tailed(habits.usual, habits.longest), next + nanoseconds(1)
-        );
+        next = std::max(now + draw_delay(chance), next + nanoseconds(1));
         const nanoseconds blocked = network_.link_of(client_, node_).blocked[way];
         if (blocked > now)
             next = std::max(next, blocked + chance.between(nanoseconds(0), habits.usual));
@@ -135,6 +133,15 @@ private:
             if (self->network_.time_.elapsed() < self->cut_[way])
                 what(*self);
         });
+    }
+
+    [[nodiscard]] nanoseconds draw_delay(dice& chance)
+    {
+        const network_habits& habits = network_.habits_;
+        const nanoseconds own = network_.link_of(client_, node_).usual_way;
+        if (own > nanoseconds(0))
+            return chance.heavy_tailed(own, 2 * own);
+        return chance.heavy_tailed(habits.usual, habits.longest);
     }
 
     template <class Function>
@@ -397,9 +404,29 @@ void network::freeze(const server& which, nanoseconds duration)
     trace_.note(which.name(), "is frozen for ns", duration.count());
 }
 
+void network::run_on(processors& shared, processors::costs of_server)
+{
+    shared_ = &shared;
+    for (const server* const each : nodes_)
+        workplaces_[each].task = &shared.add_task(of_server);
+}
+
+void network::place(unsigned client, nanoseconds usual_way)
+{
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
+        link_of(client, node).usual_way = usual_way;
+}
+
 void network::put_to_work(const server& which, std::function<void()> what)
 {
     workplace& at = workplaces_[&which];
+    if (!at.task)
+        return take_up(at, std::move(what));
+    shared_->put(*at.task, [this, &at, what = std::move(what)]() { take_up(at, what); });
+}
+
+void network::take_up(workplace& at, std::function<void()> what)
+{
     at.waiting.push_back(std::move(what));
     work_off(at);
 }

@@ -14,6 +14,7 @@
 
 #include "sim/dice.hpp"
 #include "sim/process.hpp"
+#include "sim/processors.hpp"
 #include "sim/schedule.hpp"
 #include "sim/server.hpp"
 #include "sim/trace.hpp"
@@ -96,6 +97,12 @@ public:
     /// The server does nothing for so long. It still accepts connections, and takes bytes.
     void freeze(const server& which, nanoseconds duration);
 
+    /// From now on servers share processors. They must outlive the network.
+    void run_on(processors& shared, processors::costs of_server);
+
+    /// A client is far from all nodes. Zero: as far as others.
+    void place(unsigned client, nanoseconds usual_way);
+
     /// Ends the connections between a client and a node, or all those with a server.
     void reset(unsigned client, std::size_t node);
     void reset_all(const server& which);
@@ -121,6 +128,7 @@ private:
         bool cut_off = false;
         server* misled_to = nullptr;
         std::size_t connections = 0;
+        nanoseconds usual_way{0};  ///< Zero: that of all.
     };
 
     [[nodiscard]] link& link_of(unsigned client, std::size_t node)
@@ -142,6 +150,7 @@ private:
         nanoseconds frozen_until{0};
         nanoseconds busy_until{0};
         bool goes_on_later = false;
+        processors::task* task = nullptr;
 
         [[nodiscard]] nanoseconds free_at() const noexcept
         {
@@ -151,6 +160,7 @@ private:
 
     /// Lets a server do something, behind everything that has arrived there before.
     void put_to_work(const server& which, std::function<void()> what);
+    void take_up(workplace& at, std::function<void()> what);
     void work_off(workplace& at);
 
     template <class Function>
@@ -164,6 +174,7 @@ private:
     std::vector<link> links_;
     std::map<const server*, workplace> workplaces_;
     std::vector<std::weak_ptr<wire>> wires_;
+    processors* shared_ = nullptr;
 };
 
 }  // namespace redlock::sim

@@ -27,6 +27,7 @@ constexpr std::array profile_names{
     "long_overlap",
     "same_replication_id",
     "rolling",
+    "crowd",
 };
 static_assert(profile_names.size() == all_profiles.size());
 
@@ -198,7 +199,8 @@ void break_assumption(plan& made)
     case profile::mixed:
     case profile::lines:
     case profile::failovers:
-    case profile::rolling: break;
+    case profile::rolling:
+    case profile::crowd: break;
     case profile::long_overlap: allow_only({fault::failover}); break;
     case profile::same_replication_id: allow_only({fault::there_and_back}); break;
     }
@@ -381,6 +383,8 @@ client_config plan::config(std::size_t client) const
 
 plan draw_plan(profile of, dice& chance)
 {
+    if (of == profile::crowd)
+        return draw_crowd(draw_disturbances(chance), chance);
     plan made;
     made.of = of;
     draw_settings(made, chance);

@@ -7,12 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "sim/dice.hpp"
 #include "sim/network.hpp"
+#include "sim/processors.hpp"
 #include "sim/server.hpp"
 
 namespace redlock::sim {
@@ -37,6 +39,7 @@ enum class profile : std::uint8_t
     long_overlap,  ///< The same, and old masters go on for longer than was promised.
     same_replication_id,  ///< The same, and a server hides that it became a master again.
     rolling,  ///< Nodes are away one after the other, and have all extended holds before the next.
+    crowd,    ///< Many clients that want one resource all the time, and share processors.
 };
 
 inline constexpr std::array all_profiles{
@@ -56,6 +59,7 @@ inline constexpr std::array all_profiles{
     profile::long_overlap,
     profile::same_replication_id,
     profile::rolling,
+    profile::crowd,
 };
 
 [[nodiscard]] std::string_view to_string(profile value) noexcept;
@@ -112,6 +116,49 @@ struct load
     nanoseconds stall{0};  ///< So long a quorum stands still. Zero: it does not.
 };
 
+/// What disturbs a crowd.
+enum class disturbance : std::uint8_t
+{
+    long_waits,     ///< Longer ones than the clock window.
+    clocks_apart,   ///< Nodes whose clocks are apart, within the window.
+    far_clients,    ///< Some clients are far from all nodes.
+    eager_polls,    ///< So many polls that the nodes can't answer all of them.
+    partial_reach,  ///< Some clients reach a quorum and no more nodes.
+    lost_queues,    ///< Nodes lose their queue.
+    killed,         ///< Some of those who wait.
+    frozen,         ///< Some of those who wait, for the rest of the schedule.
+    rush,           ///< All clients connect and ask at once.
+};
+
+inline constexpr std::size_t disturbance_count = 9;
+
+[[nodiscard]] std::string_view to_string(disturbance value) noexcept;
+[[nodiscard]] std::optional<disturbance> to_disturbance(std::string_view name) noexcept;
+
+/// Clients that all want one resource, all the time. See `profile::crowd`.
+struct crowd
+{
+    std::vector<disturbance> by{};
+    std::size_t processors = 2;
+    processors::costs client{};
+    processors::costs server{};
+    std::vector<nanoseconds> walls{};  ///< Of the nodes.
+    nanoseconds far_way{0};
+    nanoseconds hold{0};
+
+    // How many of the clients, in this order. Of the others the same is expected.
+    std::size_t distant = 0;
+    std::size_t partial = 0;
+    std::size_t killed = 0;
+    std::size_t frozen = 0;
+
+    std::size_t queues_lost = 0;
+    nanoseconds between_arrivals{0};
+    nanoseconds faults_at{0};  ///< All of them, spread over a moment.
+    nanoseconds watch_from{0};
+    nanoseconds watch_until{0};
+};
+
 /// One schedule, as drawn.
 struct plan
 {
@@ -146,6 +193,7 @@ struct plan
     std::size_t absences = 0;  ///< Of nodes, one after the other.
     network_habits habits{};
     sim::load load{};
+    sim::crowd crowd{};
     std::vector<fault> faults{};
     nanoseconds between_faults{0};
     nanoseconds heal_at{0};  ///< From then on nothing goes wrong.
@@ -154,7 +202,7 @@ struct plan
     [[nodiscard]] bool fails_over() const noexcept { return overlap > milliseconds(0); }
     [[nodiscard]] bool has_load() const noexcept
     {
-        return of == profile::overloaded || of == profile::lines;
+        return of == profile::overloaded || of == profile::lines || of == profile::crowd;
     }
 
     /// Whether nothing goes wrong that docs/safety.md does not promise to survive.
@@ -163,6 +211,12 @@ struct plan
         return of == profile::respecting || of == profile::mixed || of == profile::failovers ||
                of == profile::rolling || has_load();
     }
+
+    /// What a hand-over to a client takes in a crowd: crowd_plan.cpp.
+    [[nodiscard]] nanoseconds hand_over(nanoseconds way) const noexcept;
+
+    /// The mean of all clients, if each gets the resource equally often.
+    [[nodiscard]] nanoseconds fair_hand_over() const noexcept;
 
     /// How long a node that votes again may lack an extended hold. It takes it again at once, but
     /// rounds of those who wait get in between.
@@ -182,6 +236,10 @@ struct plan
 };
 
 [[nodiscard]] plan draw_plan(profile of, dice& chance);
+
+/// A schedule of `profile::crowd`: crowd_plan.cpp.
+[[nodiscard]] plan draw_crowd(std::span<const disturbance> by, dice& chance);
+[[nodiscard]] std::vector<disturbance> draw_disturbances(dice& chance);
 
 }  // namespace redlock::sim
 

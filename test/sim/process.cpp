@@ -167,7 +167,20 @@ void process::bury()
     wake();
 }
 
+void process::run_on(processors& shared, processors::costs of)
+{
+    shared_ = &shared;
+    task_ = &shared.add_task(of);
+}
+
 void process::deliver(std::uint64_t stream, std::function<void()> what)
+{
+    if (!shared_ || !running())
+        return run(stream, std::move(what));
+    shared_->put(*task_, [this, stream, what = std::move(what)]() { run(stream, what); });
+}
+
+void process::run(std::uint64_t stream, std::function<void()> what)
 {
     const bool gone = !alive_ && !buried_;
     if (gone || stalled() || !waiting_.empty())

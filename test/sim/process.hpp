@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "sim/dice.hpp"
+#include "sim/processors.hpp"
 #include "sim/running_clock.hpp"
 #include "sim/schedule.hpp"
 #include "sim/trace.hpp"
@@ -53,6 +54,9 @@ public:
     [[nodiscard]] bool was_suspended() const noexcept { return lost_ > nanoseconds(0); }
     void step_wall(nanoseconds by);
 
+    /// From now on it shares processors. They must outlive it.
+    void run_on(processors& shared, processors::costs of);
+
     // What happens to it.
     void stall(nanoseconds duration);
 
@@ -88,6 +92,8 @@ public:
 private:
     using delivery = std::pair<std::uint64_t, std::function<void()>>;
 
+    /// Calls `what` now, unless the process does not run.
+    void run(std::uint64_t stream, std::function<void()> what);
     void wake();
 
     schedule& time_;
@@ -102,6 +108,8 @@ private:
     bool buried_ = false;
     std::uint64_t streams_ = 0;
     std::deque<delivery> waiting_;
+    processors* shared_ = nullptr;
+    processors::task* task_ = nullptr;
 };
 
 /// The clock of a client in a process. The process must outlive it.

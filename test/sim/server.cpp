@@ -130,6 +130,11 @@ server::server(
 {
     databases_[0];
     databases_[notes_database];
+    for (auto& [number, each] : databases_)
+    {
+        if (!how_.crashes)
+            each.forget_changes();
+    }
     draw_run_id();
     start();
 }

@@ -96,6 +96,7 @@ public:
         std::string password{};
         running_clock wall{};
         bool durable = false;  ///< What CONFIG says, and whether a crash loses anything.
+        bool crashes = true;   ///< Whether it remembers what to lose in a crash.
         bool keeps_replication_id = false;  ///< Even where it becomes a master, which is wrong.
     };
 

@@ -110,7 +110,12 @@ void server::keep_set(const call& by, sorted_set left)
     if (left.size() == 0)
         return erase(by, by.with[1]);
     const entry* const before = find(by, by.with[1]);
-    entry after = before ? *before : entry();
+    entry after;
+    if (before)
+    {
+        after.expires = before->expires;
+        after.writer = before->writer;
+    }
     after.value = std::move(left);
     put(by, by.with[1], std::move(after));
 }

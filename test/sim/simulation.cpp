@@ -63,6 +63,11 @@ simulation::simulation(
     // One more client, should none be left in the end.
     network_.emplace(time_, trace_, nodes, plan_.clients + 1, dice_.bits());
     network_->habits() = plan_.habits;
+    if (plan_.of == profile::crowd)
+    {
+        processors_.emplace(time_, plan_.crowd.processors);
+        network_->run_on(*processors_, plan_.crowd.server);
+    }
 }
 
 simulation::~simulation()
@@ -73,6 +78,8 @@ simulation::~simulation()
         each->locks.reset();
         each->in->clear();
     }
+    if (processors_)
+        processors_->clear();
     network_.reset();
     time_.clear();
     open_.reset();
@@ -106,6 +113,11 @@ std::unique_ptr<server> simulation::make_server(std::string name)
     if (plan_.of == profile::fast_nodes)
         rate = 300'000;
     how.wall = running_clock(dice_.between(-apart, apart), rate);
+    if (plan_.of == profile::crowd)
+    {
+        how.wall = running_clock(plan_.crowd.walls[servers_.size()], 0);
+        how.crashes = false;
+    }
     const auto on_change = [this](const key_change& change) { rules_->on_change(change); };
     const auto on_run = [this](const command_run& run) { rules_->on_run(run); };
     return std::make_unique<server>(time_, scripts_, trace_, how, dice_.bits(), on_change, on_run);
@@ -147,6 +159,8 @@ contender& simulation::add_contender()
     if (made->index >= plan_.punctual)
         how.latest_timer = plan_.latest_timer;
     made->in = std::make_unique<process>(time_, trace_, how, dice_.bits());
+    if (processors_)
+        made->in->run_on(*processors_, plan_.crowd.client);
     const auto executor = context_->get_executor();
     std::optional<detail::script_set> old;
     if (made->index < plan_.old)
@@ -201,9 +215,11 @@ outcome simulation::run()
     tell_load();
     mark_nodes();
     limit_reach();
-    for (std::size_t i = 0; i < plan_.clients; ++i)
+    for (std::size_t i = 0; i < plan_.clients && plan_.of != profile::crowd; ++i)
         start_actors(add_contender());
-    if (plan_.of == profile::rolling)
+    if (plan_.of == profile::crowd)
+        begin_crowd();
+    else if (plan_.of == profile::rolling)
         begin_rolling();
     else
         plan_next_fault();

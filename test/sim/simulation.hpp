@@ -23,6 +23,7 @@
 #include "sim/network.hpp"
 #include "sim/plan.hpp"
 #include "sim/process.hpp"
+#include "sim/processors.hpp"
 #include "sim/schedule.hpp"
 #include "sim/script_engine.hpp"
 #include "sim/server.hpp"
@@ -41,6 +42,7 @@ struct outcome
     std::size_t errors = 0;       ///< Replies of servers, other than those of an impaired one.
     nanoseconds longest_wait{0};  ///< Of those who stood in line.
     nanoseconds longest_lack{0};  ///< Of an extended hold, on a node that voted again.
+    std::string figures;          ///< Of a crowd: what its rules are about.
     std::array<std::size_t, fault_count> faults{};
     std::vector<violation> violations;
 };
@@ -56,6 +58,12 @@ struct contender
     bool closing = false;
     std::shared_ptr<call<error_code>> close{};  ///< Null: nobody has closed it.
     std::size_t grants = 0;                     ///< Of a resource that all clients want.
+
+    // Of a crowd.
+    std::weak_ptr<call_base> asked{};  ///< Its last acquisition.
+    nanoseconds waits_since{-1};       ///< Negative: it does not wait.
+    nanoseconds longest_wait{0};       ///< That was watched.
+    bool is_struck = false;            ///< It was killed or frozen.
 
     /// Whether new operations make sense.
     [[nodiscard]] bool usable() const noexcept { return locks && in->alive() && !closing; }
@@ -125,6 +133,18 @@ private:
     void count_grant(contender& of);
     void check_shares();
 
+    // Crowds: crowd.cpp.
+    void begin_crowd();
+    void tell_crowd();
+    void limit_reach_of_crowd();
+    void plan_faults_of_crowd();
+    void strike(std::size_t client);
+    void lose_queue(server& node);
+    void count_hand_over(contender& of);
+    void end_crowd();
+    void check_crowd();
+    [[nodiscard]] bool has_ended_crowd() const noexcept;
+
     // Nodes that are away one after the other: rolling.cpp.
     void begin_rolling();
     void look_at_nodes();
@@ -163,6 +183,7 @@ private:
     std::vector<std::unique_ptr<server>> servers_;   ///< The first masters.
     std::vector<std::unique_ptr<server>> replicas_;  ///< Of each, if it fails over.
     std::optional<invariants> rules_;
+    std::optional<processors> processors_;  ///< Of a crowd.
     call_book calls_;
     std::vector<std::unique_ptr<contender>> contenders_;
     std::optional<network> network_;
@@ -181,6 +202,14 @@ private:
         nanoseconds next{0};   ///< The next one does not begin before.
     };
     rolling roll_;
+
+    /// Of `profile::crowd`, while it is watched.
+    struct watched_crowd
+    {
+        std::size_t hand_overs = 0;  ///< From one client to another.
+        unsigned last = ~0U;         ///< That was granted the resource.
+    };
+    watched_crowd crowd_;
     bool healed_ = false;
     outcome outcome_;
 

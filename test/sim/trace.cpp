@@ -2,7 +2,14 @@
 
 #include <cstdio>
 
+#include "sim/dice.hpp"
+
 namespace redlock::sim {
+
+std::string in_ms(nanoseconds duration)
+{
+    return std::to_string(std::chrono::ceil<milliseconds>(duration).count()) + " ms";
+}
 
 void trace::begin_line(std::string_view who)
 {

@@ -3,12 +3,16 @@
 
 #include <cstdint>
 #include <iostream>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
 #include "sim/schedule.hpp"
 
 namespace redlock::sim {
+
+/// In words, rounded up.
+[[nodiscard]] std::string in_ms(nanoseconds duration);
 
 /// What happened, as a number that two equal runs have in common, and in words if wanted.
 class trace

@@ -128,6 +128,9 @@ typedef node
 #ifdef IN_ORDER
     byte latest[2];   /* for each client, the place of its latest command here */
 #endif
+#ifdef UNDO
+    byte undone;      /* set of attempts: given back behind their acquisition on its connection */
+#endif
 #ifdef STAMPED
     byte forgot;      /* 1 if it has lost its memory since attempt 0 began */
 #endif
@@ -336,8 +339,14 @@ inline count_grant(a, n)
 #else
 #define TOO_OLD(a, n) false
 #endif
+#ifdef UNDO
+#define IS_UNDONE(a, n) HAS(nodes[n].undone, a)
+#else
+#define IS_UNDONE(a, n) false
+#endif
 #define MAY_ACQUIRE(a, n) (MAY_VOTE(n) && nodes[n].holder == 0 && !TOO_OLD(a, n) && \
-    NEWER(attempts[a].token, nodes[n].fence) && IN_PLACE(a, n, PLACE_OF_ACQUISITION(a)))
+    NEWER(attempts[a].token, nodes[n].fence) && IN_PLACE(a, n, PLACE_OF_ACQUISITION(a)) && \
+    !IS_UNDONE(a, n))
 inline acquire_on_node(a, n, drift)
 {
     printf("node %d: attempt %d granted, token %d, for %d ticks\n", n, a, attempts[a].token,
@@ -460,6 +469,26 @@ inline release_on_node(a, n)
     fi;
     note_release(a, n)
 }
+
+/* guarded_undo.lua, on the connection of the acquisition, which can't come any more then. It leaves
+   no fence. Releases go over new connections. */
+#ifdef UNDO
+#define MAY_UNDO(a, n) IN_PLACE(a, n, PLACE_OF_RELEASE(a))
+#define HAS_NEW_CONNECTION(a, n) (nodes[n].latest[CLIENT(a)] == UNORDERED)
+inline undo_on_node(a, n)
+{
+    printf("node %d: attempt %d is undone\n", n, a);
+    pass(a, n, PLACE_OF_RELEASE(a));
+    if
+    :: nodes[n].holder == ID(a) -> delete_key(n)
+    :: else
+    fi;
+    ADD(nodes[n].undone, a);
+    note_release(a, n)
+}
+#else
+#define HAS_NEW_CONNECTION(a, n) true
+#endif
 
 #ifdef KEEP
 /* guarded_keep.lua, for attempt 0. A key that is kept has a value that is no attempt's id. Its time
@@ -1172,6 +1201,11 @@ inline check()
 #else
 #define ORDER_WEIGHT(n)
 #endif
+#ifdef UNDO
+#define UNDO_WEIGHT(n) + (nodes[n].undone << 16)
+#else
+#define UNDO_WEIGHT(n)
+#endif
 #ifdef STAMPED
 #define STAMP_WEIGHT(n) + (nodes[n].forgot << 30)
 #else
@@ -1180,7 +1214,7 @@ inline check()
 #define WEIGHT(n) (nodes[n].holder + (nodes[n].life << 3) + (nodes[n].fence << 6) + \
     (nodes[n].granted << 8) + (nodes[n].prolonged << 11) LOSS_WEIGHT(n) VETTED_WEIGHT(n) \
     OVER_WEIGHT(n) KEEP_WEIGHT(n) FREE_WEIGHT(n) REVOKE_WEIGHT(n) ORDER_WEIGHT(n) \
-    STAMP_WEIGHT(n))
+    UNDO_WEIGHT(n) STAMP_WEIGHT(n))
 #define SWAP(field) scratch = nodes[x].field; nodes[x].field = nodes[y].field; \
     nodes[y].field = scratch
 
@@ -1209,6 +1243,9 @@ inline order(x, y)
 #endif
 #ifdef IN_ORDER
         SWAP(latest[0]); SWAP(latest[1]);
+#endif
+#ifdef UNDO
+        SWAP(undone);
 #endif
 #ifdef STAMPED
         SWAP(forgot);
@@ -1243,6 +1280,13 @@ inline settle()
 #define RELEASED(a) (attempts[a].phase == closed)
 #endif
 
+#ifdef UNDO
+#define EVENT_OF_UNDOING(a, n) \
+    EVENT(RELEASED(a) && !IS_KEPT(a) && MAY_UNDO(a, n), undo_on_node(a, n))
+#else
+#define EVENT_OF_UNDOING(a, n)
+#endif
+
 #define EVENTS_OF_ATTEMPT_ON_NODE(a, n) \
     EVENT(STARTED(a) && CONNECTED(a, n) && MAY_ACQUIRE(a, n), acquire_on_node(a, n, 0)) \
     EVENT(DRIFT > 0 && STARTED(a) && CONNECTED(a, n) && MAY_ACQUIRE(a, n), \
@@ -1250,7 +1294,9 @@ inline settle()
     EVENT(attempts[a].phase == asking && CONNECTED(a, n) && MAY_VOTE(n) && \
         nodes[n].holder == ID(a) && IN_PLACE(a, n, PLACE_OF_ACQUISITION(a)), \
         acquire_once_more(a, n)) \
-    EVENT(RELEASED(a) && !IS_KEPT(a) && MAY_RELEASE(a, n), release_on_node(a, n))
+    EVENT(RELEASED(a) && !IS_KEPT(a) && MAY_RELEASE(a, n) && HAS_NEW_CONNECTION(a, n), \
+        release_on_node(a, n)) \
+    EVENT_OF_UNDOING(a, n)
 
 #define EVENTS_OF_ATTEMPT(a) \
     EVENTS_OF_ATTEMPT_ON_NODE(a, 0) \

@@ -16,9 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// In which faults happen.
-constexpr nanoseconds time_of_faults = 30ms;
-
 constexpr std::string_view crowded = "r0";  // By all.
 
 }  // namespace
@@ -81,7 +78,7 @@ void simulation::plan_faults_of_crowd()
 {
     const crowd& more = plan_.crowd;
     const auto at = [this]() {
-        return plan_.crowd.faults_at + dice_.between(nanoseconds(0), time_of_faults);
+        return plan_.crowd.faults_at + dice_.between(nanoseconds(0), plan_.crowd.time_of_faults);
     };
     const std::size_t first = more.distant + more.partial;
     for (std::size_t i = 0; i < more.killed + more.frozen; ++i)
@@ -90,11 +87,12 @@ void simulation::plan_faults_of_crowd()
         time_.at(at(), [this, i]() { lose_queue(*servers_[i]); });
 }
 
-/// Kills or freezes a client, as soon as it waits.
+/// Kills or freezes a client, as soon as it waits. Not while a round is under way: a node that
+/// granted it would have the key for the ttl.
 void simulation::strike(std::size_t client)
 {
     contender& who = *contenders_[client];
-    if (who.waits_since < 0ns)
+    if (who.waits_since < 0ns || who.locks->metrics().rounds_under_way > 0)
         return time_.after(500us, [this, client]() { strike(client); });
     who.is_struck = true;
     const std::size_t first = plan_.crowd.distant + plan_.crowd.partial;
@@ -179,10 +177,14 @@ void simulation::check_crowd()
 
     const auto turns = static_cast<int>(std::max<std::size_t>(crowd_.hand_overs, 1));
     const nanoseconds round = watched / turns * static_cast<int>(living);
+    const nanoseconds round_of_distant = std::max(round, 2 * more.far_way);
     for (const auto& each : contenders_)
     {
+        const bool is_distant = each->index < more.distant;
         if (!each->is_struck)
-            rules_->i22_nobody_is_left_out(each->index, each->longest_wait, round);
+            rules_->i22_nobody_is_left_out(
+                each->index, each->longest_wait, is_distant ? round_of_distant : round
+            );
     }
     std::string by;
     for (const disturbance each : more.by)

@@ -25,9 +25,6 @@ constexpr std::array disturbance_names{
 };
 static_assert(disturbance_names.size() == disturbance_count);
 
-/// In which faults happen.
-constexpr nanoseconds time_of_faults = 30ms;
-
 template <class T, std::size_t N>
 T one_of(dice& chance, const std::array<T, N>& from)
 {
@@ -146,7 +143,7 @@ void set_end(plan& made)
     if (made.load.stall > 0ns)
         recovery += made.load.stall + 2 * nanoseconds(made.node_timeout);
     made.load.stall_at = more.faults_at;
-    more.watch_from = more.faults_at + time_of_faults + recovery + 2 * round;
+    more.watch_from = more.faults_at + more.time_of_faults + recovery + 2 * round;
     more.watch_until = more.watch_from + std::max<nanoseconds>(8 * round, 100ms);
     if (more.distant > 0)
         more.watch_until = std::max(

@@ -154,6 +154,7 @@ struct crowd
 
     std::size_t queues_lost = 0;
     nanoseconds between_arrivals{0};
+    static constexpr nanoseconds time_of_faults = std::chrono::milliseconds(30);
     nanoseconds faults_at{0};  ///< All of them, spread over a moment.
     nanoseconds watch_from{0};
     nanoseconds watch_until{0};

@@ -157,11 +157,6 @@ void correct(acquisition& acquiring, const vote_round& lost)
 {
     const bool may_win = acquiring.client->rounds.times().correct(lost, acquiring.above);
     acquiring.corrected = may_win && !acquiring.corrected;
-    // With a clock that is behind, it would have come before everyone else. A minority can't judge
-    // that: a client that is always new to one bad node never gets its turn.
-    const std::size_t spare = core::spare_nodes(lost.node_count());
-    if (acquiring.corrected && lost.count_of(reason::clock) > spare)
-        acquiring.queue.forget_arrival();
 }
 
 /// Whether to ask the holders' nodes how long to wait. A guarded denial has already said it.
@@ -214,9 +209,7 @@ task<error_code> ask_once(acquisition& acquiring)
     {
         // A lost round can leave our key on a minority of nodes and on every node that timed out.
         // Undo that before waiting, or others queue for a resource that nobody holds.
-        client.rounds.release(
-            *asked, {.ttl = asked->says().ttl, .move = acquiring.queue.place().in_round()}
-        );
+        client.rounds.undo(*asked, acquiring.queue.place().in_round(), client.weak_from_this());
         client.watchers.on_change(acquiring.wanted->resource());
         if (!interrupted && client.rounds.times().lacks_times(*asked))
             interrupted = co_await until_time_is_told(client, *asked);

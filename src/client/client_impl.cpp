@@ -35,7 +35,7 @@ client_impl::client_impl(
       acquisitions(*loop.end_of_turn, patience_of(config)),
       extensions(*loop.end_of_turn, patience_of(config)),
       inquiries(*loop.end_of_turn, patience_of(config)),
-      rounds(config, loop, nodes, acquisitions),
+      rounds(config, loop, nodes),
       holds(loop, life, rounds, extensions, lines, watchers, events),
       service_(client_service::of(executor))
 {

@@ -86,6 +86,9 @@ public:
     */
     [[nodiscard]] std::uint64_t waits_since(std::uint64_t own) noexcept;
 
+    /// What its line knows about arrivals came from a wrong clock.
+    void forget_turns() noexcept { line_->turn_began = line_->left_behind = 0; }
+
     /// A node, by its position in the configuration, says that the resource may be free, or is
     /// reserved for this client. Wakes the waiter when `enough` nodes have.
     void on_wake(std::size_t by, std::size_t enough) noexcept;

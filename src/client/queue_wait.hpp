@@ -8,6 +8,7 @@
 #include "loop/task.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -35,9 +36,6 @@ public:
     /// @param token Of the round. An acquisition that doesn't wait for another one arrives with it.
     [[nodiscard]] queue_entry entry(fencing_token token);
 
-    /// The time of arrival came from a wrong clock.
-    void forget_arrival() noexcept { place_.forget_arrival(); }
-
     /// Where a lost round has left it.
     /// @param holders What the holders' nodes said. Null: they weren't asked.
     void lose_round(const vote_round& lost, const whole_round* holders);
@@ -57,6 +55,7 @@ private:
     client_impl& client_;
     waiter& in_line_;
     core::queue_place place_;
+    std::uint64_t era_ = 0;  ///< Of its time of arrival.
     core::queue_polls polls_;
     std::optional<std::size_t> position_;     ///< The best one that the last round reported.
     std::optional<milliseconds> free_after_;  ///< As far as the last round reported.

@@ -1,6 +1,10 @@
 #include "client/roster.hpp"
 
+#include "core/limits.hpp"
+
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <utility>
 
 namespace redlock::detail {
@@ -16,6 +20,17 @@ std::size_t roster::ready() const
     return static_cast<std::size_t>(std::ranges::count_if(nodes_, [](const auto& each) {
         return each->status().state == node_state::ready;
     }));
+}
+
+core::nanoseconds roster::distance() const noexcept
+{
+    std::array<core::nanoseconds, core::max_nodes> known{};
+    const auto end = std::ranges::transform(nodes_, known.begin(), [](const auto& each) {
+                         return each->shortest_round_trip();
+                     }).out;
+    const auto farthest = known.begin() + static_cast<std::ptrdiff_t>(quorum() - 1);
+    std::nth_element(known.begin(), farthest, end);
+    return *farthest == core::nanoseconds::max() ? core::nanoseconds(0) : *farthest;
 }
 
 bool roster::any_untried(time_point now) const

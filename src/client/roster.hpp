@@ -4,6 +4,7 @@
 #include <redlock/node_status.hpp>
 #include <redlock/time.hpp>
 
+#include "core/instant.hpp"
 #include "core/quorum.hpp"
 #include "node/node.hpp"
 
@@ -27,6 +28,10 @@ public:
 
     [[nodiscard]] std::size_t ready() const;
     [[nodiscard]] bool has_quorum() const { return ready() >= quorum(); }
+
+    /// The round trip of a quorum without waiting: that of the farthest among the nearest nodes.
+    /// Zero if fewer have answered.
+    [[nodiscard]] core::nanoseconds distance() const noexcept;
 
     /// Whether a node hasn't yet had its chance to connect.
     [[nodiscard]] bool any_untried(time_point now) const;

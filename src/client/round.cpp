@@ -284,6 +284,15 @@ void release_round::on_reply(std::size_t node, const reply& answer) noexcept
         round::on_reply(node, answer);
 }
 
+void undo_question::on_reply(std::size_t node, const reply& answer) noexcept
+{
+    mark_answered(node);
+    if (answer.vote == vote::granted || answer.vote == vote::denied)
+        return release_->on_reply(node, answer);
+    if (const auto client = client_.lock())
+        client->rounds.put(node, release_);
+}
+
 void release_round::on_complete() noexcept
 {
     // A destroyed list has unlinked this.

@@ -280,9 +280,36 @@ private:
 };
 
 // They keep a round. Used on the strand only.
+using release_round_ptr = boost::intrusive_ptr<release_round>;
 using vote_round_ptr = boost::intrusive_ptr<vote_round>;
 using whole_round_ptr = boost::intrusive_ptr<whole_round>;
-using release_round_ptr = boost::intrusive_ptr<release_round>;
+
+/** Gives back in place of a release, on nodes that owe an answer to what it releases.
+
+    It comes behind that on the same connection, so it needs no tombstone, which would refuse
+    acquisitions of others that are under way. A node whose connection is lost first, or that
+    refuses it, gets the release.
+*/
+class undo_question final : public question
+{
+public:
+    undo_question(
+        round::subject of,
+        turn&,
+        release_round_ptr release,
+        std::weak_ptr<client_impl> client
+    )
+        : question(std::move(of.says)), release_(std::move(release)), client_(std::move(client))
+    {
+    }
+
+    void on_reply(std::size_t node, const reply& answer) noexcept override;
+    [[nodiscard]] bool wanted() const noexcept override { return true; }
+
+private:
+    release_round_ptr release_;
+    std::weak_ptr<client_impl> client_;
+};
 
 }  // namespace redlock::detail
 

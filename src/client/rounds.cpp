@@ -75,7 +75,7 @@ vote_round_ptr rounds::make_extension(wording says, const std::shared_ptr<hold>&
     return make<extension_round>(std::move(says), held);
 }
 
-void rounds::put(std::size_t node, const boost::intrusive_ptr<round>& asked)
+void rounds::put(std::size_t node, const question_ptr& asked)
 {
     if (const auto answer = nodes_[node].ask(asked))
         asked->on_reply(node, *answer);
@@ -115,7 +115,7 @@ vote_round_ptr rounds::ask_the_absent(std::shared_ptr<const attempt> tried)
     return asked;
 }
 
-release_round_ptr rounds::release(vote_round& left_behind, const ending& how)
+release_round_ptr rounds::make_release(vote_round& left_behind, const ending& how)
 {
     left_behind.abandon();
     queue_entry entry = left_behind.entry();
@@ -131,6 +131,12 @@ release_round_ptr rounds::release(vote_round& left_behind, const ending& how)
         asked->count_until(how.end, *loop_.time);
     releases_.add(*asked);
     last_key_ends_ = std::max(last_key_ends_, core::shifted(asked->started(), how.ttl).steady);
+    return asked;
+}
+
+release_round_ptr rounds::release(vote_round& left_behind, const ending& how)
+{
+    const auto asked = make_release(left_behind, how);
     // Everywhere the attempt may have had an effect or may have one later, and nowhere else. A
     // client that leaves the queues also has a place where it was denied.
     const bool leaves = how.move == core::queue_move::leave;
@@ -139,6 +145,29 @@ release_round_ptr rounds::release(vote_round& left_behind, const ending& how)
     else
         put_to(leaves ? left_behind.sent() : left_behind.touched(), asked);
     return asked;
+}
+
+void rounds::undo(vote_round& lost, core::queue_move move, std::weak_ptr<client_impl> client)
+{
+    const auto release = make_release(lost, {.ttl = lost.ttl(), .move = move});
+    const node_set touched = lost.touched();
+    // Plain mode has no tombstones.
+    const node_set owing = lost.guarded() ? lost.owing() : node_set();
+    question_ptr undone;
+    if (owing.any())
+    {
+        wording says = release->says();
+        says.what = verb::undo;
+        undone = make<undo_question>(std::move(says), release, std::move(client));
+    }
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
+    {
+        if (touched.test(node))
+            put(node, owing.test(node) ? undone : release);
+        else
+            release->skip(node);
+    }
+    set_deadline(*release);
 }
 
 void rounds::restore(

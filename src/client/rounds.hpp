@@ -36,13 +36,8 @@ struct ending
 class rounds
 {
 public:
-    rounds(
-        const client_config& config,
-        const client_loop& loop,
-        const roster& nodes,
-        const window& acquisitions
-    ) noexcept
-        : config_(config), loop_(loop), nodes_(nodes), times_(config, loop, acquisitions)
+    rounds(const client_config& config, const client_loop& loop, const roster& nodes) noexcept
+        : config_(config), loop_(loop), nodes_(nodes), times_(config, loop, nodes)
     {
     }
 
@@ -81,8 +76,14 @@ public:
     /// A round that isn't sent: what the nodes that aren't ready say.
     [[nodiscard]] vote_round_ptr ask_the_absent(std::shared_ptr<const attempt> tried);
 
+    /// Puts a question to one node, again or alone.
+    void put(std::size_t node, const question_ptr& asked);
+
     /// Starts to release what an attempt may have left behind.
     release_round_ptr release(vote_round& left_behind, const ending& how);
+
+    /// The same for a lost round of an acquisition.
+    void undo(vote_round& lost, core::queue_move move, std::weak_ptr<client_impl> client);
 
     /// Completes the key of a hold that a node has taken again.
     void restore(
@@ -146,7 +147,7 @@ public:
 private:
     template <class Round, class... More>
     [[nodiscard]] boost::intrusive_ptr<Round> make(wording says, More&&... more);
-    void put(std::size_t node, const boost::intrusive_ptr<round>& asked);
+    [[nodiscard]] release_round_ptr make_release(vote_round& left_behind, const ending& how);
     void put_to(const node_set& some, const boost::intrusive_ptr<round>& asked);
     void set_deadline(round& asked);
 

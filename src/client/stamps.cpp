@@ -13,39 +13,39 @@ fencing_token stamps::next_token(fencing_token above) noexcept
 {
     if (config_.mode == mode::plain)
         return {};
-    return fencing_token::from_value(clock_.next(loop_.time->wall() + way(), above.value()));
+    return fencing_token::from_value(clock_.next(loop_.time->wall() + ahead(), above.value()));
 }
 
 milliseconds stamps::own_reservation() const noexcept
 {
     // Half of it is for the way there and back, the rest for what happens at either end.
-    const auto wanted = std::chrono::ceil<milliseconds>(2 * rounds_.size().shortest());
+    const auto wanted = std::chrono::ceil<milliseconds>(2 * nodes_.distance());
     const bool is_near = wanted <= core::reservation_for(config_.node_timeout);
     return is_near ? milliseconds(0) : std::min(wanted, core::longest_reservation);
 }
 
-/// How long a question is on its way to nodes that are far away; zero if they are near. A token is
-/// drawn for the time of its arrival. Otherwise tokens of nearer clients overtake it, and a fence
-/// refuses it when its turn comes.
-std::chrono::microseconds stamps::way() const noexcept
+/// How far ahead of the time a token of a distant client is drawn, zero for near ones. Tokens of
+/// nearer clients would overtake one that is drawn for now, and a fence refuse it when its turn
+/// comes. Ahead by a round trip it refuses nobody: the client holds the resource for that long.
+std::chrono::microseconds stamps::ahead() const noexcept
 {
     if (own_reservation() == milliseconds(0))
         return std::chrono::microseconds(0);
-    const core::nanoseconds longest = std::min(config_.node_timeout, config_.clock_window);
-    const core::nanoseconds round_trip = std::min(rounds_.size().shortest(), longest);
-    return std::chrono::duration_cast<std::chrono::microseconds>(round_trip / 2);
+    const core::nanoseconds most = std::min(config_.node_timeout, config_.clock_window) / 2;
+    return std::chrono::duration_cast<std::chrono::microseconds>(std::min(nodes_.distance(), most));
 }
 
 bool stamps::lacks_times(const vote_round& lost) const noexcept
 {
-    const std::size_t spare = core::spare_nodes(lost.node_count());
+    const std::size_t enough = core::quorum_size(lost.node_count());
     std::size_t told = 0;
     for (std::size_t node = 0; node < lost.node_count(); ++node)
     {
         const auto answer = lost.answer_of(node);
         told += answer && answer->node_time ? 1 : 0;
     }
-    return lost.count_of(reason::clock) > 0 && told <= spare && told + lost.owing().count() > spare;
+    return lost.count_of(reason::clock) > 0 && told < enough &&
+           told + lost.owing().count() >= enough;
 }
 
 bool stamps::correct(const vote_round& lost, fencing_token& above)
@@ -67,7 +67,7 @@ bool stamps::correct(const vote_round& lost, fencing_token& above)
     return mended > 0 && open + mended >= core::quorum_size(lost.node_count());
 }
 
-/** Adopts the time of the nodes, if those that reported it can deny a quorum.
+/** Adopts the time of the nodes, if a quorum reported it.
 
     Fewer may all be wrong. A client that followed them would be granted there and leave fences that
     are far ahead, on one such node after another.
@@ -81,13 +81,18 @@ void stamps::learn_time(const vote_round& lost)
         if (answer && answer->node_time)
             node_times.push_back(*answer->node_time);
     }
-    const bool enough = node_times.size() > core::spare_nodes(lost.node_count());
+    const bool enough = node_times.size() >= core::quorum_size(lost.node_count());
     const auto elapsed = loop_.now().steady - lost.started().steady;
     // It's unknown when a late answer was given.
     if (!enough || elapsed > config_.node_timeout)
         return;
     const auto halfway = std::chrono::duration_cast<std::chrono::microseconds>(elapsed / 2);
-    clock_.learn(std::move(node_times), loop_.time->wall() - halfway);
+    const auto wall = loop_.time->wall() - halfway;
+    const std::size_t missing = lost.node_count() - node_times.size();
+    const bool refused = lost.count_of(reason::clock) > core::spare_nodes(lost.node_count());
+    const auto moved = refused ? clock_.learn(std::move(node_times), wall)
+                               : clock_.approach(std::move(node_times), missing, wall);
+    era_ += moved > config_.clock_window;
 }
 
 }  // namespace redlock::detail

@@ -5,8 +5,8 @@
 #include <redlock/fencing.hpp>
 
 #include "client/client_loop.hpp"
+#include "client/roster.hpp"
 #include "client/round.hpp"
-#include "client/window.hpp"
 #include "core/token_clock.hpp"
 
 #include <chrono>
@@ -21,9 +21,8 @@ namespace redlock::detail {
 class stamps
 {
 public:
-    /// @param rounds Of acquisitions, which show how far away the nodes are.
-    stamps(const client_config& config, const client_loop& loop, const window& rounds) noexcept
-        : config_(config), loop_(loop), rounds_(rounds)
+    stamps(const client_config& config, const client_loop& loop, const roster& nodes) noexcept
+        : config_(config), loop_(loop), nodes_(nodes)
     {
     }
 
@@ -32,6 +31,10 @@ public:
 
     /// The current time: when an extension is asked for, or an acquisition arrives.
     [[nodiscard]] std::uint64_t now() const noexcept { return clock_.stamp(loop_.time->wall()); }
+
+    /// Changes whenever the client learns that its time was wrong. Arrivals of earlier eras no
+    /// longer count: they would come before everyone, or after.
+    [[nodiscard]] std::uint64_t era() const noexcept { return era_; }
 
     /// How long a node must keep a resource for this client. Zero: as long as for all clients.
     [[nodiscard]] milliseconds own_reservation() const noexcept;
@@ -44,13 +47,14 @@ public:
     [[nodiscard]] bool correct(const vote_round& lost, fencing_token& above);
 
 private:
-    [[nodiscard]] std::chrono::microseconds way() const noexcept;
+    [[nodiscard]] std::chrono::microseconds ahead() const noexcept;
     void learn_time(const vote_round& lost);
 
     const client_config& config_;
     const client_loop& loop_;
-    const window& rounds_;
+    const roster& nodes_;
     core::token_clock clock_;
+    std::uint64_t era_ = 0;
 };
 
 }  // namespace redlock::detail

@@ -48,7 +48,7 @@ nanoseconds queue_polls::next(
 {
     const nanoseconds behind = (position - 1) * step;
     const auto doublings = std::min<std::size_t>(polls_++, 10);
-    nanoseconds delay = std::min((reservation_ + behind) * (1 << doublings), longest_);
+    nanoseconds delay = std::min((reservation_ + behind) * (1 << doublings), longest_ + behind);
     delay += delay / 8 * (draw % 128) / 128;
     if (!free_after)
         return delay;

@@ -46,7 +46,8 @@ class queue_polls
 {
 public:
     /// @param reservation How long a node keeps a resource for the client that it has woken.
-    /// @param longest Upper bound of every delay, not counting its jitter.
+    /// @param longest Upper bound of the first one's delays, not counting their jitter. The others
+    /// wait longer, so that a long queue asks no more often than a short one.
     queue_polls(nanoseconds reservation, nanoseconds longest) noexcept
         : reservation_(reservation), longest_(longest)
     {

@@ -3,6 +3,7 @@
 #include <boost/assert.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace redlock::core {
 
@@ -31,20 +32,41 @@ std::uint64_t token_clock::stamp(microseconds wall) const noexcept
     return to_token(wall + offset_);
 }
 
-void token_clock::learn(std::vector<microseconds> node_times, microseconds wall) noexcept
+microseconds token_clock::learn(std::vector<microseconds> node_times, microseconds wall) noexcept
 {
     BOOST_ASSERT(!node_times.empty());
 
-    // Take the lower of two in the middle: a token that is too low costs us a round, and one that
-    // is too high makes others pay.
-    const std::size_t rank = (node_times.size() - 1) / 2;
-    const auto middle = node_times.begin() + static_cast<std::ptrdiff_t>(rank);
-    std::ranges::nth_element(node_times, middle);
-    offset_ = *middle - wall;
+    std::ranges::sort(node_times);
+    const microseconds lower = node_times[(node_times.size() - 1) / 2] - wall;
+    const microseconds upper = node_times[node_times.size() / 2] - wall;
+    return move_to(offset_ - lower <= upper - offset_ ? lower : upper, wall);
+}
+
+microseconds token_clock::approach(
+    std::vector<microseconds> node_times,
+    std::size_t missing,
+    microseconds wall
+) noexcept
+{
+    BOOST_ASSERT(missing < node_times.size());
+
+    // The nodes that are missing may all be behind the others, or all ahead. A median of those that
+    // answered would jump, as other nodes answer each time, and such jumps cost rounds.
+    std::ranges::sort(node_times);
+    const std::size_t count = node_times.size() + missing;
+    const std::size_t lower = (count - 1) / 2 - missing;
+    const std::size_t upper = std::min(count / 2, node_times.size() - 1);
+    return move_to(std::clamp(offset_, node_times[lower] - wall, node_times[upper] - wall), wall);
+}
+
+microseconds token_clock::move_to(microseconds offset, microseconds wall) noexcept
+{
+    const microseconds before = std::exchange(offset_, offset);
     // Tokens handed out by a very different time no longer matter.
     constexpr std::uint64_t a_second = 1'000'000;
     if (last_ > stamp(wall) + a_second)
         last_ = 0;
+    return abs(offset_ - before);
 }
 
 }  // namespace redlock::core

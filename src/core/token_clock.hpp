@@ -2,6 +2,7 @@
 #define REDLOCK_SRC_CORE_TOKEN_CLOCK_HPP
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -29,14 +30,29 @@ public:
     /// The time, by which an extension shows that it isn't an old one.
     [[nodiscard]] std::uint64_t stamp(microseconds wall) const noexcept;
 
-    /** Learns the time of the nodes.
+    /** Learns the time of the nodes, because too many of them refuse ours: the median of those that
+        answered. Of two in the middle, the nearer one.
 
         @param node_times What the nodes' clocks showed, one per node; not empty.
         @param wall Our clock at the same moment, as far as known.
+        @return How far its time has moved.
     */
-    void learn(std::vector<microseconds> node_times, microseconds wall) noexcept;
+    microseconds learn(std::vector<microseconds> node_times, microseconds wall) noexcept;
+
+    /** Moves its time only as far as it must to be one that may be the median of all nodes.
+
+        @param missing How many nodes didn't answer: fewer than did.
+        @return As `learn`.
+    */
+    microseconds approach(
+        std::vector<microseconds> node_times,
+        std::size_t missing,
+        microseconds wall
+    ) noexcept;
 
 private:
+    microseconds move_to(microseconds offset, microseconds wall) noexcept;
+
     microseconds offset_{0};  ///< The nodes' time minus ours.
     std::uint64_t last_ = 0;
 };

@@ -1,7 +1,6 @@
 #ifndef REDLOCK_SRC_NODE_BATCH_HPP
 #define REDLOCK_SRC_NODE_BATCH_HPP
 
-#include "core/instant.hpp"
 #include "node/answer.hpp"
 #include "node/commands.hpp"
 #include "node/node.hpp"
@@ -83,10 +82,6 @@ public:
     /// Number of questions that were added.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    /// When it was written.
-    [[nodiscard]] time_point written() const noexcept { return written_; }
-    void set_written(time_point now) noexcept { written_ = now; }
-
     /// Takes out a question without an answer. @return Null if there is none.
     [[nodiscard]] question_ptr take_unanswered() noexcept;
 
@@ -111,7 +106,6 @@ private:
     std::size_t answered_ = 0;  ///< Of `asked_`.
     std::size_t current_ = 0;   ///< The one of `commands_` that is being parsed.
     answer_reader answers_;
-    time_point written_;
 };
 
 }  // namespace redlock::detail

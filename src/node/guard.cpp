@@ -110,7 +110,8 @@ std::string make_constants(const client_config& config, const guard& made)
            "\nlocal over_prefix = " + quote(over_key_prefix) +
            "\nlocal revoked_prefix = " + quote(revoked_key_prefix) +
            "\nlocal queue_prefix = " + quote(queue_key_prefix) +
-           "\nlocal queue_max = " + std::to_string(core::max_queue) +
+           "\nlocal queue_max = " + std::to_string(core::max_queue) + "\nlocal longest_turn = " +
+           std::to_string(std::chrono::microseconds(core::longest_turn).count()) +
            "\nlocal queue_ttl = " + std::to_string(core::queue_ttl.count()) +
            "\nlocal waits_prefix = " + quote(waits_key_prefix) +
            "\nlocal reserved_prefix = " + quote(reserved_key_prefix) +

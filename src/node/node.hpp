@@ -10,6 +10,7 @@
 #include <redlock/time.hpp>
 #include <redlock/vote.hpp>
 
+#include "core/instant.hpp"
 #include "core/queue_place.hpp"
 #include "loop/strand.hpp"
 
@@ -37,7 +38,8 @@ enum class verb : std::uint8_t
     extend,   ///< Extend the key's ttl if it is ours and shorter, or set it again if it is gone.
     restore,  ///< Complete a key that an extension has set again. Granted or denied.
     release,  ///< Delete the key if it is ours. Granted: deleted. Denied: not there, or not ours.
-    finish,   ///< The same for a hold that was extended, and nothing sets its key again.
+    undo,     ///< The same behind an acquisition on its connection, which can't arrive any more.
+    finish,   ///< Release a hold that was extended, so that nothing sets its key again.
     holder,   ///< Say how long the key has left. Granted, with `reply::held_for`.
     track,    ///< The same as `holder`, and wake us when the key changes.
     leave,    ///< Leave the key's queue, and leave a reservation to the next. Granted.
@@ -47,7 +49,7 @@ enum class verb : std::uint8_t
     free,     ///< Delete the key if it is only kept, not a later hold's. Granted or denied.
 };
 
-inline constexpr std::size_t verb_count = 12;
+inline constexpr std::size_t verb_count = 13;
 
 /// The unique value of one round: 20 random bytes in hexadecimal.
 using attempt_id = std::array<char, 40>;
@@ -287,6 +289,10 @@ public:
     /// Number of releases that it may soon answer: those on its connection, and those kept for the
     /// next one until a first attempt to reconnect has failed.
     [[nodiscard]] virtual std::size_t owed_releases() const noexcept = 0;
+
+    /// The shortest time in which the node has answered on this connection. Without an answer, the
+    /// longest that a duration can be.
+    [[nodiscard]] virtual core::nanoseconds shortest_round_trip() const noexcept = 0;
 
     /// How long the node takes to answer, smoothed. Zero before its first answer. Callable from any
     /// thread.

@@ -19,13 +19,13 @@ void pipeline::add(question_ptr asked)
     open_batch().add(std::move(asked));
     added.mark_sent(index_);
     ++unanswered_;
-    releases_ += rules_of(added.what()).outlives_link;
+    releases_ += rules_of(added.what()).gives_back;
 }
 
 void pipeline::count_down(const question& answered) noexcept
 {
     --unanswered_;
-    releases_ -= rules_of(answered.what()).outlives_link;
+    releases_ -= rules_of(answered.what()).gives_back;
 }
 
 batch& pipeline::open_batch()
@@ -53,10 +53,9 @@ const request* pipeline::prepare()
     return open_->empty() || written_ == max_written ? nullptr : &made;
 }
 
-std::unique_ptr<batch> pipeline::take(time_point now) noexcept
+std::unique_ptr<batch> pipeline::take() noexcept
 {
     ++written_;
-    open_->set_written(now);
     return std::move(open_);
 }
 

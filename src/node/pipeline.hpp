@@ -80,7 +80,7 @@ public:
     [[nodiscard]] const request* prepare();
 
     /// Takes the prepared batch, which the caller writes.
-    [[nodiscard]] std::unique_ptr<batch> take(time_point now) noexcept;
+    [[nodiscard]] std::unique_ptr<batch> take() noexcept;
 
     /// Takes a part of the replies to a batch, and answers its questions.
     void read(batch& of, const resp::part& part);

@@ -13,6 +13,7 @@
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/error.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
@@ -41,8 +42,9 @@ constexpr auto reading_time = 200ms;
 struct expected
 {
     std::size_t replies = 0;
-    std::unique_ptr<batch> asked;  ///< Set for a batch.
-    vetting::step next = nullptr;  ///< Set for the vetting or a probe.
+    time_point written;
+    std::unique_ptr<batch> asked{};  ///< Set for a batch.
+    vetting::step next = nullptr;    ///< Set for the vetting or a probe.
 };
 
 /// What `node_config::ask_credentials` has answered.
@@ -132,6 +134,7 @@ public:
             ground_.end_of_turn->defer_write(*this);
     }
 
+    core::nanoseconds shortest_round_trip() const noexcept override { return shortest_; }
     std::size_t unanswered() const noexcept override { return questions_.unanswered(); }
     std::size_t unanswered_releases() const noexcept override
     {
@@ -272,7 +275,7 @@ private:
 
     void exchange(const request& what, vetting::step next) override
     {
-        expected_.push_back({what.size(), nullptr, next});
+        expected_.push_back({what.size(), now(), nullptr, next});
         wire_->write(what.payload());
     }
 
@@ -317,9 +320,7 @@ private:
         const request* const made = questions_.prepare();
         if (!made)
             return;
-        expected& to_come = expected_.emplace_back();
-        to_come.replies = made->size();
-        to_come.asked = questions_.take(now());
+        expected_.push_back({made->size(), now(), questions_.take()});
         wire_->write(made->payload());
     }
 
@@ -394,18 +395,19 @@ private:
     {
         expected done = std::move(expected_.front());
         expected_.pop_front();
+        const time_point answered = now();
+        const core::nanoseconds took = answered - done.written;
+        shortest_ = std::min(shortest_, took);
         if (admitted_)
-            servers_->heard(index_, now());
+            servers_->heard(index_, answered);
         if (done.next)
-            (vetting_.*done.next)(std::exchange(told_, {}));
-        else
-            on_batch_answered(std::move(done.asked));
+            return (vetting_.*done.next)(std::exchange(told_, {}));
+        questions_.done(std::move(done.asked));
+        on_batch_answered(took);
     }
 
-    void on_batch_answered(std::unique_ptr<batch> done)
+    void on_batch_answered(core::nanoseconds took)
     {
-        const time_point written = done->written();
-        questions_.done(std::move(done));
         const findings found = questions_.take_findings();
         if (found.unmarked)
             return refuse({reason::unmarked, data_replaced});
@@ -418,7 +420,7 @@ private:
             owner_->on_quarantined(*found.quarantined_for);
         if (!found.errors.empty() || refused_.any())
             note_refusals(found);
-        owner_->on_answered(now() - written);
+        owner_->on_answered(took);
     }
 
     void note_refusals(const findings& found)
@@ -480,6 +482,7 @@ private:
     pipeline questions_;
     refused_verbs refused_;
     core::silence silence_;
+    core::nanoseconds shortest_ = core::nanoseconds::max();
     bool replied_ = false;  ///< The server has, at least once.
     bool admitted_ = false;
     bool closing_ = false;

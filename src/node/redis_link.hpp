@@ -91,6 +91,9 @@ public:
     /// Writes a question with the others of this turn. Only when the link is ready and not over.
     virtual void ask(question_ptr asked) = 0;
 
+    /// See `node::shortest_round_trip`.
+    [[nodiscard]] virtual core::nanoseconds shortest_round_trip() const noexcept = 0;
+
     /// Number of questions without an answer.
     [[nodiscard]] virtual std::size_t unanswered() const noexcept = 0;
     [[nodiscard]] virtual std::size_t unanswered_releases() const noexcept = 0;

@@ -92,6 +92,11 @@ public:
         return pending_releases_.size() + (link_ ? link_->unanswered_releases() : 0);
     }
 
+    core::nanoseconds shortest_round_trip() const noexcept override
+    {
+        return link_ ? link_->shortest_round_trip() : core::nanoseconds::max();
+    }
+
     std::chrono::microseconds round_trip() const noexcept override
     {
         return round_trip_.load(std::memory_order_relaxed);

@@ -384,6 +384,7 @@ constexpr std::array<verb_rules, verb_count> table{{
     },
     {
         .name = "release",
+        .gives_back = true,
         .outlives_link = true,
         .plain = {.script = release_script.text, .arguments = {id}, .read = read_comparison},
         .guarded =
@@ -393,7 +394,18 @@ constexpr std::array<verb_rules, verb_count> table{{
              .read = read_comparison},
     },
     {
+        .name = "undo",
+        .gives_back = true,
+        .plain = {},
+        .guarded =
+            {.script = guarded_undo_script.text,
+             .arguments = {id, token},
+             .shared = {place_to_keep},
+             .read = read_comparison},
+    },
+    {
         .name = "finish",
+        .gives_back = true,
         .outlives_link = true,
         .plain = {.script = release_script.text, .arguments = {id}, .read = read_comparison},
         .guarded =
@@ -432,6 +444,7 @@ constexpr std::array<verb_rules, verb_count> table{{
     {
         .name = "keep",
         .compares_marker = true,
+        .gives_back = true,
         .outlives_link = true,
         .plain = {},
         .guarded =
@@ -454,6 +467,7 @@ const std::array<verb, verb_count> write_order{
     verb::extend,
     verb::restore,
     verb::release,
+    verb::undo,
     verb::finish,
     verb::keep,
     verb::leave,

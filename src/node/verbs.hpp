@@ -73,6 +73,9 @@ struct verb_rules
     /// The guarded script compares the marker: it takes the end of the expected one.
     bool compares_marker = false;
 
+    /// It releases. A client that closes waits for the answer.
+    bool gives_back = false;
+
     /// Without an answer it is kept and put again on the next link, until its ttl is over.
     bool outlives_link = false;
 

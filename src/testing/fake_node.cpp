@@ -114,7 +114,7 @@ std::size_t fake_node::owed_releases() const noexcept
     if (!connected && !reconnects_)
         return 0;
     const auto in_flight = std::ranges::count_if(in_flight_, [](const auto& each) {
-        return detail::rules_of(each->kept.asked->what()).outlives_link;
+        return detail::rules_of(each->kept.asked->what()).gives_back;
     });
     return releases_.size() + static_cast<std::size_t>(in_flight);
 }
@@ -231,6 +231,8 @@ void fake_node::deliver(const std::shared_ptr<flight>& command)
     if (std::exchange(command->over, true))
         return;
     std::erase(in_flight_, command);
+    const nanoseconds took = time_->elapsed() - (*log_)[command->kept.in_journal].at;
+    shortest_ = std::min(shortest_, took);
     for (std::size_t answer = 0; answer < command->how.answers_; ++answer)
         command->kept.asked->on_reply(index_, command->answer);
 }
@@ -259,6 +261,8 @@ void fake_node::apply(change to)
         });
     }
     reconnects_ = false;
+    if (to.state != node_state::ready)
+        shortest_ = nanoseconds::max();
     status_.state = to.state;
     status_.because = to.because;
     status_.reason = reason_of(to.state);

@@ -153,6 +153,7 @@ public:
     void stop() noexcept override;
     [[nodiscard]] std::optional<detail::reply> ask(detail::question_ptr asked) override;
     [[nodiscard]] node_status status() const override { return status_; }
+    [[nodiscard]] nanoseconds shortest_round_trip() const noexcept override { return shortest_; }
     [[nodiscard]] std::chrono::microseconds round_trip() const noexcept override { return {}; }
     [[nodiscard]] std::size_t owed_releases() const noexcept override;
 
@@ -237,7 +238,8 @@ private:
     milliseconds stops_after_{0};
     bool sits_out_ = false;
     node_status status_;
-    bool reconnects_ = false;  ///< Its connection broke and will come back.
+    bool reconnects_ = false;                    ///< Its connection broke and will come back.
+    nanoseconds shortest_ = nanoseconds::max();  ///< See `shortest_round_trip`.
 
     std::vector<kept_question> waiting_;   ///< For the first connection.
     std::vector<kept_question> releases_;  ///< For the next connection.

@@ -1,6 +1,7 @@
 #include "testing/fake_server.hpp"
 
 #include "core/hold_value.hpp"
+#include "core/limits.hpp"
 
 #include <array>
 #include <optional>
@@ -242,12 +243,18 @@ public:
 
     reply release_guarded()
     {
+        const reply answer = undo_guarded();
+        bury();
+        return answer;
+    }
+
+    reply undo_guarded()
+    {
         const reply answer = release();
         const bool deleted = answer.vote == vote::granted;
         const bool somebody_waits = deleted && on_.queues.flagged.erase(key_) == 1;
-        bury();
         if (asked_.entry().move == core::queue_move::keep)
-            enter_queue();
+            enter_queue(deleted);
         else if (asked_.entry().move == core::queue_move::leave && (!deleted || somebody_waits))
             leave_queue();
         if (somebody_waits)
@@ -316,7 +323,7 @@ private:
         on_.store.put(key_, "kept " + token, left, now_, false, rest);
         on_.tell_change(key_, client_);
         if (asked_.entry().move == core::queue_move::keep)
-            enter_queue();
+            enter_queue(!value.empty());
         else if (asked_.entry().move == core::queue_move::leave)
             leave_queue();
         tell_next(left);
@@ -424,12 +431,18 @@ private:
         return goes_first && now_ < expires ? std::chrono::ceil<milliseconds>(expires - now_) : 0ms;
     }
 
-    /// A clock that is off doesn't put anyone before those who have waited longer.
-    std::uint64_t seen(std::uint64_t arrival) const
+    /// What counts of an arrival. A clock that is off doesn't put anyone before those who have
+    /// waited longer.
+    /// @param was_granted Whether this node has granted the round. So its token was good.
+    std::uint64_t seen(std::uint64_t arrival, bool was_granted = false) const
     {
-        const auto now = static_cast<std::uint64_t>(clock().count());
-        const auto window = static_cast<std::uint64_t>(on_.guard.window.count());
-        return std::clamp(arrival, now - window, now);
+        const auto ago = [this](std::chrono::microseconds time) {
+            return static_cast<std::uint64_t>((clock() - time).count());
+        };
+        const std::uint64_t token = asked_.attempt()->token.value();
+        if (was_granted || in_window(token))
+            return std::max(std::min(arrival, token), ago(core::longest_turn));
+        return std::clamp(arrival, ago(on_.guard.window), ago(0ms));
     }
 
     /// Whether an acquisition that is granted may be in the queue.
@@ -441,13 +454,13 @@ private:
     }
 
     /// @return Its position, from 1.
-    std::size_t enter_queue()
+    std::size_t enter_queue(bool was_granted = false)
     {
         auto& queue = on_.queues.waiting[key_];
         auto place = std::ranges::find(queue, client_, &fake_place::client);
         if (place == queue.end())
         {
-            const fake_place entered{seen(asked_.entry().arrival), client_};
+            const fake_place entered{seen(asked_.entry().arrival, was_granted), client_};
             place = queue.insert(std::ranges::upper_bound(queue, entered), entered);
         }
         if (asked_.entry().reservation > 0ms)
@@ -484,10 +497,9 @@ private:
             const auto woken = on_.queues.channels[first.client].lock();
             if (!woken || !woken->wakes(key_))
                 continue;
-            const auto found = on_.queues.distant.find({key_, first.client});
-            const milliseconds lasts = found == on_.queues.distant.end()
-                                           ? on_.queues.reservation
-                                           : std::max(on_.queues.reservation, found->second);
+            milliseconds lasts = on_.queues.reservation;
+            if (const auto longer = on_.queues.distant.extract({key_, first.client}))
+                lasts = std::max(lasts, longer.mapped());
             on_.queues.reserved[key_] = {first, now_ + lasts};
             on_.queues.flagged.insert(key_);
             return tell_next(lasts);
@@ -525,6 +537,7 @@ constexpr std::array<verb_row, detail::verb_count> table{{
     {verb::extend, &command::extend, &command::extend_guarded},
     {verb::restore, &command::restore_guarded, &command::restore_guarded},
     {verb::release, &command::release, &command::release_guarded},
+    {verb::undo, &command::undo_guarded, &command::undo_guarded},
     {verb::finish, &command::release, &command::finish_guarded},
     {verb::holder, &command::tell_holder, &command::tell_holder},
     {verb::track, &command::track, &command::track},

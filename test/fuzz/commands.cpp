@@ -5,6 +5,7 @@
 
 #include "fuzz/fuzz_target.hpp"
 #include "node/guard.hpp"
+#include "node/verbs.hpp"
 #include "node/vetting.hpp"
 #include "wire/resp_reader.hpp"
 
@@ -65,7 +66,7 @@ std::vector<words> read_commands(std::string_view bytes)
 
 bool is_release(verb what)
 {
-    return what == verb::release || what == verb::finish || what == verb::keep;
+    return detail::rules_of(what).gives_back;
 }
 
 redlock::note take_note(byte_source& from)

@@ -61,9 +61,14 @@ struct queue_stage
     }
 
     /// An acquisition that waits. @param place "client:arrival", and how long it needs it reserved.
-    std::string acquire(const std::string& place, const std::string& id = "other")
+    /// @param ahead How far the client's clock is.
+    std::string acquire(
+        const std::string& place,
+        const std::string& id = "other",
+        std::int64_t ahead = 0
+    )
     {
-        const std::string token = std::to_string(now());
+        const std::string token = std::to_string(now() + ahead);
         return command(
             {"EVAL",
              script_of(scripts, verb::acquire).text,
@@ -90,6 +95,13 @@ struct queue_stage
         const std::string token = std::to_string(now());
         return command({"EVAL", script_of(scripts, verb::release).text, "1", lock, place, id, token}
         );
+    }
+
+    /// A lost acquisition is given back behind it.
+    std::string undo(const std::string& place, const std::string& id, std::int64_t token)
+    {
+        const std::string text = script_of(scripts, verb::undo).text;
+        return command({"EVAL", text, "1", lock, place, id, std::to_string(token)});
     }
 
     void leave(const std::string& client)
@@ -134,13 +146,63 @@ std::string place(const std::string& client, std::int64_t arrival)
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_CASE(an_arrival_counts_within_the_window_of_clocks, queue_stage)
+BOOST_FIXTURE_TEST_CASE(an_arrival_counts_as_it_is_told, queue_stage)
+{
+    hold();
+    const std::int64_t before = now();
+    acquire(place("a", before - hour));
+    acquire(place("b", before + hour));
+    acquire(place("c", before - 1000));
+    BOOST_TEST(arrival("a") == before - hour);
+    BOOST_TEST(arrival("b") >= before);
+    BOOST_TEST(arrival("b") <= now());
+    BOOST_TEST(arrival("c") == before - 1000);
+}
+
+BOOST_FIXTURE_TEST_CASE(an_arrival_counts_as_no_more_than_a_day_ago, queue_stage)
 {
     hold();
     const std::int64_t before = now();
     acquire(place("a", 1));
-    acquire(place("b", before + hour));
-    acquire(place("c", before - 1000));
+    BOOST_TEST(arrival("a") >= before - 24 * hour);
+    BOOST_TEST(arrival("a") <= now() - 24 * hour);
+}
+
+BOOST_FIXTURE_TEST_CASE(who_was_granted_in_vain_has_its_place_again, queue_stage)
+{
+    const std::int64_t before = now();
+    acquire(place("a", before - hour), "mine");
+    release(place("a", before - hour), "mine");
+    BOOST_TEST(arrival("a") == before - hour);
+}
+
+BOOST_FIXTURE_TEST_CASE(who_was_granted_in_vain_long_ago_has_its_place_again, queue_stage)
+{
+    const std::int64_t token = now() - 2 * window;
+    command({"SET", lock, "mine " + std::to_string(token) + " a 0 1 ", "PX", "60000"});
+    undo(place("a", token - hour), "mine", token);
+    BOOST_TEST(arrival("a") == token - hour);
+}
+
+BOOST_FIXTURE_TEST_CASE(an_undo_leaves_a_place_and_no_tombstone, queue_stage)
+{
+    const std::string fence = std::string("redlock:fence:") + lock;
+    const std::int64_t token = now();
+    BOOST_TEST(undo(place("a", token - hour), "mine", token) == "(integer) 0");
+    BOOST_TEST(arrival("a") == token - hour);
+    BOOST_TEST(command({"EXISTS", fence}) == "(integer) 0");
+    acquire(place("b", token), "mine");
+    BOOST_TEST(undo("", "mine", token) == "(integer) 1");
+    BOOST_TEST(command({"EXISTS", lock}) == "(integer) 0");
+}
+
+BOOST_FIXTURE_TEST_CASE(an_arrival_by_a_wrong_clock_counts_within_the_window, queue_stage)
+{
+    hold();
+    const std::int64_t before = now();
+    acquire(place("a", 1), "other", -2 * window);
+    acquire(place("b", before + hour), "other", 2 * window);
+    acquire(place("c", before - 1000), "other", -2 * window);
     BOOST_TEST(arrival("a") >= before - window);
     BOOST_TEST(arrival("a") <= now() - window);
     BOOST_TEST(arrival("b") >= before);
@@ -148,14 +210,14 @@ BOOST_FIXTURE_TEST_CASE(an_arrival_counts_within_the_window_of_clocks, queue_sta
     BOOST_TEST(arrival("c") == before - 1000);
 }
 
-BOOST_FIXTURE_TEST_CASE(
-    an_arrival_that_is_compared_with_a_reservation_counts_within_it_too,
-    queue_stage
-)
+BOOST_FIXTURE_TEST_CASE(an_arrival_that_is_compared_with_a_reservation_counts_alike, queue_stage)
 {
     reserve(place("a", now() - 2 * window));
-    BOOST_TEST(!acquires(place("b", 1)));
-    command({"DEL", queue});
+    acquire(place("b", 1), "mine", -2 * window);
+    BOOST_TEST(waits("b"));
+    BOOST_TEST(!acquires(place("c", now() - window)));
+    BOOST_TEST(acquires(place("d", now() - 3 * window)));
+    command({"DEL", lock, queue});
     reserve(place("a", now() + hour));
     BOOST_TEST(acquires(place("b", now() + 2 * hour)));
 }
@@ -359,6 +421,43 @@ BOOST_FIXTURE_TEST_CASE(a_resource_is_reserved_for_as_long_as_who_is_first_needs
         BOOST_TEST(number({"PTTL", reserved}) > longest - 40);
         command({"DEL", reserved, queue});
     }
+}
+
+BOOST_FIXTURE_TEST_CASE(who_is_far_no_longer_has_a_reservation_as_everybody, queue_stage)
+{
+    const resp_client woken = listen("redlock:b");
+    hold();
+    acquire(place("b", now()) + ":120");
+    release();
+    BOOST_TEST(number({"PTTL", reserved}) > 50);
+    command({"DEL", reserved});
+    hold();
+    acquire(place("b", now()));
+    release();
+    BOOST_TEST(number({"PTTL", reserved}) > 0);
+    BOOST_TEST(number({"PTTL", reserved}) <= 50);
+}
+
+BOOST_FIXTURE_TEST_CASE(
+    in_a_full_queue_who_has_waited_longer_has_the_place_of_the_last,
+    queue_stage
+)
+{
+    hold();
+    const std::int64_t arrived = now();
+    command(
+        {"EVAL",
+         "for i = 1, 1024 do redis.call('ZADD', KEYS[1], ARGV[1] + i, 'e' .. i) end",
+         "1",
+         queue,
+         std::to_string(arrived - hour)}
+    );
+    acquire(place("a", arrived));
+    BOOST_TEST(!waits("a"));
+    acquire(place("b", arrived - 2 * hour));
+    BOOST_TEST(waits("b"));
+    BOOST_TEST(!waits("e1024"));
+    BOOST_TEST(number({"ZCARD", queue}) == 1024);
 }
 
 BOOST_FIXTURE_TEST_CASE(who_is_next_is_told_for_how_long_the_resource_is_reserved, queue_stage)

@@ -434,7 +434,8 @@ private:
         }
         if (which == 9)
             return draw_restoring(now);
-        const verb gives_back = dice_.below(2) ? verb::release : verb::finish;
+        constexpr std::array all{verb::release, verb::undo, verb::finish};
+        const verb gives_back = all.at(dice_.below(all.size()));
         const verb what = which < 3 ? verb::acquire : which == 3 ? verb::extend : gives_back;
         const detail::lua_script& script = script_of(scripts_, what);
         arguments keys{key()};

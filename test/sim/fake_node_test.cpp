@@ -94,7 +94,7 @@ public:
         while (const detail::request* const made = asked_.prepare())
         {
             const std::string replies = at_.receive(*session_, made->payload());
-            std::unique_ptr<detail::batch> written = asked_.take({});
+            std::unique_ptr<detail::batch> written = asked_.take();
             std::string_view input = replies;
             while (const auto part = reader_.next(input))
             {
@@ -287,18 +287,19 @@ private:
             verb::leave,
             verb::revoke,
             verb::keep,
-            verb::free
+            verb::free,
+            verb::undo
         };
         const bool guarded = mode_ == mode::guarded;
-        const verb what = verbs.at(chance_.below(verbs.size() - (guarded ? 0 : 5)));
+        const verb what = verbs.at(chance_.below(verbs.size() - (guarded ? 0 : 6)));
         const auto about = draw_attempt(client, what == verb::acquire);
         const bool timed = what == verb::extend || what == verb::revoke || what == verb::keep;
         const std::uint64_t stamp = timed ? draw_stamp() : about->token.value();
         const milliseconds ttl = 10ms * static_cast<int>(2 + chance_.below(30)) + 5ms;
         detail::wording says{++serial_, what, about, ttl, guarded ? stamp : 0};
-        const bool releases = what == verb::release || what == verb::finish || what == verb::keep;
+        const bool releases = detail::rules_of(what).gives_back;
         if (what == verb::keep)
-            says.at_least = 20ms * static_cast<int>(chance_.below(30));
+            says.at_least = 20ms * static_cast<int>(chance_.below(30)) + 5ms;
         if (guarded && (what == verb::acquire || releases) && chance_.below(3) != 0)
         {
             const bool leaves = releases && chance_.below(2) == 0;

@@ -143,7 +143,7 @@ detail::script_set make_old_script_set(const client_config& config)
     put(verb::acquire, translation(1, 2, 4, "{q[1], q[2], q[3], place(q[4], '')}") + old.acquire);
     put(verb::extend, translation(1, 3, 3, "{q[1], q[2], q[4], q[3]}") + old.extend);
     // Their releases are all alike.
-    for (const verb each : {verb::release, verb::finish})
+    for (const verb each : {verb::release, verb::undo, verb::finish})
         put(each, translation(0, 2, 1, "{q[1], q[2], place(q[3], ':0')}") + old.release);
     put(verb::leave, translation(0, 0, 1, "q") + old.leave);
     // They neither inspect nor revoke nor keep. Those of a test that do are asked as today.

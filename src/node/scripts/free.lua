@@ -7,15 +7,16 @@ local function holder(key)
 end
 
 -- For how long a reservation holds off a place, in milliseconds; nil if it does not. One of another
--- form says nothing, and so does one that lives for longer than any client makes them.
-local function holds_off(reserved, key, place, now)
+-- form says nothing, and so does one that lives for longer than any client makes them. `token`: see
+-- queue.lua.
+local function holds_off(reserved, key, place, token, now)
     if type(reserved) ~= 'string' then
         return nil
     end
     local waiting = queue()
     local whom, since = string.match(reserved, '^(%x+):(%d+)$')
     local client, arrival = waiting.parts(place)
-    if not whom or whom == client or (client and since + 0 > waiting.seen(arrival, now)) then
+    if not whom or whom == client or (client and since + 0 > waiting.seen(arrival, token, now)) then
         return nil
     end
     local left = redis.call('PTTL', reserved_prefix .. key)

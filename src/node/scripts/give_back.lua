@@ -5,23 +5,26 @@ local function waits_on(place)
     return string.find(place, ':', 1, true)
 end
 
-local function keep_or_leave(key, place)
+-- The token of one that waits on is good if this node has granted it, or is in the window.
+local function keep_or_leave(key, place, token, granted)
     if waits_on(place) then
         local time = redis.call('TIME')
-        queue().enter(key, place, time[1] * 1000000 + time[2])
-    elseif place ~= '' then
+        local now = time[1] * 1000000 + time[2]
+        local good = granted or math.abs(token - now) <= window
+        queue().enter(key, place, good and token + 0, now)
+    elseif place ~= '' and place ~= '-' then
         redis.pcall('ZREM', queue_prefix .. key, place)
     end
 end
 
 -- Deletes the key. Without the flag nobody waits, so the client is in no queue that it could leave.
-local function give_back(key, place)
+local function give_back(key, place, token)
     if place == '-' then
         return redis.call('DEL', key)
     end
     local flagged = redis.call('DEL', key, waits_prefix .. key) == 2
     if flagged or waits_on(place) then
-        keep_or_leave(key, place)
+        keep_or_leave(key, place, token, true)
     end
     if flagged then
         queue().wake_next(key)
@@ -32,9 +35,7 @@ end
 -- ordered. A tombstone, a fence of the same token, refuses it then. A token from the future is left
 -- alone: the window refuses its acquisition, and as a fence it would stop everybody else.
 local function bury(key, token, place)
-    if place ~= '-' then
-        keep_or_leave(key, place)
-    end
+    keep_or_leave(key, place, token, false)
     local fence_key = fence_prefix .. key
     local fence = redis.call('GET', fence_key)
     if fence and fence + 0 >= token + 0 then

@@ -46,14 +46,14 @@ local function vote(key, id, token)
         return {refusal, stamp, wait, now}
     end
     local ttl, place = shared[1], shared[2]
-    local timely = in_window(stamp)
+    local timely = in_window(stamp) and stamp
     local fence_key = fence_prefix .. key
     local reserved_key = reserved_prefix .. key
     local found = redis.call('MGET', fence_key, reserved_key)
     -- MGET does not see a key of another type. That has to be an error, and not a missing fence.
     local fence = found[1] or redis.call('GET', fence_key)
     local reserved = place ~= '-' and found[2]
-    local held_off = reserved and holds_off(reserved, key, whole(place, token), now)
+    local held_off = reserved and holds_off(reserved, key, whole(place, token), timely, now)
 
     -- The usual case. NX is what looks for a holder, of whatever type its key is.
     if timely and not held_off and (not fence or stamp > fence + 0)
@@ -76,7 +76,8 @@ local function vote(key, id, token)
     local left = holder(key) or held_off
     if left then
         local waits = place ~= '-' and place ~= ''
-        return {0, stamp, left, now, waits and queue().enter(key, whole(place, token), now) or -1}
+        local before = waits and queue().enter(key, whole(place, token), timely, now)
+        return {0, stamp, left, now, before or -1}
     end
     if not timely then
         return {-2, stamp, 0, now}

@@ -19,7 +19,7 @@ local function vote(key, id, token)
     local place, mark = shared[1], over(key, token)
     local found = ours(redis.call('GET', key), id)
     if found then
-        give_back(key, place)
+        give_back(key, place, token)
     else
         bury(key, token, place)
     end

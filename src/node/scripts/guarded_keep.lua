@@ -46,10 +46,10 @@ local function left_of(at_least, token)
 end
 
 -- Those who wait are told when to ask again, and not woken.
-local function keep(key, value, left, place)
+local function keep(key, value, left, place, token, found)
     redis.call('SET', key, value, 'PX', left)
     if place ~= '-' then
-        keep_or_leave(key, place)
+        keep_or_leave(key, place, token, found)
         queue().tell_next(key, left)
     end
 end
@@ -73,7 +73,7 @@ local function vote(key, id, stamp, token)
     end
     if has_other or mark.is('freed') then
         if found then
-            give_back(key, place)
+            give_back(key, place, token)
         end
         mark.set('released')
         return {0, stamp, 0, now}
@@ -81,9 +81,9 @@ local function vote(key, id, stamp, token)
     if left > 0 then
         -- One that c70efbe has written is an id alone.
         local rest = found and string.match(value, '^%x+ %d+( .*)$') or ' - 0 ' .. token .. ' '
-        keep(key, 'kept ' .. token .. rest, left, place)
+        keep(key, 'kept ' .. token .. rest, left, place, token, found)
     elseif found then
-        give_back(key, place)
+        give_back(key, place, token)
     end
     mark.set('released')
     return answer(stamp, found)

@@ -22,7 +22,7 @@ local function vote(key, id, token)
     -- A key that is ours was set together with a fence of our token. That refuses the same
     -- acquisition if it arrives once more.
     if ours(redis.call('GET', key), id) then
-        give_back(key, place)
+        give_back(key, place, token)
         return 1
     end
     bury(key, token, place)

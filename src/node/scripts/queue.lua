@@ -23,10 +23,13 @@ local function queue()
         return string.match(place, '^(%x+):(%d+):?(%d*)$')
     end
 
-    -- What counts of an arrival: a clock that is off puts nobody before those who have waited
-    -- longer.
-    local function seen(arrival, now)
-        return math.max(math.min(arrival + 0, now), now - window)
+    -- What counts of an arrival: what the client says, if the token of its round was good. So it is
+    -- the same on all nodes, whatever their clocks show, and in each round: queues of different
+    -- orders wake different clients, and then a quorum wakes none. Without a `token` the client's
+    -- clock may be off, which puts it before nobody who has waited longer.
+    local function seen(arrival, token, now)
+        local earliest = now - (token and longest_turn or window)
+        return math.max(math.min(arrival + 0, token or now), earliest)
     end
 
     local function far_key(key, client)
@@ -34,16 +37,19 @@ local function queue()
     end
 
     -- Enters a place, unless its client has one. Returns how many are before it, -1 if it has none.
-    local function enter(key, place, now)
+    -- `token` as in `seen`. Who comes with an early arrival pushes out the last one.
+    local function enter(key, place, token, now)
         local queue = queue_prefix .. key
         local client, arrival, keeps = parts(place)
-        redis.pcall('ZADD', queue, 'NX', string.format('%.0f', seen(arrival, now)), client)
+        local score = string.format('%.0f', seen(arrival, token, now))
+        if redis.pcall('ZADD', queue, 'NX', score, client) == 1 then
+            local beyond = redis.pcall('ZRANGE', queue, queue_max, queue_max)[1]
+            if beyond then
+                redis.pcall('ZREM', queue, beyond)
+            end
+        end
         local before = redis.pcall('ZRANK', queue, client)
         if type(before) ~= 'number' then
-            return -1
-        end
-        if before >= queue_max then
-            redis.pcall('ZREM', queue, client)
             return -1
         end
         redis.pcall('PEXPIRE', queue, queue_ttl)
@@ -59,10 +65,14 @@ local function queue()
     end
 
     -- How long to keep the resource for a client: as long as for everybody, or longer if it is far.
+    -- Next time it may not be far, so that goes with its place.
     local function reservation_for(key, client)
         local keeps = redis.pcall('GET', far_key(key, client))
-        keeps = type(keeps) == 'string' and tonumber(keeps) or 0
-        return math.min(math.max(keeps, reservation), longest_reservation)
+        if type(keeps) ~= 'string' then
+            return reservation
+        end
+        redis.pcall('DEL', far_key(key, client))
+        return math.min(math.max(tonumber(keeps) or 0, reservation), longest_reservation)
     end
 
     -- Tells the one behind for how long the resource is kept for another. Should that be frozen, it

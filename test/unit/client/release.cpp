@@ -276,6 +276,68 @@ BOOST_AUTO_TEST_CASE(a_node_that_was_never_asked_is_not_asked_to_release)
     BOOST_TEST(fixture.sent_to(verb::release) == (node_list{0, 1, 2, 3}));
 }
 
+BOOST_AUTO_TEST_CASE(a_lost_round_is_undone_without_a_tombstone_where_its_answer_is_still_to_come)
+{
+    running_client fixture(guarded());
+    fixture.hold_elsewhere("orders:42", 9s, 0, 4);
+    fixture.each_node(3, 5, [](fake_node& node) { node.on(verb::acquire).after(20ms); });
+
+    const auto tried = launch(fixture.locks().async_try_acquire("orders:42"));
+    fixture.run_until_idle();
+
+    BOOST_TEST(tried->done());
+    BOOST_TEST(fixture.sent_to(verb::undo) == (node_list{3, 4}));
+    fixture.advance(100ms);
+    BOOST_TEST(fixture.sent_to(verb::release).empty());
+    BOOST_TEST(fixture.keys_left() == 0u);
+    BOOST_TEST(fixture.node(3).guard().fences["orders:42"] == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_lost_round_is_released_where_the_connection_is_lost_before_its_answer)
+{
+    running_client fixture(guarded());
+    fixture.hold_elsewhere("orders:42", 9s, 0, 5);
+    fixture.each_node(3, 5, [](fake_node& node) { node.on(verb::acquire).after(20ms); });
+    launch(fixture.locks().async_try_acquire("orders:42"));
+    fixture.run_until_idle();
+
+    fixture.node(3).becomes(node_state::down, "connection reset");
+    fixture.run_until_idle();
+    fixture.node(3).becomes(node_state::ready);
+    fixture.advance(100ms);
+
+    BOOST_TEST(fixture.sent_to(verb::release) == (node_list{3}));
+    BOOST_TEST(fixture.node(3).guard().fences["orders:42"] > 0u);
+    BOOST_TEST(fixture.node(4).guard().fences["orders:42"] == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_refuses_to_undo_is_asked_to_release)
+{
+    running_client fixture(guarded());
+    fixture.hold_elsewhere("orders:42", 9s, 0, 4);
+    fixture.node(4).on(verb::acquire).after(20ms);
+    fixture.node(4).on(verb::undo).error("NOPERM");
+
+    launch(fixture.locks().async_try_acquire("orders:42"));
+    fixture.advance(100ms);
+
+    BOOST_TEST(fixture.sent_to(verb::release) == (node_list{4}));
+    BOOST_TEST(fixture.keys_left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_lost_round_of_plain_mode_is_released_at_once)
+{
+    running_client fixture;
+    fixture.hold_elsewhere("orders:42", 9s, 0, 4);
+    fixture.node(4).on(verb::acquire).after(20ms);
+
+    launch(fixture.locks().async_try_acquire("orders:42"));
+    fixture.run_until_idle();
+
+    BOOST_TEST(fixture.sent_to(verb::undo).empty());
+    BOOST_TEST(fixture.sent_to(verb::release) == (node_list{0, 1, 2, 3, 4}));
+}
+
 BOOST_AUTO_TEST_CASE(an_extension_that_reached_a_node_alone_is_released_there_too)
 {
     // The node was down when the others granted. The extension finds no key there and makes none.

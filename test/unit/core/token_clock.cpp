@@ -50,15 +50,42 @@ BOOST_AUTO_TEST_CASE(what_one_resource_asks_for_does_not_concern_the_next)
 BOOST_AUTO_TEST_CASE(a_clock_that_is_off_learns_the_median_of_the_nodes)
 {
     token_clock clock;
-    clock.learn({now + 5s, now + 1h, now + 4s}, now);
+    BOOST_TEST((clock.learn({now + 5s, now + 1h, now + 4s}, now) == 5s));
     BOOST_TEST(clock.next(now, 0) == token_of_now + 5'000'000);
 }
 
-BOOST_AUTO_TEST_CASE(of_two_in_the_middle_the_lower_one_counts)
+BOOST_AUTO_TEST_CASE(of_two_in_the_middle_the_nearer_one_counts)
 {
     token_clock clock;
     clock.learn({now + 4s, now + 1s, now + 3s, now + 2s}, now);
     BOOST_TEST(clock.next(now, 0) == token_of_now + 2'000'000);
+    clock.learn({now - 1s, now + 5s, now - 2s, now + 4s}, now);
+    BOOST_TEST(clock.stamp(now) == token_of_now + 4'000'000);
+}
+
+BOOST_AUTO_TEST_CASE(between_two_in_the_middle_a_clock_stays_as_it_is)
+{
+    token_clock clock;
+    BOOST_TEST((clock.approach({now - 10ms, now + 1ms, now - 1h, now + 1h}, 0, now) == 0s));
+    BOOST_TEST(clock.stamp(now) == token_of_now);
+}
+
+BOOST_AUTO_TEST_CASE(nodes_that_do_not_answer_may_be_on_either_side_of_the_median)
+{
+    token_clock clock;
+    clock.approach({now - 10ms, now}, 1, now);
+    BOOST_TEST(clock.stamp(now) == token_of_now);
+    clock.approach({now - 10ms, now - 5ms, now}, 2, now);
+    BOOST_TEST(clock.stamp(now) == token_of_now);
+    clock.approach({now + 2ms, now + 8ms, now + 5ms}, 2, now);
+    BOOST_TEST(clock.stamp(now) == token_of_now + 2'000);
+}
+
+BOOST_AUTO_TEST_CASE(two_nodes_of_three_that_are_ahead_are_not_followed_if_two_more_are_missing)
+{
+    token_clock clock;
+    clock.approach({now, now + 1h, now + 1h}, 2, now);
+    BOOST_TEST(clock.stamp(now) == token_of_now);
 }
 
 BOOST_AUTO_TEST_CASE(a_client_from_the_future_comes_back)

@@ -53,6 +53,7 @@ public:
             std::ranges::count(kept, verb::release, [](const auto& each) { return each->what(); })
         );
     }
+    [[nodiscard]] nanoseconds shortest_round_trip() const noexcept override { return 1ms; }
     void mark() override {}
     void close() noexcept override { closing = true; }
 

@@ -41,7 +41,8 @@ constexpr std::array all_verbs{
     verb::inspect,
     verb::revoke,
     verb::keep,
-    verb::free
+    verb::free,
+    verb::undo
 };
 constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
@@ -135,7 +136,8 @@ BOOST_AUTO_TEST_CASE(each_verb_is_a_script_or_a_command_whose_answer_is_read)
         const verb_rules& rules = rules_of(each);
         BOOST_TEST(can_be_put(rules.guarded), rules.name);
         const bool guarded_only = rules.for_queues || each == verb::restore ||
-                                  each == verb::revoke || each == verb::keep || each == verb::free;
+                                  each == verb::revoke || each == verb::keep ||
+                                  each == verb::free || each == verb::undo;
         BOOST_TEST(can_be_put(rules.plain) == !guarded_only, rules.name);
     }
 }
@@ -179,22 +181,24 @@ BOOST_AUTO_TEST_CASE(every_shape_means_what_the_table_says_for_each_verb)
         std::array<meaning, verb_count> expected;  // In the order of all_verbs.
     } const table[] = {
         {"other", {}, all(odd)},
-        {"ok", {kind::ok}, {yes, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd}},
-        {"null", {kind::null}, {held, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd}},
+        {"ok", {kind::ok}, {yes, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd}},
+        {"null", {kind::null}, {held, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd}},
         {"error", failure("ERR no"), all(refused)},
         {"noscript", failure("NOSCRIPT no"), all(refused)},
         {"silent error", failure(""), all(refused)},
         {"1 as an error", failure("1"), all(refused)},
         {"1 as a text", made_of(kind::scalar, {"1"}), all(odd)},
         {"1 in a list", numbers({1}), all(odd)},
-        {"0", number(0), {odd, gone, gone, gone, gone, yes, yes, gone, odd, odd, odd, gone}},
-        {"1", number(1), {odd, yes, yes, yes, yes, yes, yes, yes, odd, odd, yes, yes}},
-        {"2", number(2), {odd, odd, odd, odd, odd, yes, yes, odd, odd, odd, odd, odd}},
-        {"-1", number(-1), {odd, odd, odd, odd, odd, yes, yes, odd, odd, odd, odd, odd}},
-        {"-2", number(-2), {odd, odd, odd, odd, odd, yes, yes, odd, odd, odd, odd, odd}},
+        {"0", number(0), {odd, gone, gone, gone, gone, yes, yes, gone, odd, odd, odd, gone, gone}},
+        {"1", number(1), {odd, yes, yes, yes, yes, yes, yes, yes, odd, odd, yes, yes, yes}},
+        {"2", number(2), {odd, odd, odd, odd, odd, yes, yes, odd, odd, odd, odd, odd, odd}},
+        {"-1", number(-1), {odd, odd, odd, odd, odd, yes, yes, odd, odd, odd, odd, odd, odd}},
+        {"-2", number(-2), {odd, odd, odd, odd, odd, yes, yes, odd, odd, odd, odd, odd, odd}},
         {"-3", number(-3), all(odd)},
         {"smallest", number(smallest), all(odd)},
-        {"largest", number(largest), {odd, odd, odd, odd, odd, yes, yes, odd, odd, odd, odd, odd}},
+        {"largest",
+         number(largest),
+         {odd, odd, odd, odd, odd, yes, yes, odd, odd, odd, odd, odd, odd}},
     };
 
     for (const auto& row : table)

@@ -1,6 +1,5 @@
 #include "client/acquisition.hpp"
 #include "client/operations.hpp"
-#include "core/quorum.hpp"
 #include "core/validity.hpp"
 
 #include <boost/asio/error.hpp>

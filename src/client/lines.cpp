@@ -73,8 +73,10 @@ void waiter::leave_to_hold() noexcept
         in_->remove(*this, true);
 }
 
-std::uint64_t waiter::waits_since(std::uint64_t own) noexcept
+std::uint64_t waiter::waits_since(std::uint64_t own, std::uint64_t era) noexcept
 {
+    if (std::exchange(line_->era, era) != era)
+        line_->turn_began = line_->left_behind = 0;
     since_ = std::max(own, line_->turn_began);
     if (line_->left_behind != 0)
         since_ = std::min(since_, line_->left_behind);

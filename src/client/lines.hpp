@@ -42,6 +42,7 @@ struct line
     waiter* head;
     std::unique_ptr<followers, delete_followers> behind{};  ///< Null: nobody has waited there.
     std::uint64_t last_ticket = 0;
+    std::uint64_t era = 0;  ///< Of the times below.
 
     /// The end of the client's last hold of the resource, as an arrival.
     std::uint64_t turn_began = 0;
@@ -83,11 +84,10 @@ public:
         its arrival to those behind it at that time.
 
         @param own When it arrived here.
+        @param era Of the client's time, see `stamps`. What the line knows of another one is
+        forgotten.
     */
-    [[nodiscard]] std::uint64_t waits_since(std::uint64_t own) noexcept;
-
-    /// What its line knows about arrivals came from a wrong clock.
-    void forget_turns() noexcept { line_->turn_began = line_->left_behind = 0; }
+    [[nodiscard]] std::uint64_t waits_since(std::uint64_t own, std::uint64_t era) noexcept;
 
     /// A node, by its position in the configuration, says that the resource may be free, or is
     /// reserved for this client. Wakes the waiter when `enough` nodes have.

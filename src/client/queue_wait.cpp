@@ -58,12 +58,10 @@ queue_entry queue_wait::entry(fencing_token token)
     if (place_.is_apart())
         return {};
     const stamps& times = client_.rounds.times();
-    if (std::exchange(era_, times.era()) != times.era())
-    {
+    const std::uint64_t era = times.era();
+    if (std::exchange(era_, era) != era)
         place_.forget_arrival();
-        in_line_.forget_turns();
-    }
-    const std::uint64_t arrival = in_line_.waits_since(place_.arrive(token.value()));
+    const std::uint64_t arrival = in_line_.waits_since(place_.arrive(token.value()), era);
     return {place_.in_round(), arrival, times.own_reservation()};
 }
 
@@ -77,11 +75,8 @@ void queue_wait::lose_round(const vote_round& lost, const whole_round* holders)
     for (std::size_t node = 0; node < lost.node_count(); ++node)
     {
         const auto answer = lost.answer_of(node);
-        if (!answer || answer->why != reason::held || place_.is_apart())
-            continue;
-        // Where the queue is full, it asks as the one behind it would.
-        const std::size_t position = answer->position.value_or(core::max_queue + 1);
-        position_ = std::min(position_.value_or(position), position);
+        if (answer && answer->position)
+            position_ = std::min(position_.value_or(*answer->position), *answer->position);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "client/rounds.hpp"
 
 #include "client/extension_round.hpp"
+#include "core/limits.hpp"
 #include "core/quorum.hpp"
 
 #include <algorithm>
@@ -24,7 +25,8 @@ void write_vote(node_vote& to, const reply& from, std::uint64_t stamp)
     to.code = from.code;
     to.text = from.text;
     to.held_for = from.held_for;
-    to.position = from.position;
+    if (from.position <= core::max_queue)
+        to.position = from.position;
     to.ready_in = from.ready_in;
     if (from.why == reason::clock && from.node_time)
         to.clock_ahead = *from.node_time - microseconds_of(stamp);

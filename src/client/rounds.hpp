@@ -82,7 +82,7 @@ public:
     /// Starts to release what an attempt may have left behind.
     release_round_ptr release(vote_round& left_behind, const ending& how);
 
-    /// The same for a lost round of an acquisition.
+    /// Releases a lost round, without a tombstone on nodes that still owe its answer.
     void undo(vote_round& lost, core::queue_move move, std::weak_ptr<client_impl> client);
 
     /// Completes the key of a hold that a node has taken again.

@@ -9,6 +9,16 @@
 
 namespace redlock::detail {
 
+namespace {
+
+/// Whether so many nodes refuse the client's time that no quorum can grant.
+bool is_refused(const vote_round& lost) noexcept
+{
+    return lost.count_of(reason::clock) > core::spare_nodes(lost.node_count());
+}
+
+}  // namespace
+
 fencing_token stamps::next_token(fencing_token above) noexcept
 {
     if (config_.mode == mode::plain)
@@ -18,26 +28,35 @@ fencing_token stamps::next_token(fencing_token above) noexcept
 
 milliseconds stamps::own_reservation() const noexcept
 {
+    return reservation_at(nodes_.distance());
+}
+
+milliseconds stamps::reservation_at(core::nanoseconds distance) const noexcept
+{
     // Half of it is for the way there and back, the rest for what happens at either end.
-    const auto wanted = std::chrono::ceil<milliseconds>(2 * nodes_.distance());
+    const auto wanted = std::chrono::ceil<milliseconds>(2 * distance);
     const bool is_near = wanted <= core::reservation_for(config_.node_timeout);
     return is_near ? milliseconds(0) : std::min(wanted, core::longest_reservation);
 }
 
 /// How far ahead of the time a token of a distant client is drawn, zero for near ones. Tokens of
-/// nearer clients would overtake one that is drawn for now, and a fence refuse it when its turn
-/// comes. Ahead by a round trip it refuses nobody: the client holds the resource for that long.
+/// nearer clients would overtake one that is drawn for now, and a fence would refuse it when its
+/// turn comes. Ahead by a round trip it hardly refuses anyone: the client holds the resource for
+/// that long.
 std::chrono::microseconds stamps::ahead() const noexcept
 {
-    if (own_reservation() == milliseconds(0))
+    const core::nanoseconds distance = nodes_.distance();
+    if (reservation_at(distance) == milliseconds(0))
         return std::chrono::microseconds(0);
     const core::nanoseconds most = std::min(config_.node_timeout, config_.clock_window) / 2;
-    return std::chrono::duration_cast<std::chrono::microseconds>(std::min(nodes_.distance(), most));
+    return std::chrono::duration_cast<std::chrono::microseconds>(std::min(distance, most));
 }
 
 bool stamps::lacks_times(const vote_round& lost) const noexcept
 {
     const std::size_t enough = core::quorum_size(lost.node_count());
+    if (is_refused(lost))
+        return false;
     std::size_t told = 0;
     for (std::size_t node = 0; node < lost.node_count(); ++node)
     {
@@ -67,7 +86,8 @@ bool stamps::correct(const vote_round& lost, fencing_token& above)
     return mended > 0 && open + mended >= core::quorum_size(lost.node_count());
 }
 
-/** Adopts the time of the nodes, if a quorum reported it.
+/** Adopts the time of the nodes, if a quorum reported it or so many refuse ours that no quorum can
+    grant.
 
     Fewer may all be wrong. A client that followed them would be granted there and leave fences that
     are far ahead, on one such node after another.
@@ -81,7 +101,8 @@ void stamps::learn_time(const vote_round& lost)
         if (answer && answer->node_time)
             node_times.push_back(*answer->node_time);
     }
-    const bool enough = node_times.size() >= core::quorum_size(lost.node_count());
+    const bool refused = is_refused(lost);
+    const bool enough = refused || node_times.size() >= core::quorum_size(lost.node_count());
     const auto elapsed = loop_.now().steady - lost.started().steady;
     // It's unknown when a late answer was given.
     if (!enough || elapsed > config_.node_timeout)
@@ -89,7 +110,6 @@ void stamps::learn_time(const vote_round& lost)
     const auto halfway = std::chrono::duration_cast<std::chrono::microseconds>(elapsed / 2);
     const auto wall = loop_.time->wall() - halfway;
     const std::size_t missing = lost.node_count() - node_times.size();
-    const bool refused = lost.count_of(reason::clock) > core::spare_nodes(lost.node_count());
     const auto moved = refused ? clock_.learn(std::move(node_times), wall)
                                : clock_.approach(std::move(node_times), missing, wall);
     era_ += moved > config_.clock_window;

@@ -47,6 +47,7 @@ public:
     [[nodiscard]] bool correct(const vote_round& lost, fencing_token& above);
 
 private:
+    [[nodiscard]] milliseconds reservation_at(core::nanoseconds distance) const noexcept;
     [[nodiscard]] std::chrono::microseconds ahead() const noexcept;
     void learn_time(const vote_round& lost);
 

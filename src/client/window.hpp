@@ -97,8 +97,6 @@ public:
     void set_closed(bool closed) noexcept;
     [[nodiscard]] bool closed() const noexcept { return closed_; }
 
-    [[nodiscard]] const core::round_window& size() const noexcept { return size_; }
-
     // Any thread.
     [[nodiscard]] std::size_t under_way() const noexcept { return read(under_way_); }
     [[nodiscard]] std::size_t waiting() const noexcept { return read(waiting_); }

@@ -22,13 +22,15 @@ constexpr double smallest = 4;
 /// No window is larger, because a node takes at most twice as many commands at a time.
 constexpr double largest = static_cast<double>(max_unanswered) / 2;
 
-/// A shortest round counts for one to two of these. After that the route to the nodes may have
-/// changed.
+/// A shortest round counts for one to two of these.
 constexpr nanoseconds epoch = 10s;
 
 }  // namespace
 
-round_window::round_window(nanoseconds patience) noexcept : patience_(patience), size_(first) {}
+round_window::round_window(nanoseconds patience) noexcept
+    : patience_(patience), size_(first), shortest_(epoch)
+{
+}
 
 void round_window::on_round(
     time_point started,
@@ -39,7 +41,7 @@ void round_window::on_round(
 {
     const nanoseconds took = now - started;
     if (answered)
-        note_duration(took, now);
+        shortest_.add(took, now);
     if (answered && was_quick(took))
         grow(under_way);
     else
@@ -54,18 +56,8 @@ void round_window::start_again() noexcept
 
 nanoseconds round_window::shortest() const noexcept
 {
-    const nanoseconds known = std::min(shortest_, shortest_before_);
+    const nanoseconds known = shortest_.value();
     return known == nanoseconds::max() ? nanoseconds(0) : known;
-}
-
-void round_window::note_duration(nanoseconds took, time_point now) noexcept
-{
-    if (now >= epoch_end_)
-    {
-        shortest_before_ = std::exchange(shortest_, nanoseconds::max());
-        epoch_end_ = now + epoch;
-    }
-    shortest_ = std::min(shortest_, took);
 }
 
 bool round_window::was_quick(nanoseconds took) const noexcept

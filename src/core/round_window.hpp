@@ -2,6 +2,7 @@
 #define REDLOCK_SRC_CORE_ROUND_WINDOW_HPP
 
 #include "core/instant.hpp"
+#include "core/recent_minimum.hpp"
 
 #include <cstddef>
 
@@ -53,7 +54,6 @@ public:
     [[nodiscard]] nanoseconds shortest() const noexcept;
 
 private:
-    void note_duration(nanoseconds took, time_point now) noexcept;
     [[nodiscard]] bool was_quick(nanoseconds took) const noexcept;
     void grow(std::size_t under_way) noexcept;
     void cut(time_point started, time_point now, double least) noexcept;
@@ -62,9 +62,7 @@ private:
     double size_;
     bool was_cut_ = false;
     time_point last_cut_{};
-    nanoseconds shortest_ = nanoseconds::max();         ///< In this epoch.
-    nanoseconds shortest_before_ = nanoseconds::max();  ///< In the previous one.
-    time_point epoch_end_{};
+    recent_minimum shortest_;
 };
 
 }  // namespace redlock::core

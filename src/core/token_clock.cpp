@@ -55,7 +55,7 @@ microseconds token_clock::approach(
     std::ranges::sort(node_times);
     const std::size_t count = node_times.size() + missing;
     const std::size_t lower = (count - 1) / 2 - missing;
-    const std::size_t upper = std::min(count / 2, node_times.size() - 1);
+    const std::size_t upper = count / 2;
     return move_to(std::clamp(offset_, node_times[lower] - wall, node_times[upper] - wall), wall);
 }
 

@@ -38,7 +38,7 @@ enum class verb : std::uint8_t
     extend,   ///< Extend the key's ttl if it is ours and shorter, or set it again if it is gone.
     restore,  ///< Complete a key that an extension has set again. Granted or denied.
     release,  ///< Delete the key if it is ours. Granted: deleted. Denied: not there, or not ours.
-    undo,     ///< The same behind an acquisition on its connection, which can't arrive any more.
+    undo,     ///< Release behind an acquisition that owes its answer. Leaves no tombstone.
     finish,   ///< Release a hold that was extended, so that nothing sets its key again.
     holder,   ///< Say how long the key has left. Granted, with `reply::held_for`.
     track,    ///< The same as `holder`, and wake us when the key changes.
@@ -279,8 +279,8 @@ public:
 
         @return Empty if the answer will come through `question::on_reply`, exactly once. A reply if
         the node can't take the question: then it was never sent and nothing else will come. Every
-        release, including one that keeps the resource, is an exception: the node keeps it and sends
-        it once it is connected again.
+        release but `verb::undo` is an exception, also one that keeps the resource: the node keeps
+        it and sends it once it is connected again.
     */
     [[nodiscard]] virtual std::optional<reply> ask(question_ptr asked) = 0;
 

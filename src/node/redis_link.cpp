@@ -2,6 +2,7 @@
 
 #include "core/one_line.hpp"
 #include "core/overlap.hpp"
+#include "core/recent_minimum.hpp"
 #include "core/silence.hpp"
 #include "loop/awaited_value.hpp"
 #include "node/guard.hpp"
@@ -34,6 +35,10 @@ using namespace std::chrono_literals;
 /// last check is given up. So a silent node is noticed within little more than twice this time.
 constexpr auto probe_interval = 1s;
 
+/// The shortest answer counts for one to two of these. In that time a node is idle and probed, or
+/// so busy that some answers were quick.
+constexpr auto distance_epoch = 1min;
+
 /// A connection that seems silent has this long to show that it isn't: if our own process stood
 /// still, the replies are there but unread.
 constexpr auto reading_time = 200ms;
@@ -42,7 +47,7 @@ constexpr auto reading_time = 200ms;
 struct expected
 {
     std::size_t replies = 0;
-    time_point written;
+    time_point written{};
     std::unique_ptr<batch> asked{};  ///< Set for a batch.
     vetting::step next = nullptr;    ///< Set for the vetting or a probe.
 };
@@ -134,7 +139,7 @@ public:
             ground_.end_of_turn->defer_write(*this);
     }
 
-    core::nanoseconds shortest_round_trip() const noexcept override { return shortest_; }
+    core::nanoseconds shortest_round_trip() const noexcept override { return shortest_.value(); }
     std::size_t unanswered() const noexcept override { return questions_.unanswered(); }
     std::size_t unanswered_releases() const noexcept override
     {
@@ -320,7 +325,10 @@ private:
         const request* const made = questions_.prepare();
         if (!made)
             return;
-        expected_.push_back({made->size(), now(), questions_.take()});
+        expected& to_come = expected_.emplace_back();
+        to_come.replies = made->size();
+        to_come.written = now();
+        to_come.asked = questions_.take();
         wire_->write(made->payload());
     }
 
@@ -397,7 +405,7 @@ private:
         expected_.pop_front();
         const time_point answered = now();
         const core::nanoseconds took = answered - done.written;
-        shortest_ = std::min(shortest_, took);
+        shortest_.add(took, answered);
         if (admitted_)
             servers_->heard(index_, answered);
         if (done.next)
@@ -482,7 +490,7 @@ private:
     pipeline questions_;
     refused_verbs refused_;
     core::silence silence_;
-    core::nanoseconds shortest_ = core::nanoseconds::max();
+    core::recent_minimum shortest_{distance_epoch};
     bool replied_ = false;  ///< The server has, at least once.
     bool admitted_ = false;
     bool closing_ = false;

@@ -235,7 +235,8 @@ reply read_vote(
     return result;
 }
 
-/// A fifth number says how many are before the client in the queue, -1 if it isn't in it.
+/// A fifth number says how many are before the client in the queue: -1 if that is full, which
+/// counts as the place behind it, and -2 if the client isn't in it for another reason.
 reply read_held(const answer& from) noexcept
 {
     reply result{vote::denied, reason::held};
@@ -243,8 +244,9 @@ reply read_held(const answer& from) noexcept
     const auto before = from.number(4);
     if (!result.held_for || !before || *before > static_cast<std::int64_t>(core::max_queue))
         return unexpected();
-    if (*before >= 0)
-        result.position = static_cast<std::size_t>(*before) + 1;
+    if (*before >= -1)
+        result.position =
+            *before == -1 ? core::max_queue + 1 : static_cast<std::size_t>(*before) + 1;
     return result;
 }
 

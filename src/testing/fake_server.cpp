@@ -453,7 +453,7 @@ private:
                (entry.arrival != token || entry.reservation > 0ms);
     }
 
-    /// @return Its position, from 1.
+    /// @return Its position, from 1. One beyond the last if the queue is full.
     std::size_t enter_queue(bool was_granted = false)
     {
         auto& queue = on_.queues.waiting[key_];
@@ -463,10 +463,15 @@ private:
             const fake_place entered{seen(asked_.entry().arrival, was_granted), client_};
             place = queue.insert(std::ranges::upper_bound(queue, entered), entered);
         }
+        const auto before = static_cast<std::size_t>(place - queue.begin());
+        if (queue.size() > core::max_queue)
+            queue.pop_back();
+        if (before == queue.size())
+            return core::max_queue + 1;
         if (asked_.entry().reservation > 0ms)
             on_.queues.distant[{key_, client_}] = asked_.entry().reservation;
         on_.queues.flagged.insert(key_);
-        return 1 + static_cast<std::size_t>(place - queue.begin());
+        return before + 1;
     }
 
     void leave_queue()

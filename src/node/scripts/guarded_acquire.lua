@@ -16,7 +16,7 @@
 --          or an error:
 --           0  held          the number: pttl of the holder, or of the reservation for another
 --                            client; -1 without a ttl. A fifth one: how many are before us in
---                            the queue, -1 if we are not in it
+--                            the queue, -1 if it is full, -2 if we are not in it
 --          -1  fence         the number: the recorded token, which is not lower
 --          -2  clock         the token is out of the window
 --          -3  unmarked      the node lost its data, or is marked for other settings
@@ -77,7 +77,7 @@ local function vote(key, id, token)
     if left then
         local waits = place ~= '-' and place ~= ''
         local before = waits and queue().enter(key, whole(place, token), timely, now)
-        return {0, stamp, left, now, before or -1}
+        return {0, stamp, left, now, before or -2}
     end
     if not timely then
         return {-2, stamp, 0, now}

@@ -6,9 +6,9 @@
 -- ARGV     as of guarded_release.lua
 -- returns  for each key: as guarded_release.lua
 --
--- As guarded_release.lua, but without a tombstone: it comes behind its acquisition on the same
--- connection, so that cannot arrive any more. A fence would refuse those whose acquisitions are
--- under way. Should the connection be lost before the answer, a release follows.
+-- It follows its acquisition on the same connection, so the acquisition cannot arrive later and
+-- needs no tombstone. A tombstone would refuse acquisitions of others that are under way. Should
+-- the connection be lost before the answer, a release follows.
 --include queue.lua
 --include give_back.lua
 --include ours.lua

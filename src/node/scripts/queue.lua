@@ -36,13 +36,15 @@ local function queue()
         return far_prefix .. key .. ':' .. client
     end
 
-    -- Enters a place, unless its client has one. Returns how many are before it, -1 if it has none.
-    -- `token` as in `seen`. Who comes with an early arrival pushes out the last one.
+    -- Enters a place, unless its client has one. Returns how many are before it, -1 if the queue is
+    -- full, -2 if it cannot be used. `token` as in `seen`. In a full queue an earlier arrival takes
+    -- the place of the last one.
     local function enter(key, place, token, now)
         local queue = queue_prefix .. key
         local client, arrival, keeps = parts(place)
         local score = string.format('%.0f', seen(arrival, token, now))
-        if redis.pcall('ZADD', queue, 'NX', score, client) == 1 then
+        local added = redis.pcall('ZADD', queue, 'NX', score, client)
+        if added == 1 then
             local beyond = redis.pcall('ZRANGE', queue, queue_max, queue_max)[1]
             if beyond then
                 redis.pcall('ZREM', queue, beyond)
@@ -50,6 +52,10 @@ local function queue()
         end
         local before = redis.pcall('ZRANK', queue, client)
         if type(before) ~= 'number' then
+            return added == 1 and before == false and -1 or -2
+        end
+        if before >= queue_max then
+            redis.pcall('ZREM', queue, client)
             return -1
         end
         redis.pcall('PEXPIRE', queue, queue_ttl)
@@ -65,7 +71,7 @@ local function queue()
     end
 
     -- How long to keep the resource for a client: as long as for everybody, or longer if it is far.
-    -- Next time it may not be far, so that goes with its place.
+    -- Next time it may not be far, so its number serves once.
     local function reservation_for(key, client)
         local keeps = redis.pcall('GET', far_key(key, client))
         if type(keeps) ~= 'string' then

@@ -101,6 +101,22 @@ BOOST_AUTO_TEST_CASE(a_client_whose_clock_is_off_learns_the_time_though_nodes_ar
     BOOST_TEST(fixture.sent_to(verb::acquire).size() == 2 * 3u);
 }
 
+BOOST_AUTO_TEST_CASE(a_client_whose_clock_half_of_the_nodes_refuse_learns_the_time)
+{
+    for (const std::size_t nodes : {2U, 4U})
+    {
+        guarded_client fixture(nodes);
+        fixture.each_node(nodes / 2, nodes, [](fake_node& node) {
+            node.guard().clock_offset = 10ms;
+        });
+        fixture.time().set_wall_offset(-495ms);
+
+        (void)fixture.acquire("orders:42", one_round);
+
+        BOOST_TEST(rounds(fixture) == 2u);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(it_learns_the_time_though_the_nodes_answer_one_after_the_other)
 {
     for (const std::size_t nodes : {3U, 5U})

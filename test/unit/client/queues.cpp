@@ -381,9 +381,16 @@ BOOST_AUTO_TEST_CASE(a_client_that_finds_the_queue_full_asks_as_the_one_behind_i
 {
     queue_fixture fixture;
     fixture.each_node([](fake_node& node) {
-        node.on(verb::acquire).reply(vote::denied, reason::held);
+        for (std::uint64_t each = 0; each < core::max_queue; ++each)
+            node.queues().waiting["orders:42"].push_back({each, std::to_string(each)});
     });
-    const auto waiting = launch(fixture.locks().async_acquire("orders:42", patient));
+    fixture.hold_elsewhere("orders:42", 9s, 0, 5);
+    diagnostics report;
+    acquire_options options = patient;
+    options.report = &report;
+    const auto waiting = launch(fixture.locks().async_acquire("orders:42", options));
+    fixture.run_until_idle();
+    BOOST_TEST(!report.votes[0].position);
 
     fixture.advance(2s);
     BOOST_TEST(fixture.rounds() == 1u);

@@ -373,9 +373,16 @@ BOOST_AUTO_TEST_CASE(each_code_of_the_guarded_scripts_has_its_meaning)
 
 BOOST_AUTO_TEST_CASE(who_is_not_in_the_queue_has_no_position)
 {
-    const reply said = interpret(verb::acquire, stamp, numbers({0, echo, 300, 7, -1}));
+    const reply said = interpret(verb::acquire, stamp, numbers({0, echo, 300, 7, -2}));
     BOOST_TEST(said.why == reason::held);
     BOOST_TEST(!said.position.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(who_finds_the_queue_full_is_behind_it)
+{
+    const reply said = interpret(verb::acquire, stamp, numbers({0, echo, 300, 7, -1}));
+    BOOST_TEST(said.why == reason::held);
+    BOOST_TEST(said.position.value() == core::max_queue + 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_guarded_answer_of_another_shape_is_a_failure)

@@ -47,9 +47,8 @@ inline constexpr milliseconds max_poll = 10s;
 /// Clients in the queue of a node for one resource. Others poll.
 inline constexpr std::size_t max_queue = 1024;
 
-/// An arrival counts as no longer ago. As long as the longest ttl, so that whoever waits keeps its
-/// order. A client whose clock is right but whose arrivals are made up goes before those who have
-/// waited for less.
+/// Nodes count no wait as longer than this. It is the longest ttl, so that waits in practice stay
+/// below it and keep their order.
 inline constexpr milliseconds longest_turn = max_ttl;
 
 /// How long a queue lives without polls. Longer than `max_poll`.

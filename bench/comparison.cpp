@@ -1,5 +1,6 @@
 #include "comparison.hpp"
 
+#include "child.hpp"
 #include "isolated.hpp"
 #include "limit.hpp"
 #include "pairs.hpp"
@@ -85,6 +86,14 @@ std::vector<implementation> choose_implementations(const options& chosen)
     return selected;
 }
 
+double cpu_seconds_of(const std::vector<::pid_t>& servers)
+{
+    std::chrono::duration<double> sum{0};
+    for (const ::pid_t server : servers)
+        sum += cpu_time_of(server);
+    return sum.count();
+}
+
 // The results of each implementation, in the order of the rounds.
 using results = std::vector<std::vector<result>>;
 
@@ -102,11 +111,16 @@ results measure(
     const std::size_t pairs = choose_pairs(chosen, concurrency);
     const std::size_t parts = choose_parts(pairs, concurrency);
     const auto run_alone = [&](const implementation& one) {
-        return run_isolated<result>(time_limit, [&] {
+        const auto& ports = one.mode == overlap_mode ? nodes.with_overlap : nodes.plain;
+        const double before = cpu_seconds_of(nodes.servers);
+        auto found = run_isolated<result>(time_limit, [&] {
             move_to(where.client);
-            const auto& ports = one.mode == overlap_mode ? nodes.with_overlap : nodes.plain;
             return one.run(ports, concurrency, pairs / parts);
         });
+        const std::size_t asked = pair_meter::total_of(pairs / parts) * ports.size();
+        const double spent = cpu_seconds_of(nodes.servers) - before;
+        found.server_us_per_pair = spent * 1e6 / static_cast<double>(asked);
+        return found;
     };
     for (const implementation& warmed : selected)
         (void)run_alone(warmed);

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <sys/types.h>
+
 namespace bench {
 
 /// Where pairs are measured.
@@ -15,6 +17,7 @@ struct pair_nodes
 {
     std::vector<std::uint16_t> plain;         ///< Initialized.
     std::vector<std::uint16_t> with_overlap;  ///< May fail over. Empty if nobody asks for them.
+    std::vector<::pid_t> servers;             ///< All of these.
 };
 
 /// Measures the pairs of the library and of the bare client on the same servers, by turns.

@@ -13,15 +13,17 @@
 // Commands that are due in one turn of the loop leave in one write per node. Everything is
 // allocated before the clock starts, except when a queue outgrows its first size.
 //
-// In guarded mode the scripts are those of the library, which take a list of questions each. A task
+// In guarded mode the scripts take a list of questions each, as those of the library do, and do the
+// least that is safe. They are frozen: a limit that used the library's would sink with them. A task
 // goes on with the third token that is its own, and everything else is an error.
 //
 // In a burst a task acquires one fresh key after the other, and releases none.
 
 #include "limit.hpp"
 
+#include "bench_scripts.hpp"
 #include "connection.hpp"
-#include "node/verbs.hpp"
+#include "node/guard.hpp"
 #include "pairs.hpp"
 #include "posix.hpp"
 
@@ -47,7 +49,6 @@ namespace bench {
 namespace {
 
 using clock = std::chrono::steady_clock;
-using redlock::detail::verb;
 
 constexpr std::size_t id_size = 40;
 constexpr int patience_ms = 5000;
@@ -185,7 +186,7 @@ struct limit_node : connection
     std::vector<ticket> releases;      // The same.
     std::size_t list_left{0};          // Answers to come.
     std::size_t refusal_left{0};       // Numbers to come of one of them.
-    std::string marker_end;            // In guarded mode.
+    std::string marker;                // In guarded mode.
     bool awaits_room{false};           // The socket was full, and epoll tells when it is not.
 };
 
@@ -200,7 +201,6 @@ public:
         std::optional<redlock::detail::guard> guarded
     )
         : guarded_(std::move(guarded)),
-          scripts_(redlock::detail::make_scripts(guarded_ ? &*guarded_ : nullptr)),
           quorum_(static_cast<std::uint32_t>(ports.size() / 2 + 1)),
           meter_(pairs)
     {
@@ -215,11 +215,11 @@ public:
             script_hash = node.call(make_command({"SCRIPT", "LOAD", release_script}));
             if (!guarded_)
                 continue;
-            node.call(make_command({"SCRIPT", "LOAD", script_of(scripts_, verb::acquire).text}));
-            node.call(make_command({"SCRIPT", "LOAD", script_of(scripts_, verb::release).text}));
+            node.call(make_command({"SCRIPT", "LOAD", scripts::limit_acquire_script.text}));
+            node.call(make_command({"SCRIPT", "LOAD", scripts::limit_release_script.text}));
             const std::string info = node.call(make_command({"INFO", "server"}));
             const std::string run_id = info.substr(info.find("run_id:") + 7, 40);
-            node.marker_end = guarded_->end_of(guarded_->fingerprint + run_id);
+            node.marker = guarded_->fingerprint + run_id;
         }
 
         tasks_.reserve(concurrency);
@@ -455,19 +455,23 @@ private:
         if (asked.empty())
             return;
         const bool acquires = asked.front().step % 2 == 0;
-        command_ = "*" + std::to_string((acquires ? 8U : 4U) + asked.size() * 3) + "\r\n";
+        const std::size_t size = acquires ? 5 + asked.size() * 3 : 3 + asked.size() * 2;
+        command_ = "*" + std::to_string(size) + "\r\n";
         append_argument(command_, "EVALSHA");
         append_argument(command_, sha);
         append_argument(command_, std::to_string(asked.size()));
         for (const ticket& each : asked)
             append_argument(command_, tasks_[each.task].key);
         if (acquires)
-            append_argument(command_, to.marker_end);
-        append_shared(acquires);
+        {
+            append_argument(command_, to.marker);
+            append_argument(command_, "10000");
+        }
         for (ticket& each : asked)
         {
-            append_argument(command_, tasks_[each.task].id);
-            append_argument(command_, std::to_string(each.token));
+            append_argument(command_, value_of(each));
+            if (acquires)
+                append_argument(command_, std::to_string(each.token));
             each.alone = asked.size() == 1;
             to.unanswered.push(each);
         }
@@ -475,17 +479,12 @@ private:
         asked.clear();
     }
 
-    // A place in the queues: a client that acquires one key may wait for it, so it says its name.
-    // The ttl of an acquisition, and what the value of its key says of the client.
-    void append_shared(bool acquires)
+    // As long as the library's.
+    [[nodiscard]] std::string value_of(const ticket& asked) const
     {
-        if (acquires)
-            append_argument(command_, "10000");
-        append_argument(command_, acquires && bursts_ ? guarded_->queue_name : "-");
-        if (!acquires)
-            return;
-        append_argument(command_, guarded_->queue_name);
-        append_argument(command_, "localhost:12345");
+        const std::string token = std::to_string(asked.token);
+        return tasks_[asked.task].id + ' ' + token + " 0123456789abcdef 0 " + token +
+               " localhost:12345";
     }
 
     void flush_all()
@@ -495,8 +494,8 @@ private:
             limit_node& node = nodes_[index];
             if (guarded_)
             {
-                append_list(node, node.releases, script_of(scripts_, verb::release).sha);
-                append_list(node, node.acquisitions, script_of(scripts_, verb::acquire).sha);
+                append_list(node, node.releases, scripts::limit_release_script.sha);
+                append_list(node, node.acquisitions, scripts::limit_acquire_script.sha);
             }
             if (!node.has_output())
                 continue;
@@ -529,7 +528,6 @@ private:
     }
 
     std::optional<redlock::detail::guard> guarded_;
-    redlock::detail::script_set scripts_;
     std::string command_;  // That is put together.
     unique_fd epoll_{checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")};
     std::vector<limit_node> nodes_;

@@ -62,13 +62,16 @@ std::vector<std::uint16_t> ports_of(redlock::test::redis_servers& servers)
 bool run_pairs(
     const options& chosen,
     const bench::placement& where,
-    const std::vector<std::uint16_t>& ports
+    redlock::test::redis_servers& servers
 )
 {
-    bench::pair_nodes nodes{.plain = ports, .with_overlap = {}};
+    bench::pair_nodes nodes{.plain = ports_of(servers), .with_overlap = {}, .servers = {}};
     std::optional<redlock::test::redis_servers> others;
     if (chosen.wants_overlap())
         nodes.with_overlap = ports_of(others.emplace(node_count));
+    for (auto* const some : {&servers, others ? &*others : nullptr})
+        for (std::size_t at = 0; some && at < some->size(); ++at)
+            nodes.servers.push_back((*some)[at].pid());
     const bench::report found = bench::compare_pairs(chosen, where, nodes);
     print(to_table(found), to_json_lines(found));
     return std::ranges::none_of(found.rows, [](const auto& row) { return row.summary.errors; });
@@ -378,7 +381,7 @@ bool run_all(const options& chosen)
 
     bool well = true;
     if (chosen.wants_pairs())
-        well &= run_pairs(chosen, where, ports);
+        well &= run_pairs(chosen, where, servers);
     if (chosen.names("leases"))
         well &= hold_leases(chosen, ports);
     well &= contend(chosen, ports);

@@ -42,7 +42,7 @@ cost stopwatch::elapsed() const
     return {.seconds = wall.count(), .cpu_seconds = cpu_seconds() - cpu_started_};
 }
 
-pair_meter::pair_meter(std::size_t pairs) : warm_up_(pairs / 4), pairs_(pairs)
+pair_meter::pair_meter(std::size_t pairs) : warm_up_(total_of(pairs) - pairs), pairs_(pairs)
 {
     latencies_us_.reserve(pairs);
 }
@@ -105,12 +105,14 @@ result add_up(std::span<const result> parts)
         sum.p50_us += part.p50_us * pairs;
         sum.p99_us += part.p99_us * pairs;
         sum.cpu_us_per_pair += part.cpu_us_per_pair * pairs;
+        sum.server_us_per_pair += part.server_us_per_pair * pairs;
         sum.errors += part.errors;
     }
     const double divisor = static_cast<double>(std::max<std::size_t>(sum.pairs, 1));
     sum.p50_us /= divisor;
     sum.p99_us /= divisor;
     sum.cpu_us_per_pair /= divisor;
+    sum.server_us_per_pair /= divisor;
     return sum;
 }
 
@@ -124,6 +126,7 @@ result summarize(std::span<const result> rounds)
         .p50_us = median_of(rounds, &result::p50_us),
         .p99_us = median_of(rounds, &result::p99_us),
         .cpu_us_per_pair = median_of(rounds, &result::cpu_us_per_pair),
+        .server_us_per_pair = median_of(rounds, &result::server_us_per_pair),
     };
     for (const result& round : rounds)
         summary.errors += round.errors;
@@ -136,7 +139,7 @@ std::string to_table(const report& found)
     if (!found.context.empty())
         table += "The library had the context '" + found.context + "'.\n";
     table += format(
-        "%11s  %-8s %-8s %10s %10s %10s %12s %7s\n",
+        "%11s  %-8s %-8s %10s %10s %10s %12s %10s %7s\n",
         "concurrency",
         "impl",
         "mode",
@@ -144,12 +147,13 @@ std::string to_table(const report& found)
         "p50 us",
         "p99 us",
         "cpu us/pair",
+        "server us",
         "errors"
     );
     for (const row& line : found.rows)
     {
         table += format(
-            "%11zu  %-8s %-8s %10.0f %10.1f %10.1f %12.2f %7llu\n",
+            "%11zu  %-8s %-8s %10.0f %10.1f %10.1f %12.2f %10.2f %7llu\n",
             line.concurrency,
             line.impl.c_str(),
             line.mode.c_str(),
@@ -157,6 +161,7 @@ std::string to_table(const report& found)
             line.summary.p50_us,
             line.summary.p99_us,
             line.summary.cpu_us_per_pair,
+            line.summary.server_us_per_pair,
             static_cast<unsigned long long>(line.summary.errors)
         );
     }
@@ -199,12 +204,13 @@ std::string to_json_lines(const report& found)
             line.summary.pairs_per_s()
         );
         lines += format(
-            R"("p50_us":%.1f,"p99_us":%.1f,"cpu_us_per_pair":%.2f,"errors":%llu})",
+            R"("p50_us":%.1f,"p99_us":%.1f,"cpu_us_per_pair":%.2f,"server_us_per_pair":%.2f,)",
             line.summary.p50_us,
             line.summary.p99_us,
             line.summary.cpu_us_per_pair,
-            static_cast<unsigned long long>(line.summary.errors)
+            line.summary.server_us_per_pair
         );
+        lines += format(R"("errors":%llu})", static_cast<unsigned long long>(line.summary.errors));
         lines += '\n';
     }
     for (const ratio_row& line : found.ratios)

@@ -15,11 +15,12 @@ namespace bench {
 struct result
 {
     std::size_t pairs{0};
-    double seconds{0};          ///< From the first command to the quorum of the last pair.
-    double p50_us{0};           ///< Median latency of a pair.
-    double p99_us{0};           ///< Latency that one pair in a hundred exceeds: see `add_up`.
-    double cpu_us_per_pair{0};  ///< User and system time of the client process.
-    std::uint64_t errors{0};    ///< Unexpected replies, failed operations and keys left behind.
+    double seconds{0};             ///< From the first command to the quorum of the last pair.
+    double p50_us{0};              ///< Median latency of a pair.
+    double p99_us{0};              ///< Latency that one pair in a hundred exceeds: see `add_up`.
+    double cpu_us_per_pair{0};     ///< User and system time of the client process.
+    double server_us_per_pair{0};  ///< The same of a server, with what connecting costs.
+    std::uint64_t errors{0};       ///< Unexpected replies, failed operations and keys left behind.
 
     [[nodiscard]] double pairs_per_s() const { return static_cast<double>(pairs) / seconds; }
 };
@@ -58,6 +59,7 @@ public:
     explicit pair_meter(std::size_t pairs);
 
     /// Returns how many pairs to do, with those that come before the measurement.
+    [[nodiscard]] static std::size_t total_of(std::size_t pairs) { return pairs / 4 + pairs; }
     [[nodiscard]] std::size_t total() const { return warm_up_ + pairs_; }
 
     /// Returns whether all are done.

@@ -31,6 +31,17 @@ void request::add(std::string_view text)
     payload_.append(text).append("\r\n");
 }
 
+void request::add_joined(std::initializer_list<std::string_view> parts)
+{
+    std::size_t size = 0;
+    for (const std::string_view part : parts)
+        size += part.size();
+    add_line('$', size);
+    for (const std::string_view part : parts)
+        payload_.append(part);
+    payload_.append("\r\n");
+}
+
 void request::add(std::uint64_t number)
 {
     digits to;

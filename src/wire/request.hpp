@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,9 @@ public:
     void begin(std::size_t arguments);
 
     void add(std::string_view text);
+
+    /// Adds an argument that consists of these parts.
+    void add_joined(std::initializer_list<std::string_view> parts);
     void add(encoded_argument argument) { payload_.append(argument.wire); }
     void add(std::integral auto number) { add_number(static_cast<std::int64_t>(number)); }
     void add(std::uint64_t number);

@@ -141,6 +141,14 @@ std::string place_of(const detail::question& asked, const std::string& client)
     return client + ':' + std::to_string(entry.arrival);
 }
 
+/// What an acquisition sets a lock key to.
+std::string value_of(const detail::question& asked, const std::string& client)
+{
+    const std::string token = std::to_string(asked.stamp());
+    return std::string(asked.id()) + ' ' + token + ' ' + (client.empty() ? "-" : client) + " 0 " +
+           token + ' ' + std::string(asked.attempt()->of->options.note.text());
+}
+
 /// What each question of a script has for itself.
 words own_arguments(const detail::question& asked, const detail::guard* guarded)
 {
@@ -149,13 +157,15 @@ words own_arguments(const detail::question& asked, const detail::guard* guarded)
         return {};
     if (what == verb::inspect)
         return guarded ? words{std::to_string(asked.stamp())} : words();
+    if (guarded && what == verb::acquire)
+        return {value_of(asked, guarded->queue_name)};
     words made;
     if (what != verb::revoke && what != verb::free)
         made.emplace_back(asked.id());
-    const bool is_timed = what == verb::acquire || what == verb::extend || what == verb::revoke;
+    const bool is_timed = what == verb::extend || what == verb::revoke;
     if (guarded && (is_timed || what == verb::keep))
         made.push_back(std::to_string(asked.stamp()));
-    if (guarded && what != verb::acquire)
+    if (guarded)
         made.push_back(std::to_string(asked.attempt()->token.value()));
     return made;
 }
@@ -185,11 +195,6 @@ words shared_arguments(const detail::question& asked, const detail::guard* guard
         made.push_back(place_of(asked, guarded->queue_name));
     if (what == verb::keep)
         made.push_back(std::to_string(asked.says().at_least.count()));
-    if (guarded && what == verb::acquire)
-    {
-        made.push_back(client);
-        made.push_back(note);
-    }
     if (guarded && what == verb::extend)
     {
         made.push_back(announced ? std::to_string(announced->stamp) : "0");
@@ -303,7 +308,8 @@ void check_login(byte_source& from, const detail::guard* guarded)
     for (std::size_t at = 1; at < commands.size(); ++at)
     {
         const std::string& first = commands[at].front();
-        require(first == "SELECT" || first == "SCRIPT" || first == "INFO", "nothing else is asked");
+        const bool known = first == "SELECT" || first == "INFO" || first == "EVALSHA";
+        require(known, "nothing else is asked");
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "scripts.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -44,7 +45,10 @@ struct scripts
 class stage
 {
 public:
-    stage(redis_server& node, const scripts& from) : node_(node), from_(from)
+    /// @param digits Of an attempt id, as which that of a scenario is put: short ones are answered
+    /// by the second half of a script alone.
+    stage(redis_server& node, const scripts& from, std::size_t digits = 1)
+        : node_(node), from_(from), filling_(digits - 1, 'e')
     {
         command({"FLUSHALL"});
         mark("life 1");
@@ -68,17 +72,7 @@ public:
     std::string acquire(const std::string& id, std::int64_t token)
     {
         return command(
-            {"EVAL",
-             from_.acquire,
-             "1",
-             lock,
-             connected_,
-             "60000",
-             "-",
-             "-",
-             "",
-             id,
-             std::to_string(token)}
+            {"EVAL", from_.acquire, "1", lock, connected_, "60000", "-", value(id, token)}
         );
     }
 
@@ -97,25 +91,35 @@ public:
     {
         const std::string when = std::to_string(stamp);
         return command(
-            {"EVAL", from_.extend, "1", lock, connected_, ttl, announced, note, id, when, when}
+            {"EVAL",
+             from_.extend,
+             "1",
+             lock,
+             connected_,
+             ttl,
+             announced,
+             note,
+             whole(id),
+             when,
+             when}
         );
     }
 
     std::string release(const std::string& id, std::int64_t token)
     {
-        return command({"EVAL", from_.release, "1", lock, "-", id, std::to_string(token)});
+        return command({"EVAL", from_.release, "1", lock, "-", whole(id), std::to_string(token)});
     }
 
     /// Releases a hold that was extended.
     std::string finish(const std::string& id, std::int64_t token)
     {
-        return command({"EVAL", from_.finish, "1", lock, "-", id, std::to_string(token)});
+        return command({"EVAL", from_.finish, "1", lock, "-", whole(id), std::to_string(token)});
     }
 
     std::string restore(const std::string& id, std::int64_t token)
     {
         const std::string of = std::to_string(token);
-        return command({"EVAL", from_.restore, "1", lock, "1f", of, "a note", id, of});
+        return command({"EVAL", from_.restore, "1", lock, "1f", of, "a note", whole(id), of});
     }
 
     std::string revoke(std::int64_t token) { return revoke(token, now()); }
@@ -219,12 +223,29 @@ public:
         return extend(id, stamp, ttl) == "(integer) " + std::to_string(stamp);
     }
 
-    std::string value() { return command({"GET", lock}); }
+    std::string whole(const std::string& id) { return id + filling_; }
+
+    /// What an acquisition sets a key to.
+    std::string value(const std::string& id, std::int64_t token)
+    {
+        const std::string of = std::to_string(token);
+        return whole(id) + ' ' + of + " - 0 " + of + ' ';
+    }
+
+    /// The value of a key, with the id of a scenario.
+    std::string value(const char* key = lock)
+    {
+        std::string found = command({"GET", key});
+        const std::size_t end = std::min(found.find(' '), found.size());
+        if (end > filling_.size())
+            found.erase(end - filling_.size(), filling_.size());
+        return found;
+    }
 
     /// The id of the holder.
     std::string holder(const char* key = lock)
     {
-        const std::string found = command({"GET", key});
+        const std::string found = value(key);
         return found.substr(0, found.find(' '));
     }
 
@@ -238,6 +259,7 @@ public:
 private:
     redis_server& node_;
     const scripts& from_;
+    std::string filling_;
     std::string connected_ = end_for("life 1");  ///< The server that the client has met.
 };
 

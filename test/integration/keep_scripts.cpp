@@ -67,7 +67,8 @@ struct keep_stage
     )
     {
         const std::string of = std::to_string(token);
-        return eval(verb::acquire, {marker_end, "60000", place, "a1", note, id, of});
+        const std::string value = id + ' ' + of + " a1 0 " + of + ' ' + note;
+        return eval(verb::acquire, {marker_end, "60000", place, value});
     }
 
     void hold(std::int64_t token)

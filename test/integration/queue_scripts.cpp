@@ -60,6 +60,19 @@ struct queue_stage
         return std::stoll(time.substr(0, end)) * 1'000'000 + std::stoll(time.substr(end + 1));
     }
 
+    /// As long as an attempt id.
+    static std::string whole(std::string id)
+    {
+        id.resize(40, '0');
+        return id;
+    }
+
+    /// What an acquisition sets.
+    static std::string value(const std::string& id, const std::string& token)
+    {
+        return whole(id) + ' ' + token + " a 0 " + token + ' ';
+    }
+
     /// An acquisition that waits. @param place "client:arrival", and how long it needs it reserved.
     /// @param ahead How far the client's clock is.
     std::string acquire(
@@ -77,10 +90,7 @@ struct queue_stage
              marker_end,
              "60000",
              place,
-             "a",
-             "",
-             id,
-             token}
+             value(id, token)}
         );
     }
 
@@ -93,7 +103,8 @@ struct queue_stage
     std::string release(const std::string& place = "", const std::string& id = "held")
     {
         const std::string token = std::to_string(now());
-        return command({"EVAL", script_of(scripts, verb::release).text, "1", lock, place, id, token}
+        return command(
+            {"EVAL", script_of(scripts, verb::release).text, "1", lock, place, whole(id), token}
         );
     }
 
@@ -101,7 +112,7 @@ struct queue_stage
     std::string undo(const std::string& place, const std::string& id, std::int64_t token)
     {
         const std::string text = script_of(scripts, verb::undo).text;
-        return command({"EVAL", text, "1", lock, place, id, std::to_string(token)});
+        return command({"EVAL", text, "1", lock, place, whole(id), std::to_string(token)});
     }
 
     void leave(const std::string& client)
@@ -109,7 +120,7 @@ struct queue_stage
         command({"EVAL", script_of(scripts, verb::leave).text, "1", lock, client});
     }
 
-    void hold() { command({"SET", lock, "held", "PX", "60000"}); }
+    void hold() { command({"SET", lock, whole("held"), "PX", "60000"}); }
 
     void reserve(const std::string& place) { command({"SET", reserved, place, "PX", "9000"}); }
 
@@ -179,7 +190,7 @@ BOOST_FIXTURE_TEST_CASE(who_was_granted_in_vain_has_its_place_again, queue_stage
 BOOST_FIXTURE_TEST_CASE(who_was_granted_in_vain_long_ago_has_its_place_again, queue_stage)
 {
     const std::int64_t token = now() - 2 * window;
-    command({"SET", lock, "mine " + std::to_string(token) + " a 0 1 ", "PX", "60000"});
+    command({"SET", lock, value("mine", std::to_string(token)), "PX", "60000"});
     undo(place("a", token - hour), "mine", token);
     BOOST_TEST(arrival("a") == token - hour);
 }
@@ -188,8 +199,11 @@ BOOST_FIXTURE_TEST_CASE(an_undo_leaves_a_place_and_no_tombstone, queue_stage)
 {
     const std::string fence = std::string("redlock:fence:") + lock;
     const std::int64_t token = now();
+    hold();
+    acquire(place("a", token - hour), "mine");
     BOOST_TEST(undo(place("a", token - hour), "mine", token) == "(integer) 0");
     BOOST_TEST(arrival("a") == token - hour);
+    command({"DEL", lock, queue});
     BOOST_TEST(command({"EXISTS", fence}) == "(integer) 0");
     acquire(place("b", token), "mine");
     BOOST_TEST(undo("", "mine", token) == "(integer) 1");
@@ -244,18 +258,12 @@ BOOST_FIXTURE_TEST_CASE(questions_of_one_script_have_places_of_their_own, queue_
          lock,
          "orders:43",
          marker_end,
-         "one",
-         token,
+         value("one", token),
          "60000",
          place("a", arrived),
-         "a",
-         "",
-         "two",
-         token,
+         value("two", token),
          "60000",
-         place("a", arrived + 500),
-         "a",
-         ""}
+         place("a", arrived + 500)}
     );
     BOOST_TEST(arrival("a") == arrived);
     BOOST_TEST(number({"ZSCORE", "redlock:queue:orders:43", "a"}) == arrived + 500);
@@ -275,12 +283,8 @@ BOOST_FIXTURE_TEST_CASE(questions_of_one_script_may_have_one_place_and_one_ttl_f
          marker_end,
          "60000",
          "a",
-         "a",
-         "",
-         "one",
-         token,
-         "two",
-         token}
+         value("one", token),
+         value("two", token)}
     );
     BOOST_TEST(arrival("a") == std::stoll(token));
     BOOST_TEST(number({"PTTL", "free"}) > 50'000);
@@ -292,9 +296,9 @@ BOOST_FIXTURE_TEST_CASE(questions_of_one_script_may_have_one_place_and_one_ttl_f
          lock,
          "free",
          "a",
-         "one",
+         whole("one"),
          token,
-         "two",
+         whole("two"),
          token}
     );
     BOOST_TEST(!waits("a"));
@@ -382,9 +386,10 @@ BOOST_FIXTURE_TEST_CASE(
     release("a");
     BOOST_TEST(waits("a"));
 
-    // The first one is woken, and leaves for that reason.
+    // It is first, and isn't woken.
+    const resp_client a = listen("redlock:a");
     const resp_client b = listen("redlock:b");
-    command({"ZADD", queue, "0", "b"});
+    command({"ZADD", queue, "2", "b"});
     hold();
     command({"SET", flag, "1"});
     release("a");

@@ -1,13 +1,15 @@
 #include "integration/script_mutants.hpp"
 
-#include <cstddef>
+#include <boost/algorithm/string/replace.hpp>
+
 #include <stdexcept>
+#include <string>
 
 namespace redlock::test::guarded {
 
 namespace {
 
-constexpr const char* not_ours = "marker ~= expected and marker ~= expected .. ' durable'";
+constexpr const char* not_ours = "known[1] ~= expected and known[1] ~= expected .. ' durable'";
 
 const std::vector<mutant> all{
     {"no NX", &scripts::acquire, "'NX', 'PX', ttl", "'PX', ttl"},
@@ -21,38 +23,64 @@ const std::vector<mutant> all{
      &scripts::acquire,
      "local left = holder(key)",
      "redis.call('SET', fence_key, token) local left = holder(key)"},
-    {"no answer to a duplicate", &scripts::acquire, "[1], id)", "[1], 0)"},
-    {"acquire: no lower guard", &scripts::acquire, " and now - stamp <= window", ""},
-    {"acquire: no upper guard", &scripts::acquire, "stamp - now <= window and ", ""},
+    {"no answer to a duplicate", &scripts::acquire, "ours(held, id)", "ours(held, 0)"},
+    {"acquire: no lower guard", &scripts::acquire, "stamp >= first and ", ""},
+    {"acquire: no upper guard", &scripts::acquire, " and stamp <= last", ""},
     {"acquire: no marker",
      &scripts::acquire,
-     "marker ~= expected and",
-     "marker and marker ~= expected and"},
-    {"acquire: any marker", &scripts::acquire, not_ours, "not marker"},
+     "known[1] ~= expected and",
+     "known[1] and known[1] ~= expected and"},
+    {"acquire: any marker", &scripts::acquire, not_ours, "not known[1]"},
     {"acquire: any run id",
      &scripts::acquire,
      not_ours,
-     "not marker or string.sub(marker, 1, #marker_begin) ~= marker_begin"},
+     "not known[1] or string.sub(known[1], 1, #marker_begin) ~= marker_begin"},
     {"acquire: any marker that begins so",
      &scripts::acquire,
      not_ours,
-     "not marker or string.sub(marker, 1, #expected) ~= expected"},
-    {"acquire: durable is not ours", &scripts::acquire, " and marker ~= expected .. ' durable'", ""
-    },
-    {"acquire: any replication id", &scripts::acquire, "fails_over and", "false and"},
-    {"acquire: no quarantine", &scripts::acquire, "quarantine ~= -2", "false"},
+     "not known[1] or string.sub(known[1], 1, #expected) ~= expected"},
+    {"acquire: durable is not ours",
+     &scripts::acquire,
+     " and known[1] ~= expected .. ' durable'",
+     ""},
+    {"acquire: any replication id",
+     &scripts::acquire,
+     "string.sub(ARGV[1], -41, -41) == ' '",
+     "false"},
+    {"acquire: no quarantine", &scripts::acquire, "known[2] and not refusal", "false"},
     {"acquire: refusal ignored", &scripts::acquire, "if refusal then", "if false then"},
+    {"acquire: refusal ignored in the usual case",
+     &scripts::acquire,
+     "knows_all and not refusal",
+     "knows_all"},
+    {"no fence check in the usual case",
+     &scripts::acquire,
+     "stamp > (tonumber(fence) or stamp)",
+     "true"},
+    {"same token accepted in the usual case",
+     &scripts::acquire,
+     "stamp > (tonumber(fence)",
+     "stamp >= (tonumber(fence)"},
+    {"fence not recorded in the usual case",
+     &scripts::acquire,
+     "redis.pcall('SET', names[3 * i + 1], token, 'PX', fence_ttl)",
+     "{}"},
+    {"fence of another type is none in the usual case",
+     &scripts::acquire,
+     "not redis.pcall('GET', names[3 * i + 1])",
+     "true"},
+    {"release: no owner in the usual case", &scripts::release, "== ARGV[2 * i]", "~= '0'"},
     {"extend: no owner", &scripts::extend, "== id", "~= 0"},
     {"extend: taken again without a stamp",
      &scripts::extend,
-     "if not in_window(stamp) then",
-     "if false then"},
+     "if stamp < first or stamp > last then\n        return -2",
+     "if false then\n        return -2"},
     {"extend: no stamp",
      &scripts::extend,
-     "if not in_window(stamp) then\n        return {",
+     "if stamp < first or stamp > last then\n        return {",
      "if false then\n        return {"},
-    {"extend: no lower guard", &scripts::extend, " and now - stamp <= window", ""},
-    {"extend: no upper guard", &scripts::extend, "stamp - now <= window and ", ""},
+    {"extend: no lower guard", &scripts::extend, "stamp < first or ", ""},
+    {"extend: no upper guard", &scripts::extend, " or stamp > last", ""},
     {"extend: takes what is another's",
      &scripts::extend,
      "if value and not kept_before(value, token) then",
@@ -116,20 +144,22 @@ const std::vector<mutant> all{
      "== 2 then\n        redis.call('SET'"},
     {"extend: no marker",
      &scripts::extend,
-     "marker ~= expected and",
-     "marker and marker ~= expected and"},
-    {"extend: any marker", &scripts::extend, not_ours, "not marker"},
+     "known[1] ~= expected and",
+     "known[1] and known[1] ~= expected and"},
+    {"extend: any marker", &scripts::extend, not_ours, "not known[1]"},
     {"extend: any run id",
      &scripts::extend,
      not_ours,
-     "not marker or string.sub(marker, 1, #marker_begin) ~= marker_begin"},
+     "not known[1] or string.sub(known[1], 1, #marker_begin) ~= marker_begin"},
     {"extend: any marker that begins so",
      &scripts::extend,
      not_ours,
-     "not marker or string.sub(marker, 1, #expected) ~= expected"},
-    {"extend: durable is not ours", &scripts::extend, " and marker ~= expected .. ' durable'", ""},
-    {"extend: any replication id", &scripts::extend, "fails_over and", "false and"},
-    {"extend: no quarantine", &scripts::extend, "quarantine ~= -2", "false"},
+     "not known[1] or string.sub(known[1], 1, #expected) ~= expected"},
+    {"extend: durable is not ours", &scripts::extend, " and known[1] ~= expected .. ' durable'", ""
+    },
+    {"extend: any replication id", &scripts::extend, "string.sub(ARGV[1], -41, -41) == ' '", "false"
+    },
+    {"extend: no quarantine", &scripts::extend, "known[2] and not refusal", "false"},
     {"release: no owner", &scripts::release, "== id", "~= 0"},
     {"release: no tombstone", &scripts::release, "<= window then", "== 0 then"},
     {"release: tombstone from the future", &scripts::release, "<= window then", "> 0 then"},
@@ -137,9 +167,9 @@ const std::vector<mutant> all{
     {"release: fence lowered", &scripts::release, "fence + 0 >= token + 0", "false"},
     {"release: asks for the quarantine",
      &scripts::release,
-     "if ours(redis.call('GET', key), id) then",
-     "if redis.call('EXISTS', quarantine_key) == 1 then return 0 end\n"
-     "if ours(redis.call('GET', key), id) then"},
+     "local names, given_back = {}, {}",
+     "local names, given_back = {}, {}\n"
+     "if redis.call('EXISTS', quarantine_key) == 1 then return 0 end"},
     {"admit: no fingerprint", &scripts::admit, "marker and not is_marked(found)", "false"},
     {"admit: any node is marked", &scripts::admit, "not marker and ARGV[6] ~= '1'", "false"},
     {"admit: a marked node waits too", &scripts::admit, "not marker and ARGV[6]", "ARGV[6]"},
@@ -176,22 +206,14 @@ const std::vector<mutant> all{
     {"admit: quarantine not cut", &scripts::admit, "if left > tonumber(ARGV[3])", "if false"},
     {"admit: cut quarantine not told", &scripts::admit, "    left = tonumber(ARGV[3])", ""},
     {"admit: any quarantine is set", &scripts::admit, "if left > tonumber(ARGV[3])", "if left > 0"},
-    {"acquire: quarantine not cut",
-     &scripts::acquire,
-     "if quarantine > longest_quarantine",
-     "if false"},
+    {"acquire: quarantine not cut", &scripts::acquire, "if wait > longest_quarantine", "if false"},
     {"acquire: any quarantine is set",
      &scripts::acquire,
-     "if quarantine > longest_quarantine",
-     "if quarantine > 0"},
-    {"acquire: cut quarantine not told",
-     &scripts::acquire,
-     "        quarantine = longest_quarantine",
-     ""},
-    {"extend: quarantine not cut",
-     &scripts::extend,
-     "if quarantine > longest_quarantine",
-     "if false"},
+     "if wait > longest_quarantine",
+     "if wait > 0"},
+    {"acquire: cut quarantine not told", &scripts::acquire, "        wait = longest_quarantine", ""
+    },
+    {"extend: quarantine not cut", &scripts::extend, "if wait > longest_quarantine", "if false"},
     {"initialize: overwrites", &scripts::initialize, "if marker then", "if false then"},
     {"initialize: marks when it looks", &scripts::initialize, "if ARGV[3] == 'look'", "if false"},
     {"initialize: leaves no note",
@@ -222,10 +244,9 @@ scripts changed(const mutant& by)
 {
     scripts result = real_scripts();
     std::string& text = result.*by.script;
-    const std::size_t at = text.find(by.from);
-    if (at == std::string::npos)
+    if (text.find(by.from) == std::string::npos)
         throw std::logic_error(std::string("nothing to change for ") + by.name);
-    text.replace(at, by.from.size(), by.to);
+    boost::algorithm::replace_all(text, by.from, by.to);  // In both halves.
     return result;
 }
 

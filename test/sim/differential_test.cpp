@@ -127,7 +127,12 @@ private:
         return keys[dice_.below(4) ? dice_.below(2) : 2];
     }
 
-    std::string id() { return dice_.below(2) ? "1e" : "2e"; }
+    /// Short ones too: they are answered by the second half of a script alone.
+    std::string id()
+    {
+        const std::size_t digits = dice_.below(2) ? 40 : 2;
+        return std::string(digits, dice_.below(2) ? '1' : '2');
+    }
 
     /// Never near to the end of a key: see `compare_sequence`.
     std::string ttl() { return std::to_string(100 * dice_.below(40) + 150); }
@@ -365,6 +370,16 @@ private:
 
     std::string note() { return dice_.below(2) ? "" : "a note"; }
 
+    /// What an acquisition sets.
+    std::string value(microseconds now)
+    {
+        std::string made = id();
+        made += ' ' + stamp(now);
+        made += ' ' + client();
+        made += " 0 " + last_stamp_;
+        return made + ' ' + note();
+    }
+
     arguments draw_inspection(microseconds now)
     {
         const bool guarded = dice_.below(4) != 0;
@@ -454,7 +469,7 @@ private:
             if (which < 4)
                 made.push_back(ttl());
             if (which < 3)
-                made.insert(made.end(), {place(now), client(), note()});
+                made.push_back(place(now));
             if (which == 3)
                 made.insert(made.end(), {dice_.below(2) ? "0" : stamp(now), note()});
             if (which == 4)
@@ -465,8 +480,10 @@ private:
             push_shared();
         for (std::size_t i = 0; i < keys.size(); ++i)
         {
-            made.push_back(id());
-            made.push_back(stamp(now));
+            if (which < 3)
+                made.push_back(value(now));
+            else
+                made.insert(made.end(), {id(), stamp(now)});
             if (which == 3)
                 made.push_back(stamp(now));
             if (!alike)

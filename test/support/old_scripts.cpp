@@ -140,7 +140,10 @@ detail::script_set make_old_script_set(const client_config& config)
     const auto put = [&made](verb what, std::string text) {
         made[static_cast<std::size_t>(what)] = detail::make_script(std::move(text));
     };
-    put(verb::acquire, translation(1, 2, 4, "{q[1], q[2], q[3], place(q[4], '')}") + old.acquire);
+    // Their values were the id alone.
+    const std::string of_value = "string.match(q[1], '^(%x+)'), string.match(q[1], ' (%d+) ')";
+    put(verb::acquire,
+        translation(1, 1, 2, "{" + of_value + ", q[2], place(q[3], '')}") + old.acquire);
     put(verb::extend, translation(1, 3, 3, "{q[1], q[2], q[4], q[3]}") + old.extend);
     // Their releases are all alike.
     for (const verb each : {verb::release, verb::undo, verb::finish})

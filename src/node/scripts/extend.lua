@@ -14,7 +14,7 @@
 -- reaches only some nodes would take from a deadline that was promised. A key without a ttl (-1)
 -- gets one.
 --include ours.lua
-local common, own, more, shared = 0, 1, 1, {}
+local common, own, more, shared, replies = 0, 1, 1, {}, {}
 
 local function vote(key, id)
     local ttl = shared[1]
@@ -31,3 +31,4 @@ local function vote(key, id)
     return 1
 end
 --include vote_each.lua
+return #KEYS == 1 and replies[1] or replies

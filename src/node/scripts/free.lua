@@ -13,10 +13,9 @@ local function holds_off(reserved, key, place, token, now)
     if type(reserved) ~= 'string' then
         return nil
     end
-    local waiting = queue()
     local whom, since = string.match(reserved, '^(%x+):(%d+)$')
-    local client, arrival = waiting.parts(place)
-    if not whom or whom == client or (client and since + 0 > waiting.seen(arrival, token, now)) then
+    local client, arrival = parts(place)
+    if not whom or whom == client or (client and since + 0 > seen(arrival, token, now)) then
         return nil
     end
     local left = redis.call('PTTL', reserved_prefix .. key)

@@ -1,4 +1,6 @@
 -- What a release does to the queue and to the fence. Not a script by itself. Needs queue.lua.
+--
+-- to_wake  gets the lock keys that somebody waits for
 
 -- An acquisition that waits on keeps its place, although a grant of this node was worth nothing.
 local function waits_on(place)
@@ -11,7 +13,7 @@ local function keep_or_leave(key, place, token, granted)
         local time = redis.call('TIME')
         local now = time[1] * 1000000 + time[2]
         local good = granted or math.abs(token - now) <= window
-        queue().enter(key, place, good and token + 0, now)
+        enter(key, place, good and token + 0, now)
     elseif place ~= '' and place ~= '-' then
         redis.pcall('ZREM', queue_prefix .. key, place)
     end
@@ -22,12 +24,13 @@ local function give_back(key, place, token)
     if place == '-' then
         return redis.call('DEL', key)
     end
-    local flagged = redis.call('DEL', key, waits_prefix .. key) == 2
+    local flagged = redis.pcall('PEXPIRE', waits_prefix .. key, queue_ttl) == 1
+    redis.call('DEL', key)
     if flagged or waits_on(place) then
         keep_or_leave(key, place, token, true)
     end
     if flagged then
-        queue().wake_next(key)
+        to_wake[#to_wake + 1] = key
     end
 end
 

@@ -24,10 +24,11 @@
 -- quorum stands, so nobody was granted in between. Neither the fence nor a reservation refuses it:
 -- those who wait leave higher tokens wherever they lose a round. What refuses one that comes after
 -- its release is the mark, see over.lua.
+local known = redis.call('MGET', marker_key, quarantine_key)
 --include guarded_head.lua
 --include ours.lua
 --include over.lua
-local common, own, more, shared = 1, 3, 3, {}
+local common, own, more, shared, replies = 1, 3, 3, {}, {}
 
 -- Takes a note, unless it has a later one. A node without memory for it extends all the same.
 local function announce(key, value)
@@ -50,7 +51,7 @@ local function take_again(key, id, stamp, token, value)
     if mark.is('released') then
         return 0
     end
-    if not in_window(stamp) then
+    if stamp < first or stamp > last then
         return -2
     end
     -- Read first, for an error says that nothing was written.
@@ -85,7 +86,7 @@ local function vote(key, id, stamp, token)
     if string.find(value, '^[%x-]+ 1 ', client) then
         return {-5, stamp, 0, now}
     end
-    if not in_window(stamp) then
+    if stamp < first or stamp > last then
         return {-2, stamp, 0, now}
     end
     -- The fence has to outlive the lock, however long that is held.
@@ -102,3 +103,4 @@ local function vote(key, id, stamp, token)
     return string.sub(value, client, client + 1) == '--' and {1, stamp, 0, now} or stamp
 end
 --include vote_each.lua
+return #KEYS == 1 and replies[1] or replies

@@ -9,11 +9,12 @@
 --
 -- The mark comes last: Redis refuses a write for want of memory only at the beginning, and a key
 -- that is ours is deleted even then. It is read first: where that isn't allowed, nothing is done.
+local to_wake, leaver = {}, nil
 --include queue.lua
 --include give_back.lua
 --include over.lua
 --include ours.lua
-local common, own, more, shared = 0, 2, 1, {}
+local common, own, more, shared, replies = 0, 2, 1, {}, {}
 
 local function vote(key, id, token)
     local place, mark = shared[1], over(key, token)
@@ -27,3 +28,5 @@ local function vote(key, id, token)
     return found and 1 or 0
 end
 --include vote_each.lua
+--include wake.lua
+return #KEYS == 1 and replies[1] or replies

@@ -11,10 +11,11 @@
 -- because a release that keeps the resource may arrive late.
 --
 -- A script, because a key may be acquired between the comparison and the deletion.
+local to_wake, leaver = {}, nil
 --include queue.lua
 --include give_back.lua
 --include over.lua
-local common, own, more = 0, 1, 0
+local common, own, more, shared, replies = 0, 1, 0, {}, {}
 
 local function vote(key, token)
     local mark = over(key, token)
@@ -28,3 +29,5 @@ local function vote(key, token)
     return found and 1 or 0
 end
 --include vote_each.lua
+--include wake.lua
+return #KEYS == 1 and replies[1] or replies

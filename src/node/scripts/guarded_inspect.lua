@@ -12,8 +12,9 @@
 --          -3, -4
 --
 -- Writes nothing itself. guarded_head.lua may cut a quarantine that is too long.
+local known = redis.call('MGET', marker_key, quarantine_key)
 --include guarded_head.lua
-local common, own, more = 1, 1, 0
+local common, own, more, shared, replies = 1, 1, 0, {}, {}
 
 -- Longer ones are no client's.
 local longest = 1024
@@ -31,3 +32,4 @@ local function vote(key, stamp)
     }
 end
 --include vote_each.lua
+return #KEYS == 1 and replies[1] or replies

@@ -21,19 +21,21 @@
 --
 -- A script, because nothing may set the key between the comparison and the change. Asks for no
 -- permission to vote, as a release does not.
+local known = redis.call('MGET', marker_key, quarantine_key)
 --include guarded_head.lua
+local to_wake, leaver = {}, nil
 --include queue.lua
 --include give_back.lua
 --include over.lua
 --include ours.lua
-local common, own, more, shared = 1, 3, 2, {}
+local common, own, more, shared, replies = 1, 3, 2, {}, {}
 
 -- What it says when it has done what it could.
 local function answer(stamp, had_key)
     if not had_key and refusal then
         return {refusal, stamp, wait, now}
     end
-    if not in_window(stamp) then
+    if stamp < first or stamp > last then
         return {-2, stamp, 0, now}
     end
     return stamp
@@ -50,7 +52,10 @@ local function keep(key, value, left, place, token, found)
     redis.call('SET', key, value, 'PX', left)
     if place ~= '-' then
         keep_or_leave(key, place, token, found)
-        queue().tell_next(key, left)
+        local behind = redis.pcall('ZRANGE', queue_prefix .. key, 0, 0)[1]
+        if behind then
+            redis.pcall('PUBLISH', channel_prefix .. behind .. next_suffix, left .. ' ' .. key)
+        end
     end
 end
 
@@ -89,3 +94,5 @@ local function vote(key, id, stamp, token)
     return answer(stamp, found)
 end
 --include vote_each.lua
+--include wake.lua
+return #KEYS == 1 and replies[1] or replies

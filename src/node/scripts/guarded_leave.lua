@@ -9,7 +9,8 @@
 -- What was reserved for the client goes to the next one, if the resource is free.
 --include queue.lua
 --include free.lua
-local common, own, more, shared = 0, 0, 1, {}
+local common, own, more, shared, replies = 0, 0, 1, {}, {}
+local to_wake, leaver = {}, nil
 
 local function vote(key)
     local client = shared[1]
@@ -19,9 +20,11 @@ local function vote(key)
     if reserved and string.match(reserved, '^(%x+):') == client then
         redis.call('DEL', reserved_key)
         if not holder(key) then
-            queue().wake_next(key)
+            to_wake[#to_wake + 1] = key
         end
     end
     return 1
 end
 --include vote_each.lua
+--include wake.lua
+return #KEYS == 1 and replies[1] or replies

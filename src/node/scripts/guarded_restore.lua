@@ -9,7 +9,7 @@
 -- returns  for each key: 1 if it is ours and lacked the name, 0 if not, or an error
 --
 -- A script, because nothing may set the key between the comparison and the change.
-local common, own, more, shared = 0, 2, 3, {}
+local common, own, more, shared, replies = 0, 2, 3, {}, {}
 
 local function vote(key, id, token)
     local client, stamp, note = shared[1], shared[2], shared[3]
@@ -27,3 +27,4 @@ local function vote(key, id, token)
     return 1
 end
 --include vote_each.lua
+return #KEYS == 1 and replies[1] or replies

@@ -20,9 +20,10 @@
 -- long before the hold ends.
 --
 -- A script, because an extension may come between looking and marking.
+local known = redis.call('MGET', marker_key, quarantine_key)
 --include guarded_head.lua
 --include over.lua
-local common, own, more = 1, 2, 0
+local common, own, more, shared, replies = 1, 2, 0, {}, {}
 
 -- A quarantine without an end is one that an operator has set.
 local function may_have_promised(left)
@@ -39,7 +40,7 @@ end
 
 local function vote(key, stamp, token)
     stamp = stamp + 0
-    if not in_window(stamp) or token - now > window then
+    if stamp < first or stamp > last or token + 0 > last then
         return {-2, stamp, 0, now}
     end
     local mark = over(key, token)
@@ -68,3 +69,4 @@ local function vote(key, stamp, token)
     return {0, stamp, may_have_promised(0), now}
 end
 --include vote_each.lua
+return #KEYS == 1 and replies[1] or replies

@@ -9,10 +9,11 @@
 -- It follows its acquisition on the same connection, so the acquisition cannot arrive later and
 -- needs no tombstone. A tombstone would refuse acquisitions of others that are under way. Should
 -- the connection be lost before the answer, a release follows.
+local to_wake, leaver = {}, nil
 --include queue.lua
 --include give_back.lua
 --include ours.lua
-local common, own, more, shared = 0, 2, 1, {}
+local common, own, more, shared, replies = 0, 2, 1, {}, {}
 
 local function vote(key, id, token)
     local place = shared[1]
@@ -20,7 +21,12 @@ local function vote(key, id, token)
         give_back(key, place, token)
         return 1
     end
-    keep_or_leave(key, place, token, false)
+    -- One that waits on has its place from the acquisition.
+    if not waits_on(place) then
+        keep_or_leave(key, place, token, false)
+    end
     return 0
 end
 --include vote_each.lua
+--include wake.lua
+return #KEYS == 1 and replies[1] or replies

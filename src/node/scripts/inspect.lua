@@ -5,7 +5,7 @@
 -- KEYS     the lock keys
 -- returns  for each key: {how long it has left in milliseconds, -1 for ever, -2 if it is not there;
 --          its value, '' if it has none that is a text}, or an error
-local common, own, more = 0, 0, 0
+local common, own, more, shared, replies = 0, 0, 0, {}, {}
 
 -- Longer ones are no client's.
 local longest = 1024
@@ -16,3 +16,4 @@ local function vote(key)
     return {redis.call('PTTL', key), text or ''}
 end
 --include vote_each.lua
+return #KEYS == 1 and replies[1] or replies

@@ -269,7 +269,8 @@ BOOST_FIXTURE_TEST_CASE(an_acquisition_says_when_it_arrived_unless_that_was_just
         return put(by, {make(verb::acquire, "a", entry)});
     };
     const auto with = [&](const std::string& place) {
-        return words({"1", "a", "1500", place, by->queue_name, "", std::string(40, 'a'), "0"});
+        const std::string value = std::string(40, 'a') + " 0 " + by->queue_name + " 0 0 ";
+        return words({"1", "a", "1500", place, value});
     };
     BOOST_TEST(asked(since(0)) == with(by->queue_name));  // Its stamp is 0.
     BOOST_TEST(asked(since(77)) == with(by->queue_name + ":77"));
@@ -297,9 +298,8 @@ BOOST_FIXTURE_TEST_CASE(an_acquisition_brings_its_note_along, batch_fixture)
         .ttl = milliseconds(1500)
     }));
     const std::string id(asked->id());
-    BOOST_TEST(
-        put(by, {asked}) == words({"1", "a", "1500", "", by->queue_name, "ships it", id, "0"})
-    );
+    const std::string value = id + " 0 " + by->queue_name + " 0 0 ships it";
+    BOOST_TEST(put(by, {asked}) == words({"1", "a", "1500", "", value}));
 }
 
 BOOST_FIXTURE_TEST_CASE(an_extension_brings_an_announcement_along, batch_fixture)

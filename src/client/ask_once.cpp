@@ -1,6 +1,7 @@
 #include "client/acquisition.hpp"
 #include "client/operations.hpp"
 #include "core/validity.hpp"
+#include "loop/recycling.hpp"
 
 #include <boost/asio/error.hpp>
 
@@ -134,9 +135,8 @@ judgement judge(
 /// Makes a lease of what `asked` was granted.
 void take_lease(acquisition& acquiring, const vote_round& asked, const judgement& judged)
 {
-    auto held = std::make_shared<hold>(
-        acquiring.client, asked, acquiring.queue.place(), judged.valid_until
-    );
+    auto held =
+        make_recycled<hold>(acquiring.client, asked, acquiring.queue.place(), judged.valid_until);
     // As of the start: if the process has stood still since the verdict, this is an expired lease,
     // not a missing one.
     acquiring.granted =

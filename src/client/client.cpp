@@ -5,6 +5,7 @@
 #include "client/spawn_op.hpp"
 #include "client/validate.hpp"
 #include "loop/platform.hpp"
+#include "loop/recycling.hpp"
 #include "node/redis_node.hpp"
 
 #include <boost/asio/ip/host_name.hpp>
@@ -125,7 +126,7 @@ void client::start_inspect(
 {
     const detail::client_impl& client = *impl;  // Kept by the initiation.
     about.put_in_front(client.config.key_prefix);
-    auto kept = std::make_shared<detail::demand>(std::move(about));
+    auto kept = detail::make_recycled<detail::demand>(std::move(about));
     auto body = detail::inspect(std::move(impl), std::move(kept));
     detail::spawn_op(client, std::move(body), std::move(handler));
 }
@@ -139,7 +140,7 @@ void client::start_revoke(
 {
     const detail::client_impl& client = *impl;  // Kept by the initiation.
     about.put_in_front(client.config.key_prefix);
-    auto kept = std::make_shared<detail::demand>(std::move(about));
+    auto kept = detail::make_recycled<detail::demand>(std::move(about));
     auto body = detail::revoke(std::move(impl), std::move(kept), hold);
     detail::spawn_op(client, std::move(body), std::move(handler));
 }
@@ -152,14 +153,14 @@ void client::start_free(
 {
     const detail::client_impl& client = *impl;  // Kept by the initiation.
     about.put_in_front(client.config.key_prefix);
-    auto kept = std::make_shared<detail::demand>(std::move(about));
+    auto kept = detail::make_recycled<detail::demand>(std::move(about));
     auto body = detail::free_kept(std::move(impl), std::move(kept));
     detail::spawn_op(client, std::move(body), std::move(handler));
 }
 
 watcher client::watch(std::string_view resource)
 {
-    auto about = std::make_shared<detail::demand>(resource, acquire_options());
+    auto about = detail::make_recycled<detail::demand>(resource, acquire_options());
     about->put_in_front(impl_->config.key_prefix);
     return watcher(std::make_shared<detail::observation>(impl_, std::move(about)));
 }
@@ -175,7 +176,7 @@ void client::start_acquire(
     wanted.put_in_front(client.config.key_prefix);
     if (client.config.mode == mode::guarded && wanted.options.note.empty())
         wanted.options.note = client.config.name;
-    auto kept = std::make_shared<detail::demand>(std::move(wanted));
+    auto kept = detail::make_recycled<detail::demand>(std::move(wanted));
     auto body = detail::acquire(std::move(impl), std::move(kept));
     detail::spawn_op(client, std::move(body), std::move(handler));
 }

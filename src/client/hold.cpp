@@ -1,6 +1,7 @@
 #include "client/hold.hpp"
 
 #include "client/client_impl.hpp"
+#include "loop/recycling.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -102,7 +103,7 @@ void hold::begin_extension(milliseconds ttl) noexcept
 std::shared_ptr<share> share::join(std::shared_ptr<hold> held, milliseconds ttl, core::instant now)
 {
     hold& joined = *held;
-    auto made = std::make_shared<share>(std::move(held), ttl);
+    auto made = make_recycled<share>(std::move(held), ttl);
     return joined.state()->join(now) ? made : nullptr;
 }
 

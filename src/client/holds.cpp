@@ -59,8 +59,12 @@ void holds::add(std::shared_ptr<hold> granted, core::instant asked, core::instan
     granted->schedule.granted(time_.at(asked), granted->extended_by, jitter_());
     // There may already be one, whose keys have vanished. The new entry must not use that one's
     // name, which is destroyed with it.
-    by_resource_.erase(granted->resource());
-    by_resource_.emplace(granted->resource(), granted.get());
+    const auto [at, is_first] = by_resource_.try_emplace(granted->resource(), granted.get());
+    if (!is_first)
+    {
+        by_resource_.erase(at);
+        by_resource_.emplace(granted->resource(), granted.get());
+    }
     watchers_.on_change(granted->resource());
     hold& held = *granted;
     // The nodes that haven't answered yet may still grant.

@@ -10,6 +10,7 @@
 #include "client/watchers.hpp"
 #include "core/faster_clock.hpp"
 #include "loop/deadlines.hpp"
+#include "loop/recycling.hpp"
 #include "loop/turn.hpp"
 
 #include <boost/intrusive/list.hpp>
@@ -22,7 +23,6 @@
 #include <optional>
 #include <random>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 namespace redlock::detail {
@@ -176,7 +176,7 @@ private:
     boost::intrusive::multiset<upkeep, boost::intrusive::compare<sooner>> holds_;
     in_order_of_age by_age_;
     boost::intrusive::list<tour, boost::intrusive::constant_time_size<false>> tours_;
-    std::unordered_map<std::string_view, hold*> by_resource_;
+    recycled_map<std::string_view, hold*> by_resource_;
 
     walk walk_{*this};
     std::optional<tour> returning_;  ///< How far the walk is.

@@ -4,6 +4,7 @@
 #include <redlock/detail/demand.hpp>
 #include <redlock/options.hpp>
 
+#include "loop/recycling.hpp"
 #include "loop/suspension.hpp"
 #include "node/node.hpp"
 
@@ -13,7 +14,6 @@
 #include <functional>
 #include <memory>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 namespace redlock::detail {
@@ -197,7 +197,7 @@ private:
     void set_size(std::size_t size) noexcept { size_.store(size, std::memory_order_relaxed); }
 
     std::atomic<std::size_t> size_ = 0;
-    std::unordered_map<std::string_view, line> lines_;
+    recycled_map<std::string_view, line> lines_;
 };
 
 }  // namespace redlock::detail

@@ -3,6 +3,7 @@
 #include "client/extension_round.hpp"
 #include "core/limits.hpp"
 #include "core/quorum.hpp"
+#include "loop/recycling.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -41,7 +42,7 @@ std::shared_ptr<const attempt> rounds::new_attempt(
 )
 {
     const fencing_token token = times_.next_token(above);
-    return std::make_shared<attempt>(attempt{std::move(wanted), ids_.next(), token});
+    return make_recycled<attempt>(attempt{std::move(wanted), ids_.next(), token});
 }
 
 std::shared_ptr<const attempt> rounds::attempt_of(
@@ -49,7 +50,7 @@ std::shared_ptr<const attempt> rounds::attempt_of(
     fencing_token token
 )
 {
-    return std::make_shared<attempt>(attempt{std::move(about), {}, token});
+    return make_recycled<attempt>(attempt{std::move(about), {}, token});
 }
 
 template <class Round, class... More>
@@ -63,7 +64,7 @@ boost::intrusive_ptr<Round> rounds::make(wording says, More&&... more)
     // The time is taken before anything is sent, because validity counts from here.
     round::subject of{std::move(says), nodes_.size(), loop_.now()};
     return question::keep(
-        std::make_shared<Round>(std::move(of), *loop_.end_of_turn, std::forward<More>(more)...)
+        make_recycled<Round>(std::move(of), *loop_.end_of_turn, std::forward<More>(more)...)
     );
 }
 
@@ -227,7 +228,7 @@ void rounds::leave_queues(std::shared_ptr<const attempt> tried)
 
 void rounds::leave_queue(std::size_t node, std::string_view resource)
 {
-    const auto nothing = std::make_shared<demand>(resource, acquire_options());
+    const auto nothing = make_recycled<demand>(resource, acquire_options());
     nothing->put_in_front(config_.key_prefix);
     auto tried = new_attempt(nothing, fencing_token());
     put(node, make<whole_round>({.what = verb::leave, .attempt = std::move(tried)}));

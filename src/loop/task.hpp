@@ -1,6 +1,8 @@
 #ifndef REDLOCK_SRC_LOOP_TASK_HPP
 #define REDLOCK_SRC_LOOP_TASK_HPP
 
+#include "loop/recycling.hpp"
+
 #include <coroutine>
 #include <exception>
 #include <optional>
@@ -63,7 +65,7 @@ template <class T>
 class [[nodiscard]] task
 {
 public:
-    struct promise_type
+    struct promise_type : recycled
     {
         operation_frame* frame = nullptr;
         std::coroutine_handle<> caller;
@@ -134,7 +136,7 @@ private:
 class operation
 {
 public:
-    struct promise_type
+    struct promise_type : recycled
     {
         operation_frame own;
         operation_frame* frame = &own;

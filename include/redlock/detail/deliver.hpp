@@ -2,6 +2,7 @@
 #define REDLOCK_DETAIL_DELIVER_HPP
 
 #include <redlock/detail/export.hpp>
+#include <redlock/detail/recycling.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
@@ -11,9 +12,10 @@
 #include <boost/asio/execution/executor.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/prefer.hpp>
-#include <boost/asio/recycling_allocator.hpp>
 
+#include <cstddef>
 #include <memory>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -29,6 +31,22 @@ class REDLOCK_EXPORT posted
 {
 public:
     virtual ~posted() = default;
+
+    static void* operator new(std::size_t size) { return allocate_recycled(size); }
+    static void operator delete(void* block, std::size_t size) noexcept
+    {
+        free_recycled(block, size);
+    }
+
+    // Of a function that asks for more than usual.
+    static void* operator new(std::size_t size, std::align_val_t alignment)
+    {
+        return ::operator new(size, alignment);
+    }
+    static void operator delete(void* block, std::align_val_t alignment) noexcept
+    {
+        ::operator delete(block, alignment);
+    }
 
     /// Frees the memory first, so that the function can reuse it, and calls the function.
     virtual void call() = 0;
@@ -70,8 +88,7 @@ template <class Handler, class Executor>
 class delivery
 {
 public:
-    using allocator_type =
-        boost::asio::associated_allocator_t<Handler, boost::asio::recycling_allocator<void>>;
+    using allocator_type = boost::asio::associated_allocator_t<Handler, recycling_allocator<void>>;
     using cancellation_slot_type = boost::asio::associated_cancellation_slot_t<Handler>;
 
     delivery(Handler handler, Executor executor, boost::asio::any_io_executor client, bool same)
@@ -84,9 +101,7 @@ public:
 
     allocator_type get_allocator() const noexcept
     {
-        return boost::asio::get_associated_allocator(
-            handler_, boost::asio::recycling_allocator<void>()
-        );
+        return boost::asio::get_associated_allocator(handler_, recycling_allocator<void>());
     }
 
     cancellation_slot_type get_cancellation_slot() const noexcept

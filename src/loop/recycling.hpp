@@ -1,0 +1,46 @@
+#ifndef REDLOCK_SRC_LOOP_RECYCLING_HPP
+#define REDLOCK_SRC_LOOP_RECYCLING_HPP
+
+#include <redlock/detail/recycling.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+/** Memory for what each operation needs and soon frees: coroutine frames, rounds, holds, handlers.
+
+    A turn frees hundreds of blocks of a size. Malloc keeps seven at hand, and looks for room for
+    each of the others. So a thread keeps what is freed on it, in lists by size, up to a limit.
+*/
+namespace redlock::detail {
+
+/// Base of what `new` takes from there. As base of a promise, it is for the coroutine's frame.
+struct recycled
+{
+    static void* operator new(std::size_t size) { return allocate_recycled(size); }
+    static void operator delete(void* block, std::size_t size) noexcept
+    {
+        free_recycled(block, size);
+    }
+};
+
+/// As `std::make_shared`.
+template <class T, class... Arguments>
+[[nodiscard]] std::shared_ptr<T> make_recycled(Arguments&&... arguments)
+{
+    return std::allocate_shared<T>(recycling_allocator<T>(), std::forward<Arguments>(arguments)...);
+}
+
+template <class Key, class Value>
+using recycled_map = std::unordered_map<
+    Key,
+    Value,
+    std::hash<Key>,
+    std::equal_to<Key>,
+    recycling_allocator<std::pair<const Key, Value>>>;
+
+}  // namespace redlock::detail
+
+#endif

@@ -181,6 +181,7 @@ public:
     /// A node is about to write the question. From now on it may have an effect there.
     void mark_sent(std::size_t node) noexcept
     {
+        heard_ -= sent_.test(node) && !owing_.test(node);
         sent_.set(node);
         owing_.set(node);
     }
@@ -190,6 +191,9 @@ public:
 
     /// The nodes that were sent it and have neither answered nor lost the connection.
     [[nodiscard]] const node_set& owing() const noexcept { return owing_; }
+
+    /// How many nodes owe no answer to what they were sent.
+    [[nodiscard]] std::size_t heard() const noexcept { return heard_; }
 
     /// For objects that may be destroyed on any thread.
     [[nodiscard]] const std::shared_ptr<question>& shared() const noexcept { return self_; }
@@ -219,12 +223,17 @@ protected:
     ~question() = default;
 
     /// A node has answered, late or not.
-    void mark_answered(std::size_t node) noexcept { owing_.reset(node); }
+    void mark_answered(std::size_t node) noexcept
+    {
+        heard_ += owing_.test(node);
+        owing_.reset(node);
+    }
 
 private:
     wording says_;
     node_set sent_;
     node_set owing_;
+    std::size_t heard_ = 0;
     std::size_t users_ = 0;           ///< On the strand.
     std::shared_ptr<question> self_;  ///< Set while there are any.
 };

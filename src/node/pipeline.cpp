@@ -92,26 +92,34 @@ void pipeline::take_answer(const question_ptr& asked, const command& put, const 
         return to_ask_again_.push_back(asked);
     count_down(*asked);
     const reply meant = interpret(asked->what(), asked->stamp(), said);
-    if (meant.why == reason::unmarked)
-        findings_.unmarked = true;
     if (said.what == answer::kind::error)
         note_error(asked->what(), said.text().value_or(""));
     else
-        findings_.answered.set(static_cast<std::size_t>(asked->what()));
+        answered_.set(static_cast<std::size_t>(asked->what()));
+    if (meant.why == reason::unmarked)
+        found().unmarked = true;
     if (meant.why == reason::too_few_replicas)
-        findings_.too_few_replicas = {meant.why, std::string(meant.text)};
+        found().too_few_replicas = {meant.why, std::string(meant.text)};
     if (meant.why == reason::quarantined)
-        findings_.quarantined_for = meant.ready_in;
+        found().quarantined_for = meant.ready_in;
     asked->on_reply(index_, meant);
+}
+
+findings& pipeline::found()
+{
+    if (!findings_)
+        findings_ = std::make_unique<findings>();
+    return *findings_;
 }
 
 void pipeline::note_error(verb what, std::string_view error)
 {
     const auto is_of_verb = [what](const auto& noted) { return noted.first == what; };
+    findings& noted = found();
     if (refusal now = judge_error(error))
-        findings_.not_a_master = std::move(now);
-    if (std::ranges::none_of(findings_.errors, is_of_verb))
-        findings_.errors.emplace_back(what, error);
+        noted.not_a_master = std::move(now);
+    if (std::ranges::none_of(noted.errors, is_of_verb))
+        noted.errors.emplace_back(what, error);
 }
 
 void pipeline::done(std::unique_ptr<batch> answered)

@@ -20,7 +20,7 @@
 
 namespace redlock::detail {
 
-/// What answers said about the node.
+/// What answers said about the node, beyond that they came.
 struct findings
 {
     bool unmarked = false;                        ///< Its data is lost or replaced.
@@ -28,8 +28,7 @@ struct findings
     refusal too_few_replicas;                     ///< Why it writes nothing, in its words.
     std::optional<milliseconds> quarantined_for;  ///< How long it doesn't vote.
 
-    std::bitset<verb_count> answered;  ///< Verbs that got an answer without an error.
-    std::vector<std::pair<verb, std::string>> errors;  ///< One error for each of the other verbs.
+    std::vector<std::pair<verb, std::string>> errors;  ///< One for each verb that got any.
 };
 
 /** The questions of one connection: those to be written, in batches, and those to be answered.
@@ -85,8 +84,17 @@ public:
     /// Takes a part of the replies to a batch, and answers its questions.
     void read(batch& of, const resp::part& part);
 
-    /// What the answers said since the last call.
-    [[nodiscard]] findings take_findings() noexcept { return std::exchange(findings_, {}); }
+    /// What the answers said since the last call. Null, as nearly always: nothing.
+    [[nodiscard]] std::unique_ptr<findings> take_findings() noexcept
+    {
+        return std::move(findings_);
+    }
+
+    /// The verbs that got an answer without an error since the last call.
+    [[nodiscard]] std::bitset<verb_count> take_answered() noexcept
+    {
+        return std::exchange(answered_, {});
+    }
 
     /// All replies to the batch are there.
     void done(std::unique_ptr<batch> answered);
@@ -111,6 +119,7 @@ private:
     void ask_again();
     void withdraw(question& asked);
     void count_down(const question& answered) noexcept;
+    findings& found();
     void note_error(verb what, std::string_view error);
     void take_answer(const question_ptr& asked, const command& put, const answer& said);
     void fail(const question_ptr& asked, error_code why);
@@ -124,8 +133,9 @@ private:
     std::deque<question_ptr> to_ask_again_;  ///< Each separately, with EVAL.
     std::size_t written_ = 0;                ///< Batches that aren't fully answered.
     std::size_t unanswered_ = 0;
-    std::size_t releases_ = 0;  ///< Of these.
-    findings findings_;
+    std::size_t releases_ = 0;            ///< Of these.
+    std::unique_ptr<findings> findings_;  ///< Null: there are none.
+    std::bitset<verb_count> answered_;
     std::vector<question_ptr> lost_releases_;
 };
 

@@ -15,6 +15,7 @@
 #include <boost/asio/error.hpp>
 
 #include <algorithm>
+#include <bitset>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
@@ -416,28 +417,38 @@ private:
 
     void on_batch_answered(core::nanoseconds took)
     {
-        const findings found = questions_.take_findings();
-        if (found.unmarked)
-            return refuse({reason::unmarked, data_replaced});
-        if (found.not_a_master)
-            return refuse(found.not_a_master);
-        // It may be the old master: a new connection finds the one there is now.
-        if (found.too_few_replicas && core::may_fail_over(config_))
-            return refuse(found.too_few_replicas);
-        if (found.quarantined_for)
-            owner_->on_quarantined(*found.quarantined_for);
-        if (!found.errors.empty() || refused_.any())
-            note_refusals(found);
+        const auto found = questions_.take_findings();
+        const auto answered = questions_.take_answered();
+        if (found)
+        {
+            if (const refusal why = reason_to_leave(*found))
+                return refuse(why);
+            if (found->quarantined_for)
+                owner_->on_quarantined(*found->quarantined_for);
+            for (const auto& [what, words] : found->errors)
+                refused_.on_error(what, words, now());
+        }
+        if (refused_.any())
+            note_answered(answered);
         owner_->on_answered(took);
     }
 
-    void note_refusals(const findings& found)
+    [[nodiscard]] refusal reason_to_leave(const findings& found) const
     {
-        for (const auto& [what, words] : found.errors)
-            refused_.on_error(what, words, now());
+        if (found.unmarked)
+            return {reason::unmarked, data_replaced};
+        if (found.not_a_master)
+            return found.not_a_master;
+        // It may be the old master: a new connection finds the one there is now.
+        return core::may_fail_over(config_) ? found.too_few_replicas : refusal();
+    }
+
+    /// Verbs that are no longer refused.
+    void note_answered(std::bitset<verb_count> answered)
+    {
         for (std::size_t what = 0; what < verb_count; ++what)
         {
-            if (found.answered.test(what))
+            if (answered.test(what))
                 refused_.on_answer(static_cast<verb>(what), now());
         }
         if (auto change = refused_.take_change())

@@ -65,14 +65,23 @@ request make_vetting_request(const node_config& config, const script_set& script
         made.push("HELLO", "3", "AUTH", user, config.password, "SETNAME", name);
     if (config.database != 0)
         made.push("SELECT", config.database);
+    // Ask for one section at a time: several in one command need Redis 7.
+    for (const char* section : {"server", "replication", "memory", "cluster"})
+        made.push("INFO", section);
+    // Without keys it does nothing. A server that has one of the scripts has all of them, and they
+    // are long. Comes last, because the first error is the one that is told.
+    made.push("EVALSHA", script_of(scripts, verb::release).sha, 0);
+    return made;
+}
+
+request make_script_request(const script_set& scripts)
+{
+    request made;
     for (const lua_script& each : scripts)
     {
         if (!each.text.empty())
             made.push("SCRIPT", "LOAD", each.text);
     }
-    // Ask for one section at a time: several in one command need Redis 7.
-    for (const char* section : {"server", "replication", "memory", "cluster"})
-        made.push("INFO", section);
     return made;
 }
 
@@ -152,7 +161,8 @@ void vetting::on_introduced(const texts& told)
         read_info(server, text);
     if (const refusal judgement = judge_mode(server))
         return link_.refuse(judgement.why, judgement.text);
-    if (!told.error.empty())
+    const bool lacks_scripts = told.error.starts_with("NOSCRIPT");
+    if (!told.error.empty() && !lacks_scripts)
         return link_.refuse(reason::rejected, shown(told.error));
     if (const refusal judgement = judge(server, node_))
         return link_.refuse(judgement.why, judgement.text);
@@ -160,6 +170,9 @@ void vetting::on_introduced(const texts& told)
     if (!recognize())
         return;
 
+    // Before whatever comes next, so that costs no round trip.
+    if (lacks_scripts)
+        link_.exchange(make_script_request(group_.encoder->scripts()), &vetting::on_scripts_loaded);
     if (!group_.guarded)
         return link_.on_admitted({});
     if (!group_.seal.empty())
@@ -170,6 +183,12 @@ void vetting::on_introduced(const texts& told)
     if (derives_overlap_)
         return link_.exchange(make_replica_settings_request(), &vetting::on_replica_settings);
     introduce();
+}
+
+void vetting::on_scripts_loaded(const texts& told)
+{
+    if (!told.error.empty())
+        link_.refuse(reason::rejected, told.error);
 }
 
 void vetting::end() noexcept

@@ -19,13 +19,17 @@
 
 namespace redlock::detail {
 
-/// The first commands: log in, choose the database, load the scripts, ask who the server is.
+/// The first commands: log in, choose the database, ask who the server is and whether it has the
+/// scripts.
 /// @param name The client's, as operators see it.
 [[nodiscard]] request make_vetting_request(
     const node_config& config,
     const script_set& scripts,
     std::string name
 );
+
+/// Loads the scripts.
+[[nodiscard]] request make_script_request(const script_set& scripts);
 
 /// A server's error to the first commands, safe to show: the original may quote the login.
 [[nodiscard]] std::string without_login(const std::string& error, const node_config& config);
@@ -154,6 +158,7 @@ private:
     void on_settings_again(const texts& told);
     [[nodiscard]] bool is_own_marker(const std::string& found) const;
     void on_introduced(const texts& told);
+    void on_scripts_loaded(const texts& told);
     [[nodiscard]] bool recognize();
     void refuse_overlapping();
     [[nodiscard]] std::string incarnation() const;

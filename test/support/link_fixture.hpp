@@ -30,6 +30,9 @@ using detail::verb;
 using std::chrono::nanoseconds;
 
 /// What a server says that may vote.
+/// The reply to HELLO.
+inline const std::string greeting = "%1\r\n$6\r\nserver\r\n$5\r\nredis\r\n";
+
 inline const std::string healthy =
     "run_id:a\r\nuptime_in_seconds:100\r\nrole:master\r\nsecond_repl_offset:-1\r\n"
     "cluster_enabled:0\r\nmaxmemory:0\r\n";
@@ -70,19 +73,14 @@ public:
 
     [[nodiscard]] node_config& node() { return config_.nodes[0]; }
 
-    /// Replies to HELLO, SCRIPT LOAD of each script, and INFO of four sections.
+    /// Replies to HELLO, INFO of four sections, and a script that is there.
     [[nodiscard]] std::string introduction(
         const std::string& info,
-        const std::string& greeting = "%1\r\n$6\r\nserver\r\n$5\r\nredis\r\n"
+        const std::string& hello = greeting,
+        const std::string& script = "*0\r\n"
     ) const
     {
-        std::string replies = greeting;
-        for (const detail::lua_script& each : group.encoder->scripts())
-        {
-            if (!each.text.empty())
-                replies += blob(each.sha);
-        }
-        return replies + blob(info) + blob("") + blob("") + blob("");
+        return hello + blob(info) + blob("") + blob("") + blob("") + script;
     }
 
     /// Starts the link. It connects until `open`.

@@ -136,6 +136,40 @@ BOOST_AUTO_TEST_CASE(a_healthy_server_is_ready_when_its_last_reply_is_there)
     BOOST_TEST(ready->quarantine.count() == 0);
 }
 
+BOOST_AUTO_TEST_CASE(a_server_that_has_the_scripts_is_not_sent_them)
+{
+    open();
+    send(introduction(healthy));
+
+    BOOST_TEST(ready.has_value());
+    BOOST_TEST(!contains(wire->written, "SCRIPT"));
+}
+
+BOOST_AUTO_TEST_CASE(a_server_without_the_scripts_gets_them_before_the_first_question)
+{
+    open();
+    send(introduction(healthy, greeting, "-NOSCRIPT No matching script\r\n"));
+
+    for (const detail::lua_script& each : group.encoder->scripts())
+        BOOST_TEST(contains(wire->written, each.text));
+    BOOST_TEST(ready.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_takes_no_scripts_is_refused_in_its_words)
+{
+    open();
+    send(introduction(healthy, greeting, "-NOSCRIPT No matching script\r\n"));
+    const std::string_view refusal = "-NOPERM User locks has no permissions for 'script|load'\r\n";
+    for (const detail::lua_script& each : group.encoder->scripts())
+    {
+        if (!each.text.empty())
+            send(refusal);
+    }
+
+    BOOST_TEST(end().refused.why == reason::rejected);
+    BOOST_TEST(contains(end().refused.text, "script|load"));
+}
+
 BOOST_AUTO_TEST_CASE(an_error_to_the_greeting_refuses_the_node_in_the_words_of_the_server)
 {
     open();

@@ -86,14 +86,14 @@ void round::take(std::size_t node, const reply& answer) noexcept
     if (counted_[node].vote)
         return;
 
-    const bool was_decided = decided();
     counted_[node] = {answer.vote, answer.why};
     keep(node, answer);
     count(node, answer.vote);
     if (--unanswered_ == 0)
         on_complete();
-    if (decided() && !was_decided)
+    if (!told_ && decided())
     {
+        told_ = true;
         deadline::forget();
         wake({});
     }
@@ -182,11 +182,13 @@ void vote_round::on_deadline()
     round::on_deadline();
 }
 
-/// Whether the nodes that owe an answer can still make a quorum, and none has said no.
+/// Whether the nodes that owe an answer can still make a quorum. One that has grants and a denial
+/// may keep another client from winning.
 bool vote_round::may_be_granted() const noexcept
 {
     const std::size_t possible = tally_.granted() + owing().count();
-    return tally_.denied() == 0 && possible >= core::quorum_size(node_count());
+    const bool harmless = tally_.denied() == 0 || tally_.granted() == 0;
+    return harmless && possible >= core::quorum_size(node_count());
 }
 
 void vote_round::count(std::size_t node, vote value) noexcept

@@ -65,9 +65,6 @@ public:
     /// The round is over for its owner. What wasn't written yet won't be written.
     void abandon() noexcept;
 
-    /// How many nodes owe no answer to what they were sent.
-    [[nodiscard]] std::size_t heard() const noexcept { return (sent() & ~owing()).count(); }
-
     /// Whether enough answers are in.
     [[nodiscard]] virtual bool decided() const noexcept = 0;
 
@@ -128,6 +125,7 @@ private:
     const clock* clock_ = nullptr;
     window* place_in_ = nullptr;
     bool abandoned_ = false;
+    bool told_ = false;  ///< That it is decided.
 };
 
 /// An acquisition, extension or revocation: over with the verdict of its tally.
@@ -144,7 +142,7 @@ public:
     [[nodiscard]] const core::tally& tally() const noexcept { return tally_; }
 
     /** Lets the round continue beyond its deadline, to `until`, as long as a quorum may still grant
-        it.
+        it. Not with a grant and a denial: then it may keep another client from winning.
 
         A new question would queue behind the unanswered one and be answered even later. So giving
         up and asking again gains nothing, unless another client is about to win.

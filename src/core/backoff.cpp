@@ -11,7 +11,7 @@ namespace redlock::core {
 namespace {
 
 /// Each client in front delays a poll by this much.
-constexpr nanoseconds step = 2ms;
+constexpr nanoseconds step = 4ms;
 
 /// When a key is gone. A key can live up to 1 ms after its count says 0. A key without a ttl counts
 /// as one with the longest ttl.
@@ -46,10 +46,14 @@ nanoseconds queue_polls::next(
     std::uint64_t draw
 ) noexcept
 {
-    const nanoseconds behind = (position - 1) * step;
+    const auto spread = static_cast<nanoseconds::rep>(draw % 128);
+    nanoseconds behind = (position - 1) * step;
+    // Those behind a full queue have the same place, and may have come at the same moment.
+    if (position > max_queue)
+        behind = behind / 2 + behind * spread / 128;
     const auto doublings = std::min<std::size_t>(polls_++, 10);
     nanoseconds delay = std::min((reservation_ + behind) * (1 << doublings), longest_ + behind);
-    delay += delay / 8 * (draw % 128) / 128;
+    delay += delay / 8 * spread / 128;
     if (!free_after)
         return delay;
     const nanoseconds after = position == 1 ? behind : reservation_ + behind;

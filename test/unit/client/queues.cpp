@@ -394,7 +394,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_finds_the_queue_full_asks_as_the_one_behind_i
 
     fixture.advance(2s);
     BOOST_TEST(fixture.rounds() == 1u);
-    fixture.advance(500ms);
+    fixture.advance(5s);
     BOOST_TEST(fixture.rounds() == 2u);
 }
 

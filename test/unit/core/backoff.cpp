@@ -1,4 +1,5 @@
 #include "core/backoff.hpp"
+#include "core/limits.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -161,7 +162,7 @@ BOOST_AUTO_TEST_CASE(a_waiter_polls_the_later_the_more_are_before_it)
     for (const std::size_t position : {1u, 2u, 3u, 100u})
     {
         queue_polls polls(reservation, 10s);
-        const nanoseconds expected = reservation + (position - 1) * nanoseconds(2ms);
+        const nanoseconds expected = reservation + (position - 1) * nanoseconds(4ms);
         BOOST_TEST(polls.next(position, nothing_known, 0) == expected, "position " << position);
     }
 }
@@ -188,6 +189,19 @@ BOOST_AUTO_TEST_CASE(polls_differ_by_less_than_an_eighth)
     BOOST_TEST(queue_polls(800ms, 10s).next(1, nothing_known, largest_draw) > 890ms);
 }
 
+// They came at the same moment, and have no place that keeps them apart.
+BOOST_AUTO_TEST_CASE(those_behind_a_full_queue_do_not_all_ask_at_once)
+{
+    constexpr std::size_t behind = redlock::core::max_queue + 1;
+    constexpr nanoseconds delay = redlock::core::max_queue * nanoseconds(4ms);
+    const auto first = [](std::uint64_t draw) {
+        return queue_polls(reservation, 10s).next(behind, nothing_known, draw);
+    };
+    BOOST_TEST(first(0) == reservation + delay / 2);
+    BOOST_TEST(first(largest_draw) > delay * 3 / 2);
+    BOOST_TEST(first(largest_draw) < delay * 2);
+}
+
 BOOST_AUTO_TEST_CASE(the_first_asks_when_the_keys_are_gone_and_the_others_leave_it_time)
 {
     struct
@@ -199,9 +213,9 @@ BOOST_AUTO_TEST_CASE(the_first_asks_when_the_keys_are_gone_and_the_others_leave_
         {1, 0ms, 2ms},
         {1, 30ms, 32ms},
         {1, 10s, 50ms},
-        {2, 0ms, 52ms},
-        {3, 0ms, 54ms},
-        {2, 30ms, 52ms},
+        {2, 0ms, 54ms},
+        {3, 0ms, 58ms},
+        {2, 30ms, 54ms},
     };
 
     for (const auto& each : cases)

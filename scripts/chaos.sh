@@ -7,7 +7,7 @@ usage() {
     cat <<'USAGE'
 usage: scripts/chaos.sh [--seconds N] [--seed N] [--mode NAME] [--without RULE | --controls]
                         [--faults NAME,...] [--workers N] [--polling N] [--rolling N]
-                        [--keep DIR]
+                        [--spread N] [--keep DIR]
        scripts/chaos.sh --program [--seconds N] [--seed N]
 
 Builds the worker processes and the nemesis, starts five nodes and a fenced store, and does harm to
@@ -26,6 +26,7 @@ what that proves.
   --polling N      how many of them poll instead of waiting in queues, 0 by default
   --rolling N      every N seconds, ends all faults and restarts all nodes in turn, while leases are
                    held that must outlive that; not by default
+  --spread N       the clock of each node is N milliseconds ahead of that of the one before it
   --program        the program redlock instead: `run` and `lead` get TERM, KILL, STOP, TSTP and CONT
   --keep DIR       where the logs of the workers and of the nemesis go, build/chaos by default
 USAGE
@@ -39,7 +40,7 @@ settings=()
 keep=
 while (($#)); do
     case $1 in
-    --seconds | --seed | --workers | --polling | --rolling)
+    --seconds | --seed | --workers | --polling | --rolling | --spread)
         (($# >= 2)) || fail "$1 needs a value"
         [[ $2 =~ ^[1-9][0-9]*$ ]] || fail "$1 needs a number from 1 on, not '$2'"
         case $1 in

@@ -67,6 +67,7 @@ stage_options options_for(const chaos_settings& settings)
     options.polling = settings.polling;
     options.fenced = is_guarded(settings);
     options.kept = settings.rolling != 0 ? kept : 0;
+    options.spread = milliseconds(settings.spread);
     if (settings.without == "quarantine" && is_guarded(settings))
         options.guard = restart_guard::bypassed;
     worker_options& work = options.work;

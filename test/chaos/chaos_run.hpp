@@ -31,6 +31,9 @@ struct chaos_settings
     /// held that must outlive that. Zero: never. In guarded mode.
     std::uint64_t rolling = 0;
 
+    /// The clock of each node is so many milliseconds ahead of that of the one before it.
+    std::uint64_t spread = 0;
+
     std::uint64_t acquisitions = 0;  ///< Ends after so many, too. Zero: whatever the time brings.
     std::uint64_t seed = 0;          ///< Of the faults. Zero: another one each time.
     std::uint32_t workers = 8;
@@ -49,6 +52,7 @@ void each_option(Settings& settings, F what)
     what("without", settings.without);
     what("seconds", settings.seconds);
     what("rolling", settings.rolling);
+    what("spread", settings.spread);
     what("acquisitions", settings.acquisitions);
     what("seed", settings.seed);
     what("workers", settings.workers);

@@ -43,6 +43,7 @@ stage::stage(stage_options options) : options_(std::move(options))
     for (const redis_storage storage : options_.storage)
     {
         wall_clock& clock = clocks_.emplace_back();
+        clock.set_lead((clocks_.size() - 1) * options_.spread);
         redis_server_options how{.storage = storage, .environment = clock.environment()};
         how.extra = {"--lua-time-limit", "20", "--repl-diskless-sync-delay", "0"};
         nodes_.emplace_back(how);

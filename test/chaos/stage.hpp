@@ -1,6 +1,7 @@
 #ifndef REDLOCK_TEST_CHAOS_STAGE_HPP
 #define REDLOCK_TEST_CHAOS_STAGE_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -34,6 +35,9 @@ struct stage_options
     /// How many resources are held by workers that give none back, each wanted by another one too.
     /// Their numbers are those behind the resources of the others.
     std::uint32_t kept = 0;
+
+    /// The clock of each node is so much ahead of that of the one before it.
+    std::chrono::milliseconds spread{0};
 
     restart_guard guard = restart_guard::on;
     worker_options work{};  ///< Nodes, log, number and store are chosen here.

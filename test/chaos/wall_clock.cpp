@@ -39,7 +39,13 @@ wall_clock::~wall_clock()
 
 void wall_clock::set_offset(std::chrono::nanoseconds offset) noexcept
 {
-    std::atomic_ref(*offset_).store(offset.count());
+    std::atomic_ref(*offset_).store((lead_ + offset).count());
+}
+
+void wall_clock::set_lead(std::chrono::nanoseconds lead) noexcept
+{
+    lead_ = lead;
+    set_offset(std::chrono::nanoseconds(0));
 }
 
 std::vector<std::string> wall_clock::environment() const

@@ -28,6 +28,9 @@ public:
     /// Sets the clock to true time plus `offset`, from the next time on that it is looked at.
     void set_offset(std::chrono::nanoseconds offset) noexcept;
 
+    /// Adds this to each offset from now on, none included.
+    void set_lead(std::chrono::nanoseconds lead) noexcept;
+
     /// Variables for the environment of a process.
     [[nodiscard]] std::vector<std::string> environment() const;
 
@@ -35,6 +38,7 @@ private:
     [[nodiscard]] std::filesystem::path file() const { return folder_.path() / "offset"; }
 
     temp_folder folder_;
+    std::chrono::nanoseconds lead_{0};
     std::int64_t* offset_;
 };
 

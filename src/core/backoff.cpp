@@ -10,8 +10,15 @@ namespace redlock::core {
 
 namespace {
 
-/// Each client in front delays a poll by this much.
-constexpr nanoseconds step = 4ms;
+/// Each client in front delays a poll by this much. If there are many, by twice as much for the
+/// others: nodes that thousands poll have no time to serve them.
+constexpr nanoseconds step = 2ms;
+constexpr std::size_t many = 64;
+
+nanoseconds delay_behind(std::size_t before) noexcept
+{
+    return (before + (before > many ? before - many : 0)) * step;
+}
 
 /// When a key is gone. A key can live up to 1 ms after its count says 0. A key without a ttl counts
 /// as one with the longest ttl.
@@ -47,7 +54,7 @@ nanoseconds queue_polls::next(
 ) noexcept
 {
     const auto spread = static_cast<nanoseconds::rep>(draw % 128);
-    nanoseconds behind = (position - 1) * step;
+    nanoseconds behind = delay_behind(position - 1);
     // Those behind a full queue have the same place, and may have come at the same moment.
     if (position > max_queue)
         behind = behind / 2 + behind * spread / 128;

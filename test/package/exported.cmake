@@ -11,7 +11,8 @@ string(REPLACE "\n" ";" names "${names}")
 
 # What the templates of the public headers call.
 set(called_by_headers
-    attend attend_body keep_nothing lead lease_executor lock_lost loss_of make_client
+    allocate_recycled attend attend_body free_recycled keep_nothing lead lease_executor lock_lost
+    loss_of make_client
     make_initializer make_serial not_acquired post posted share_of start_initialize
     start_wait_stop
 )

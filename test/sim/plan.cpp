@@ -327,7 +327,8 @@ void roll(plan& made, dice& chance)
     made.habits.longest = 2 * made.habits.usual;
     made.habits.splits = splits;
     made.habits.replays = replays;
-    made.latest_timer = made.ttl_max / 10;
+    // An extension may meet two of them, and has a third of half of that.
+    made.latest_timer = made.ttl_max / 20;
     // A wrong clock is corrected until a quorum takes its stamps, and one node may refuse them on.
     made.right_walls = true;
     made.punctual = chance.below(made.clients + 1);

@@ -75,7 +75,8 @@ if knows_all and not refusal and #ARGV == 3 + count then
             local fenced = redis.pcall('SET', names[3 * i + 1], token, 'PX', fence_ttl)
             if is_ours then
                 redis.pcall('DEL', names[3 * i + 2])
-            elseif has_waited then
+            end
+            if has_waited then
                 -- Should it die now, those behind it are not to wait for it.
                 redis.pcall('ZREM', queue_prefix .. KEYS[i], client)
             end

@@ -9,7 +9,7 @@
 --
 -- The mark comes last: Redis refuses a write for want of memory only at the beginning, and a key
 -- that is ours is deleted even then. It is read first: where that isn't allowed, nothing is done.
-local to_wake, leaver = {}, nil
+local to_wake = {}
 --include queue.lua
 --include give_back.lua
 --include over.lua

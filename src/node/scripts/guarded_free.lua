@@ -11,7 +11,7 @@
 -- because a release that keeps the resource may arrive late.
 --
 -- A script, because a key may be acquired between the comparison and the deletion.
-local to_wake, leaver = {}, nil
+local to_wake = {}
 --include queue.lua
 --include give_back.lua
 --include over.lua

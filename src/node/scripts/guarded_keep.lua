@@ -23,7 +23,7 @@
 -- permission to vote, as a release does not.
 local known = redis.call('MGET', marker_key, quarantine_key)
 --include guarded_head.lua
-local to_wake, leaver = {}, nil
+local to_wake = {}
 --include queue.lua
 --include give_back.lua
 --include over.lua

@@ -10,7 +10,7 @@
 --include queue.lua
 --include free.lua
 local common, own, more, shared, replies = 0, 0, 1, {}, {}
-local to_wake, leaver = {}, nil
+local to_wake = {}
 
 local function vote(key)
     local client = shared[1]

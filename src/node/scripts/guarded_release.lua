@@ -15,9 +15,8 @@
 --
 -- The usual case first, as in guarded_acquire.lua.
 local count, place, replies, answered = #KEYS, ARGV[1], {}, 0
-local to_wake, leaver = {}, nil
+local to_wake = {}
 if #ARGV == 1 + 2 * count and not string.find(place, ':', 1, true) then
-    leaver = place
     local names, given_back = {}, {}
     for i = 1, count do
         names[i] = KEYS[i]
@@ -32,6 +31,7 @@ if #ARGV == 1 + 2 * count and not string.find(place, ':', 1, true) then
             answered = answered + 1
             given_back[answered] = KEYS[i]
             if known[count + i] then
+                redis.pcall('ZREM', queue_prefix .. KEYS[i], place)
                 to_wake[#to_wake + 1] = KEYS[i]
             end
             replies[i] = 1

@@ -9,7 +9,7 @@
 -- It follows its acquisition on the same connection, so the acquisition cannot arrive later and
 -- needs no tombstone. A tombstone would refuse acquisitions of others that are under way. Should
 -- the connection be lost before the answer, a release follows.
-local to_wake, leaver = {}, nil
+local to_wake = {}
 --include queue.lua
 --include give_back.lua
 --include ours.lua
@@ -21,10 +21,7 @@ local function vote(key, id, token)
         give_back(key, place, token)
         return 1
     end
-    -- One that waits on has its place from the acquisition.
-    if not waits_on(place) then
-        keep_or_leave(key, place, token, false)
-    end
+    keep_or_leave(key, place, token, false)
     return 0
 end
 --include vote_each.lua

@@ -2,8 +2,6 @@
 -- itself. See queue.lua.
 --
 -- to_wake  the lock keys that are free now
--- leaver   the name of the client that gives them back, if it waits no more. Its place, should it
---          have kept one, is nobody's
 --
 -- Who is woken leaves the queue: if it is frozen, nobody waits for it twice. The one behind is told
 -- for how long the resource is kept, and asks then. Otherwise a frozen one would cost it a poll.
@@ -18,9 +16,8 @@ for _, key in ipairs(to_wake) do
         if not client then
             redis.pcall('DEL', waits_prefix .. key)
             break
-        elseif client ~= leaver then
-            heard = redis.pcall('PUBLISH', channel_prefix .. client, key)
         end
+        heard = redis.pcall('PUBLISH', channel_prefix .. client, key)
     end
     if heard ~= 0 and type(heard) == 'number' then
         local lasts = reservation

@@ -395,7 +395,8 @@ BOOST_AUTO_TEST_CASE(a_client_that_finds_the_queue_full_asks_as_the_one_behind_i
     fixture.advance(2s);
     BOOST_TEST(fixture.rounds() == 1u);
     fixture.advance(5s);
-    BOOST_TEST(fixture.rounds() == 2u);
+    BOOST_TEST(fixture.rounds() >= 2u);
+    BOOST_TEST(fixture.rounds() <= 4u);
 }
 
 BOOST_AUTO_TEST_CASE(a_clock_that_is_behind_takes_nobody_past_a_reservation)

@@ -361,12 +361,16 @@ bool client::wait_ready(milliseconds at_most)
 
 lease client::acquire_with(std::string_view resource, const acquire_options& options)
 {
-    return {engine_, engine_->wait(engine_->locks().async_acquire(resource, options))};
+    // The engine is shared only then: should this throw in its own thread, that must not be the
+    // last one to keep it.
+    auto held = engine_->wait(engine_->locks().async_acquire(resource, options));
+    return {engine_, std::move(held)};
 }
 
 lease client::try_acquire_with(std::string_view resource, const acquire_options& options)
 {
-    return {engine_, engine_->wait(engine_->locks().async_try_acquire(resource, options))};
+    auto held = engine_->wait(engine_->locks().async_try_acquire(resource, options));
+    return {engine_, std::move(held)};
 }
 
 holding client::inspect(std::string_view resource)

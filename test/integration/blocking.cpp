@@ -387,6 +387,7 @@ BOOST_FIXTURE_TEST_CASE(a_log_function_that_would_wait_for_itself_is_refused, bl
     std::optional<std::string> refused;
     blocking::client* locks = nullptr;
     std::promise<void> made;
+    std::promise<void> told;
     config.log = [&, ready = made.get_future().share()](log_level, std::string_view) {
         ready.wait();
         try
@@ -395,7 +396,8 @@ BOOST_FIXTURE_TEST_CASE(a_log_function_that_would_wait_for_itself_is_refused, bl
         }
         catch (const std::logic_error& error)
         {
-            refused = error.what();
+            if (!std::exchange(refused, error.what()))
+                told.set_value();
         }
     };
     {
@@ -403,6 +405,7 @@ BOOST_FIXTURE_TEST_CASE(a_log_function_that_would_wait_for_itself_is_refused, bl
         locks = &made_now;
         made.set_value();
         BOOST_TEST(made_now.wait_ready(10s));
+        BOOST_TEST((told.get_future().wait_for(10s) == std::future_status::ready));
     }
     BOOST_TEST_REQUIRE(refused.has_value());
     BOOST_TEST(refused->find("must not block") != std::string::npos);

@@ -3,6 +3,7 @@
 #include "core/one_line.hpp"
 #include "core/overlap.hpp"
 #include "node/commands.hpp"
+#include "node/sha1.hpp"
 #include "scripts.hpp"
 
 #include <algorithm>
@@ -49,6 +50,14 @@ bool quote(std::string_view words, std::string_view password)
 
 }  // namespace
 
+lua_script make_last_script(const script_set& scripts)
+{
+    std::string all;
+    for (const lua_script& each : scripts)
+        all += each.sha;
+    return make_script("return '" + hex_sha1(all) + "'");
+}
+
 request make_vetting_request(const node_config& config, const script_set& scripts, std::string name)
 {
     request made;
@@ -68,9 +77,9 @@ request make_vetting_request(const node_config& config, const script_set& script
     // Ask for one section at a time: several in one command need Redis 7.
     for (const char* section : {"server", "replication", "memory", "cluster"})
         made.push("INFO", section);
-    // Without keys it does nothing. A server that has one of the scripts has all of them, and they
-    // are long. Comes last, because the first error is the one that is told.
-    made.push("EVALSHA", script_of(scripts, verb::release).sha, 0);
+    // The scripts are long, and nearly every server has them already. Comes last, because the first
+    // error is the one that is told.
+    made.push("EVALSHA", make_last_script(scripts).sha, 0);
     return made;
 }
 
@@ -82,6 +91,7 @@ request make_script_request(const script_set& scripts)
         if (!each.text.empty())
             made.push("SCRIPT", "LOAD", each.text);
     }
+    made.push("SCRIPT", "LOAD", make_last_script(scripts).text);
     return made;
 }
 
@@ -174,7 +184,11 @@ void vetting::on_introduced(const texts& told)
     if (lacks_scripts)
         link_.exchange(make_script_request(group_.encoder->scripts()), &vetting::on_scripts_loaded);
     if (!group_.guarded)
-        return link_.on_admitted({});
+    {
+        if (!lacks_scripts)
+            link_.on_admitted({});
+        return;
+    }
     if (!group_.seal.empty())
         return send_initialize("look", &vetting::on_looked);
     durable_ = node_.durable;
@@ -188,7 +202,9 @@ void vetting::on_introduced(const texts& told)
 void vetting::on_scripts_loaded(const texts& told)
 {
     if (!told.error.empty())
-        link_.refuse(reason::rejected, told.error);
+        link_.refuse(reason::rejected, shown(told.error));
+    else if (!group_.guarded)
+        link_.on_admitted({});
 }
 
 void vetting::end() noexcept

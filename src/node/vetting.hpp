@@ -19,6 +19,10 @@
 
 namespace redlock::detail {
 
+/// A script that does nothing. It is loaded behind all the others, so a server that has it has
+/// them.
+[[nodiscard]] lua_script make_last_script(const script_set& scripts);
+
 /// The first commands: log in, choose the database, ask who the server is and whether it has the
 /// scripts.
 /// @param name The client's, as operators see it.

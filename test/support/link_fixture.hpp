@@ -29,10 +29,10 @@ using namespace std::chrono_literals;
 using detail::verb;
 using std::chrono::nanoseconds;
 
-/// What a server says that may vote.
 /// The reply to HELLO.
 inline const std::string greeting = "%1\r\n$6\r\nserver\r\n$5\r\nredis\r\n";
 
+/// What a server says that may vote.
 inline const std::string healthy =
     "run_id:a\r\nuptime_in_seconds:100\r\nrole:master\r\nsecond_repl_offset:-1\r\n"
     "cluster_enabled:0\r\nmaxmemory:0\r\n";
@@ -77,10 +77,21 @@ public:
     [[nodiscard]] std::string introduction(
         const std::string& info,
         const std::string& hello = greeting,
-        const std::string& script = "*0\r\n"
+        const std::string& script = "$4\r\nhash\r\n"
     ) const
     {
         return hello + blob(info) + blob("") + blob("") + blob("") + script;
+    }
+
+    /// Replies to each SCRIPT LOAD.
+    void reply_to_scripts(std::string_view reply)
+    {
+        send(reply);  // To the one that comes last.
+        for (const detail::lua_script& each : group.encoder->scripts())
+        {
+            if (!each.text.empty())
+                send(reply);
+        }
     }
 
     /// Starts the link. It connects until `open`.

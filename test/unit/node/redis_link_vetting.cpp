@@ -152,20 +152,28 @@ BOOST_AUTO_TEST_CASE(a_server_without_the_scripts_gets_them_before_the_first_que
 
     for (const detail::lua_script& each : group.encoder->scripts())
         BOOST_TEST(contains(wire->written, each.text));
+    BOOST_TEST(!ready.has_value());
+    reply_to_scripts("$40\r\n" + std::string(40, 'a') + "\r\n");
     BOOST_TEST(ready.has_value());
+}
+
+// A script that came alone, because it was flushed, says nothing about the others.
+BOOST_AUTO_TEST_CASE(a_server_that_has_only_some_scripts_lacks_the_one_that_is_asked_for)
+{
+    const std::string asked = make_last_script(group.encoder->scripts()).sha;
+    for (const detail::lua_script& each : group.encoder->scripts())
+        BOOST_TEST(each.sha != asked);
+    open();
+    BOOST_TEST(contains(wire->written, asked));
 }
 
 BOOST_AUTO_TEST_CASE(a_server_that_takes_no_scripts_is_refused_in_its_words)
 {
     open();
     send(introduction(healthy, greeting, "-NOSCRIPT No matching script\r\n"));
-    const std::string_view refusal = "-NOPERM User locks has no permissions for 'script|load'\r\n";
-    for (const detail::lua_script& each : group.encoder->scripts())
-    {
-        if (!each.text.empty())
-            send(refusal);
-    }
+    reply_to_scripts("-NOPERM User locks has no permissions for 'script|load'\r\n");
 
+    BOOST_TEST(!ready.has_value());
     BOOST_TEST(end().refused.why == reason::rejected);
     BOOST_TEST(contains(end().refused.text, "script|load"));
 }

@@ -103,7 +103,7 @@ std::shared_ptr<hold> holds::remove(hold& over)
     }
     events_.set_held(holds_.size());
     if (lines_.size() > 0)
-        lines_.on_hold_end(over.resource(), rounds_.times().now());
+        lines_.on_hold_end(over.resource(), rounds_.times().now(), rounds_.times().era());
     watchers_.on_change(over.resource());
     life_.note_end();
     return std::move(over.kept);

@@ -75,8 +75,7 @@ void waiter::leave_to_hold() noexcept
 
 std::uint64_t waiter::waits_since(std::uint64_t own, std::uint64_t era) noexcept
 {
-    if (std::exchange(line_->era, era) != era)
-        line_->turn_began = line_->left_behind = 0;
+    line_->enter_era(era);
     since_ = std::max(own, line_->turn_began);
     if (line_->left_behind != 0)
         since_ = std::min(since_, line_->left_behind);
@@ -175,11 +174,12 @@ void lines::remove_head(waiter& leaving, line& from, bool held_here) noexcept
         next.sleep_.wake({});
 }
 
-void lines::on_hold_end(std::string_view resource, std::uint64_t now) noexcept
+void lines::on_hold_end(std::string_view resource, std::uint64_t now, std::uint64_t era) noexcept
 {
     line* const found = find(resource);
     if (!found)
         return;
+    found->enter_era(era);
     found->turn_began = now;
     found->head->held_here_ = false;
     found->head->sleep_.wake({});

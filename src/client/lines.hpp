@@ -49,6 +49,13 @@ struct line
 
     /// The arrival of a head that gave up, for those behind it, until the next grant. Zero: none.
     std::uint64_t left_behind = 0;
+
+    /// Forgets the times of another era.
+    void enter_era(std::uint64_t now) noexcept
+    {
+        if (std::exchange(era, now) != now)
+            turn_began = left_behind = 0;
+    }
 };
 
 /// An acquisition in the line for its resource. Leaves the line when it is destroyed.
@@ -171,7 +178,8 @@ public:
 
     /// A hold of this client is over: lets the head ask at once.
     /// @param now As an arrival.
-    void on_hold_end(std::string_view resource, std::uint64_t now) noexcept;
+    /// @param era Of that time.
+    void on_hold_end(std::string_view resource, std::uint64_t now, std::uint64_t era) noexcept;
 
     /// The head of the line for a resource. Null: nobody waits for it.
     [[nodiscard]] waiter* head_of(std::string_view resource) noexcept;

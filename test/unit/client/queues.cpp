@@ -488,6 +488,21 @@ BOOST_AUTO_TEST_CASE(who_came_after_the_last_hold_of_its_client_waits_since_it_c
     BOOST_TEST(fixture.arrival() == 100ms);
 }
 
+BOOST_AUTO_TEST_CASE(turns_of_a_client_whose_clock_is_wrong_go_round_too)
+{
+    turns_fixture fixture;
+    fixture.each_node([](fake_node& node) { node.guard().clock_offset = 1h; });
+    lease held = fixture.acquire("orders:42", {.ttl = 10s});
+    const auto next = fixture.wait();
+    fixture.advance(100ms);
+    fixture.reserve(1h + 50ms);
+
+    fixture.give_back_own(held);
+
+    BOOST_TEST(!next->done());
+    BOOST_TEST((fixture.arrival() >= 1h + 100ms));
+}
+
 BOOST_AUTO_TEST_CASE(a_head_that_gives_up_leaves_its_seniority_to_those_behind_it)
 {
     turns_fixture fixture;

@@ -32,26 +32,22 @@ struct free_block
 struct free_list
 {
     free_block* first;
-    std::size_t room;  ///< For so many more. Zero before the thread's first block, and at its end.
+    std::size_t room;  ///< How many more it may keep: what the thread allocated and hasn't freed.
 };
 
 constinit thread_local std::array<free_list, 4096 / step> lists{};
-constinit thread_local bool opened = false;
+constinit thread_local bool may_grow = true;  ///< Until the thread ends.
 
-/// Makes room in a thread's lists, and frees what is in them at its end.
+/// Frees what is in a thread's lists at its end.
 struct keeper
 {
-    keeper()
-    {
-        for (std::size_t at = 0; at < lists.size(); ++at)
-            lists[at].room = longest_list / ((at + 1) * step);
-    }
-
+    keeper() = default;
     keeper(const keeper&) = delete;
     keeper& operator=(const keeper&) = delete;
 
     ~keeper()
     {
+        may_grow = false;
         for (free_list& each : lists)
         {
             while (each.first)
@@ -61,37 +57,37 @@ struct keeper
     }
 };
 
-/// The list is full, or hasn't been opened yet.
-[[gnu::noinline]] void free_without_room(void* block, std::size_t size) noexcept
+/// For an empty list, which may keep the block later. A thread that only frees keeps nothing.
+[[gnu::noinline]] void* allocate_anew(free_list& from, std::size_t size)
 {
-    if (!std::exchange(opened, true))
-    {
-        static thread_local const keeper until_the_end;
-        return free_recycled(block, size);
-    }
-    ::operator delete(block);
+    static thread_local const keeper until_the_end;
+    const std::size_t whole = (size + step - 1) / step * step;
+    void* const made = ::operator new(whole);
+    if (may_grow && from.room < longest_list / whole)
+        ++from.room;
+    return made;
 }
 
 }  // namespace
 
 void* allocate_recycled(std::size_t size)
 {
-    if (size > largest)
+    if (size > largest || size == 0)
         return ::operator new(size);
     free_list& from = lists[(size - 1) / step];
     if (!from.first)
-        return ::operator new((size + step - 1) / step * step);
+        return allocate_anew(from, size);
     ++from.room;
     return std::exchange(from.first, from.first->next);
 }
 
 void free_recycled(void* block, std::size_t size) noexcept
 {
-    if (size > largest)
+    if (size > largest || size == 0)
         return ::operator delete(block);
     free_list& to = lists[(size - 1) / step];
     if (to.room == 0)
-        return free_without_room(block, size);
+        return ::operator delete(block);
     --to.room;
     to.first = ::new (block) free_block{to.first};
 }

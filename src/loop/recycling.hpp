@@ -12,7 +12,8 @@
 /** Memory for what each operation needs and soon frees: coroutine frames, rounds, holds, handlers.
 
     A turn frees hundreds of blocks of a size. Malloc keeps seven at hand, and looks for room for
-    each of the others. So a thread keeps what is freed on it, in lists by size, up to a limit.
+    each of the others. So a thread keeps what is freed on it, in lists by size, but never more than
+    it has allocated itself, and at most 256 KiB of a size.
 */
 namespace redlock::detail {
 

@@ -10,7 +10,7 @@
 -- They live for a quarantine, so longer than any hold that they are about and than any command
 -- whose stamp the window lets in.
 --
--- One function, made where it is called, as in queue.lua.
+-- One function, made where it is called: a script makes its functions anew whenever it is run.
 local function over(key, token)
     local over_key = over_prefix .. key
     local revoked_key = revoked_prefix .. token .. ':' .. key

@@ -3,8 +3,8 @@
 --
 -- to_wake  the lock keys that are free now
 --
--- Who is woken leaves the queue: if it is frozen, nobody waits for it twice. The one behind is told
--- for how long the resource is kept, and asks then. Otherwise a frozen one would cost it a poll.
+-- A client that is woken leaves the queue: should it be frozen, nobody waits for it twice. The one
+-- behind it is told for how long the resource is kept, and asks then, without a poll.
 --
 -- Without a function: a script makes its functions anew whenever it is run, and where anybody
 -- waits, this is what each release does.
@@ -12,6 +12,9 @@ for _, key in ipairs(to_wake) do
     local queue, client, arrival, heard = queue_prefix .. key, nil, nil, 0
     while heard == 0 do
         local popped = redis.pcall('ZPOPMIN', queue)
+        if popped.err then
+            break
+        end
         client, arrival = popped[1], popped[2]
         if not client then
             redis.pcall('DEL', waits_prefix .. key)

@@ -361,8 +361,8 @@ bool client::wait_ready(milliseconds at_most)
 
 lease client::acquire_with(std::string_view resource, const acquire_options& options)
 {
-    // The engine is shared only then: should this throw in its own thread, that must not be the
-    // last one to keep it.
+    // Copies the engine only once the lease is granted. If this throws in the engine's own thread,
+    // its copy could be the last one, and the engine would wait for itself.
     auto held = engine_->wait(engine_->locks().async_acquire(resource, options));
     return {engine_, std::move(held)};
 }

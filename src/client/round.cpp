@@ -182,8 +182,8 @@ void vote_round::on_deadline()
     round::on_deadline();
 }
 
-/// Whether the nodes that owe an answer can still make a quorum. One that has grants and a denial
-/// may keep another client from winning.
+/// Whether the nodes that owe an answer can still make a quorum. A round with both a grant and a
+/// denial may keep another client from winning.
 bool vote_round::may_be_granted() const noexcept
 {
     const std::size_t possible = tally_.granted() + owing().count();

@@ -10,8 +10,8 @@ namespace redlock::core {
 
 namespace {
 
-/// Each client in front delays a poll by this much. If there are many, by twice as much for the
-/// others: nodes that thousands poll have no time to serve them.
+/// Each client in front delays a poll by this much, and each beyond the first `many` by twice as
+/// much: nodes that thousands poll would have no time to serve them.
 constexpr nanoseconds step = 2ms;
 constexpr std::size_t many = 64;
 

@@ -84,7 +84,7 @@ public:
     /// Takes a part of the replies to a batch, and answers its questions.
     void read(batch& of, const resp::part& part);
 
-    /// What the answers said since the last call. Null, as nearly always: nothing.
+    /// What the answers said since the last call. Null if they said nothing, which is usual.
     [[nodiscard]] std::unique_ptr<findings> take_findings() noexcept
     {
         return std::move(findings_);

@@ -36,8 +36,8 @@ using namespace std::chrono_literals;
 /// last check is given up. So a silent node is noticed within little more than twice this time.
 constexpr auto probe_interval = 1s;
 
-/// The shortest answer counts for one to two of these. In that time a node is idle and probed, or
-/// so busy that some answers were quick.
+/// The shortest answer counts for one to two of these. Within that time an idle node is probed, and
+/// some of a busy node's many answers are quick. Only if none is, load counts as distance.
 constexpr auto distance_epoch = 1min;
 
 /// A connection that seems silent has this long to show that it isn't: if our own process stood

@@ -38,7 +38,7 @@ public:
         free_recycled(block, size);
     }
 
-    // Of a function that asks for more than usual.
+    // For a function whose alignment exceeds the default.
     static void* operator new(std::size_t size, std::align_val_t alignment)
     {
         return ::operator new(size, alignment);

@@ -106,46 +106,48 @@ std::string_view client_impl::resource_of(std::string_view key) const noexcept
     return resource.size() <= core::max_resource_size ? resource : std::string_view();
 }
 
-void client_impl::on_wake(std::size_t node, std::string_view key)
+void client_impl::on_news(std::size_t node, const news& told)
 {
-    const std::string_view resource = resource_of(key);
-    if (waiter* const head = lines.head_of(resource))
-        head->on_wake(node, nodes.quorum());
-    else if (!resource.empty() && rounds.queues())
-        // The next client should not wait for the reservation to end.
-        rounds.leave_queue(node, resource);
-}
-
-void client_impl::on_change(std::size_t node, std::string_view key)
-{
-    const std::string_view resource = resource_of(key);
-    if (waiter* const head = lines.head_of(resource))
-        head->on_wake(node, nodes.quorum());
-    watchers.on_change(resource);
-}
-
-void client_impl::on_next(std::size_t node, std::string_view key, milliseconds reserved)
-{
-    waiter* const head = lines.head_of(resource_of(key));
-    if (!head)
+    const std::string_view resource = resource_of(told.key);
+    if (resource.empty())
         return;
+    waiter* const head = lines.head_of(resource);
+    switch (told.what)
+    {
+    case news::kind::free:
+        if (head)
+            head->on_wake(node, nodes.quorum());
+        else if (rounds.queues())
+            // The next client should not wait for the reservation to end.
+            rounds.leave_queue(node, resource);
+        break;
+    case news::kind::changed:
+        if (head)
+            head->on_wake(node, nodes.quorum());
+        watchers.on_change(resource);
+        break;
+    case news::kind::next:
+        if (head)
+            await_turn(node, *head, told.number);
+        break;
+    case news::kind::revoked: holds.revoke(resource, fencing_token::from_value(told.number)); break;
+    }
+}
+
+/// The resource is free in so many milliseconds.
+void client_impl::await_turn(std::size_t node, waiter& head, std::uint64_t reserved)
+{
+    constexpr auto longest = static_cast<std::uint64_t>(core::longest_reservation.count());
     // A node's own count may be a millisecond behind ours.
-    reserved = std::clamp(reserved, milliseconds(0), core::longest_reservation) + milliseconds(2);
-    const auto end = core::shifted(now(), reserved).steady;
-    if (!head->on_next(node, nodes.quorum(), end))
+    const milliseconds until(static_cast<std::int64_t>(std::min(reserved, longest)) + 2);
+    const auto end = core::shifted(now(), until).steady;
+    if (!head.on_next(node, nodes.quorum(), end))
         return;
-    pause& sleep = head->sleep();
+    pause& sleep = head.sleep();
     if (!sleep.deadline::is_linked() || sleep.due() <= end)
         return;
     sleep.forget();
     loop.timer->add(sleep, end);
-}
-
-void client_impl::on_revoked(std::string_view key, fencing_token token)
-{
-    const auto held = holds.find(resource_of(key));
-    if (held && held->fence() == token)
-        holds.revoke(*held);
 }
 
 void client_impl::shut_down() noexcept

@@ -18,6 +18,7 @@
 #include <boost/system/result.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
@@ -51,10 +52,7 @@ public:
     // node::owner
     void on_node_change() override;
     void on_node_stopped() override;
-    void on_wake(std::size_t node, std::string_view key) override;
-    void on_change(std::size_t node, std::string_view key) override;
-    void on_next(std::size_t node, std::string_view key, milliseconds reserved) override;
-    void on_revoked(std::string_view key, fencing_token token) override;
+    void on_news(std::size_t node, const news& told) override;
 
     /// The execution context is ending: destroys what waits in this client.
     void shut_down() noexcept;
@@ -80,6 +78,7 @@ public:
 
 private:
     [[nodiscard]] std::string_view resource_of(std::string_view key) const noexcept;
+    void await_turn(std::size_t node, waiter& head, std::uint64_t reserved);
 
     client_service& service_;
 };

@@ -240,6 +240,13 @@ void holds::go_on()
     loop_.end_of_turn->defer_to_next(walk_);
 }
 
+void holds::revoke(std::string_view resource, fencing_token token)
+{
+    const auto held = find(resource);
+    if (held && held->fence() == token)
+        revoke(*held);
+}
+
 std::shared_ptr<hold> holds::find(std::string_view resource) const
 {
     const auto found = by_resource_.find(resource);

@@ -86,6 +86,7 @@ public:
 
     /// Its holder is asked to stop: it's no longer extended. Wakes what waits for its loss.
     void revoke(hold& held);
+    void revoke(std::string_view resource, fencing_token token);
 
     /// The last lease of the hold is over. Starts to release its keys.
     /// @return Null if that has been done or can't be done.

@@ -102,7 +102,7 @@ task<result<vote_round_ptr>> ask(client_impl& client, std::shared_ptr<const atte
             co_return ec;
         const core::instant now = client.now();
         if (account_of(*asked, now, client.config.clock_drift).made.marked > 0)
-            client.on_revoked(of->of->key, of->token);
+            client.holds.revoke(of->of->resource(), of->token);
         fencing_token unused;
         const bool granted = asked->tally().by_votes() == core::verdict::granted;
         if (!granted)

@@ -252,7 +252,7 @@ void track_round::on_reply(std::size_t node, const reply& answer) noexcept
     if (answer.held_for == milliseconds(0))
     {
         if (const auto client = client_.lock())
-            client->on_wake(node, key());
+            client->on_news(node, {news::kind::free, key()});
     }
     round::on_reply(node, answer);
 }

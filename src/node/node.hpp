@@ -241,6 +241,22 @@ private:
 /// Keeps a question. Used on the strand only.
 using question_ptr = boost::intrusive_ptr<question>;
 
+/// What a node tells its client without being asked.
+struct news
+{
+    enum class kind : std::uint8_t
+    {
+        free,     ///< The key may be free and reserved for this client.
+        changed,  ///< The key, which the node was asked to track, has changed. It no longer is.
+        next,     ///< It is reserved for another client for `number` ms, and this client is next.
+        revoked,  ///< Its hold with the token `number` is revoked. Any node may report it.
+    };
+
+    kind what;
+    std::string_view key;
+    std::uint64_t number = 0;
+};
+
 /** One independent master, as the client sees it.
 
     It speaks only for itself: it knows nothing of quorums. It repeats only a release that got lost
@@ -260,17 +276,7 @@ public:
         /// The session with a node has ended completely. Called once for each node.
         virtual void on_node_stopped() = 0;
 
-        /// A key may be free and reserved for this client.
-        virtual void on_wake(std::size_t node, std::string_view key) = 0;
-
-        /// A key that the node was asked to track has changed. It is no longer tracked.
-        virtual void on_change(std::size_t node, std::string_view key) = 0;
-
-        /// A key is reserved for another client for this long, and this client is next.
-        virtual void on_next(std::size_t node, std::string_view key, milliseconds reserved) = 0;
-
-        /// A hold of a key is revoked. Any node may report it.
-        virtual void on_revoked(std::string_view key, fencing_token token) = 0;
+        virtual void on_news(std::size_t node, const news& told) = 0;
 
     protected:
         ~owner() = default;

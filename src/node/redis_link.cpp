@@ -378,7 +378,7 @@ private:
         if (kind != "invalidate")
             return;
         for (std::size_t i = 1; i < told.all.size(); ++i)
-            owner_->on_change(told.all[i]);
+            owner_->on_news({news::kind::changed, told.all[i]});
     }
 
     void take_message(std::string_view channel, std::string_view text)
@@ -386,17 +386,14 @@ private:
         const bool next = channel.ends_with(next_channel_suffix);
         const bool revoked = channel.ends_with(revoked_channel_suffix);
         if (!next && !revoked)
-            return owner_->on_wake(text);
-        std::int64_t number = 0;
+            return owner_->on_news({news::kind::free, text});
+        std::uint64_t number = 0;
         const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
         const auto size = static_cast<std::size_t>(end - text.data());
-        if (problem != std::errc() || number < 0 || size >= text.size() || text[size] != ' ')
+        if (problem != std::errc() || size >= text.size() || text[size] != ' ')
             return;
-        const std::string_view key = text.substr(size + 1);
-        if (next)
-            owner_->on_next(key, milliseconds(number));
-        else
-            owner_->on_revoked(key, fencing_token::from_value(static_cast<std::uint64_t>(number)));
+        const auto what = next ? news::kind::next : news::kind::revoked;
+        owner_->on_news({what, text.substr(size + 1), number});
     }
 
     /// All replies to what is expected first are there.

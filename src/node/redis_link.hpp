@@ -62,17 +62,7 @@ public:
         /// A release got no answer, so it may not have arrived.
         virtual void on_lost_release(question_ptr) {}
 
-        /// A key may be free and reserved for this client.
-        virtual void on_wake(std::string_view) {}
-
-        /// A tracked key has changed.
-        virtual void on_change(std::string_view) {}
-
-        /// A key is reserved for another client for this long, and this client is next.
-        virtual void on_next(std::string_view, milliseconds) {}
-
-        /// A hold is revoked.
-        virtual void on_revoked(std::string_view, fencing_token) {}
+        virtual void on_news(const news&) {}
 
         /// The server refuses commands with a different kind of error than before. Empty: it
         /// no longer refuses any.

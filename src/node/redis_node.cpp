@@ -114,28 +114,10 @@ private:
 
     // redis_link::owner
 
-    void on_wake(std::string_view key) override
+    void on_news(const news& told) override
     {
-        if (const auto told = owner_.lock())
-            told->on_wake(index_, key);
-    }
-
-    void on_change(std::string_view key) override
-    {
-        if (const auto told = owner_.lock())
-            told->on_change(index_, key);
-    }
-
-    void on_next(std::string_view key, milliseconds reserved) override
-    {
-        if (const auto told = owner_.lock())
-            told->on_next(index_, key, reserved);
-    }
-
-    void on_revoked(std::string_view key, fencing_token token) override
-    {
-        if (const auto told = owner_.lock())
-            told->on_revoked(key, token);
+        if (const auto owner = owner_.lock())
+            owner->on_news(index_, told);
     }
 
     void on_ready(admission what) override

@@ -313,42 +313,15 @@ void fake_node::send_kept()
         send(std::move(kept), {});
 }
 
-bool fake_node::wakes(const std::string& key)
+bool fake_node::tell(const detail::news& what)
 {
     if (stopping_ || status_.state != node_state::ready)
         return false;
-    later(nanoseconds(0), [key](fake_node& self) {
+    later(nanoseconds(0), [what, key = std::string(what.key)](fake_node& self) {
         if (const auto told = self.owner_.lock())
-            told->on_wake(self.index_, key);
+            told->on_news(self.index_, {what.what, key, what.number});
     });
     return true;
-}
-
-void fake_node::changes(const std::string& key)
-{
-    later(nanoseconds(0), [key](fake_node& self) {
-        const bool ready = !self.stopping_ && self.status_.state == node_state::ready;
-        if (const auto told = ready ? self.owner_.lock() : nullptr)
-            told->on_change(self.index_, key);
-    });
-}
-
-void fake_node::tells_next(const std::string& key, milliseconds reserved)
-{
-    later(nanoseconds(0), [key, reserved](fake_node& self) {
-        const bool ready = !self.stopping_ && self.status_.state == node_state::ready;
-        if (const auto told = ready ? self.owner_.lock() : nullptr)
-            told->on_next(self.index_, key, reserved);
-    });
-}
-
-void fake_node::revokes(const std::string& key, fencing_token token)
-{
-    later(nanoseconds(0), [key, token](fake_node& self) {
-        const bool ready = !self.stopping_ && self.status_.state == node_state::ready;
-        if (const auto told = ready ? self.owner_.lock() : nullptr)
-            told->on_revoked(key, token);
-    });
 }
 
 }  // namespace redlock::testing

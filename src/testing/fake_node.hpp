@@ -165,10 +165,7 @@ public:
     void be_honest() { rules_.clear(); }
 
     // fake_listener
-    bool wakes(const std::string& key) override;
-    void changes(const std::string& key) override;
-    void tells_next(const std::string& key, milliseconds reserved) override;
-    void revokes(const std::string& key, fencing_token token) override;
+    bool tell(const detail::news& what) override;
 
     void fail_with(std::shared_ptr<fail_nth> fuse) { fuse_ = std::move(fuse); }
 

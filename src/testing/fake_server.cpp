@@ -13,6 +13,7 @@ namespace redlock::testing {
 
 namespace {
 
+using detail::news;
 using detail::question;
 using detail::reply;
 using detail::verb;
@@ -500,7 +501,7 @@ private:
             const fake_place first = queue.front();
             queue.erase(queue.begin());
             const auto woken = on_.queues.channels[first.client].lock();
-            if (!woken || !woken->wakes(key_))
+            if (!woken || !woken->tell({news::kind::free, key_}))
                 continue;
             milliseconds lasts = on_.queues.reservation;
             if (const auto longer = on_.queues.distant.extract({key_, first.client}))
@@ -518,7 +519,7 @@ private:
         if (queue.empty())
             return;
         if (const auto next = on_.queues.channels[queue.front().client].lock())
-            next->tells_next(key_, lasts);
+            next->tell({news::kind::next, key_, static_cast<std::uint64_t>(lasts.count())});
     }
 
     fake_server& on_;
@@ -629,7 +630,7 @@ void fake_server::revoke(const std::string& key, nanoseconds now)
     store.say(key, said_by_holder(holder));
     tell_change(key);
     if (const auto told = queues.channels[std::string(holder.client)].lock())
-        told->revokes(key, holder.token);
+        told->tell({news::kind::revoked, key, holder.token.value()});
 }
 
 void fake_server::forget()
@@ -653,7 +654,7 @@ void fake_server::tell_change(const std::string& key, const std::string& by)
     {
         const auto told = client != by ? queues.channels[client].lock() : nullptr;
         if (told)
-            told->changes(key);
+            told->tell({news::kind::changed, key});
     }
 }
 

@@ -140,17 +140,8 @@ class fake_listener
 public:
     virtual ~fake_listener() = default;
 
-    /// Tells the client that a key may be free. @return Whether it has a connection.
-    virtual bool wakes(const std::string& key) = 0;
-
-    /// Tells the client that a key it tracks has changed.
-    virtual void changes(const std::string& key) = 0;
-
-    /// Tells the client that it's next, and how long a key is reserved for another one.
-    virtual void tells_next(const std::string& key, milliseconds reserved) = 0;
-
-    /// Tells the client that one of its holds is revoked.
-    virtual void revokes(const std::string& key, fencing_token token) = 0;
+    /// @return Whether the client has a connection.
+    virtual bool tell(const detail::news& what) = 0;
 };
 
 /// The queues of the resources of a fake server, as in queue.lua.

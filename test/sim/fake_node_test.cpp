@@ -130,10 +130,10 @@ struct woken_client final : detail::node::owner
 {
     void on_node_change() override {}
     void on_node_stopped() override {}
-    void on_wake(std::size_t, std::string_view) override { woken = true; }
-    void on_change(std::size_t, std::string_view) override {}
-    void on_next(std::size_t, std::string_view, milliseconds) override {}
-    void on_revoked(std::string_view, fencing_token) override {}
+    void on_news(std::size_t, const detail::news& told) override
+    {
+        woken |= told.what == detail::news::kind::free;
+    }
 
     bool woken = false;
 };

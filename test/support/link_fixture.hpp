@@ -201,15 +201,18 @@ private:
         lost_releases += lost->key();
         BOOST_TEST(ended.size() == 1u);  // The owner must know that before it asks again.
     }
-    void on_wake(std::string_view key) override { woken += std::string(key) + ' '; }
-    void on_change(std::string_view key) override { changed += std::string(key) + ' '; }
-    void on_next(std::string_view key, milliseconds reserved) override
+    void on_news(const detail::news& told) override
     {
-        next += std::string(key) + ' ' + std::to_string(reserved.count()) + ' ';
-    }
-    void on_revoked(std::string_view key, fencing_token token) override
-    {
-        revoked += std::string(key) + ' ' + to_string(token) + ' ';
+        using kind = detail::news::kind;
+        const std::string key = std::string(told.key) + ' ';
+        const std::string number = std::to_string(told.number) + ' ';
+        switch (told.what)
+        {
+        case kind::free: woken += key; break;
+        case kind::changed: changed += key; break;
+        case kind::next: next += key + number; break;
+        case kind::revoked: revoked += key + number; break;
+        }
     }
     void on_refused(std::string words) override { refused.push_back(words); }
 

@@ -86,7 +86,7 @@ public:
     {
         boost::asio::post(strand_, [nodes = nodes_, resource] {
             for (const auto& each : nodes)
-                each->wakes(resource);
+                each->tell({detail::news::kind::free, resource});
         });
     }
 

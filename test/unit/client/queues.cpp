@@ -17,6 +17,7 @@ namespace queues_tests {
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
+using detail::news;
 using detail::verb;
 
 namespace {
@@ -54,7 +55,7 @@ struct queue_fixture : running_client
     /// The nodes `first` to `last` tell this client that the resource may be free.
     void wake(std::size_t first, std::size_t last)
     {
-        each_node(first, last, [](fake_node& node) { node.wakes("orders:42"); });
+        each_node(first, last, [](fake_node& node) { node.tell({news::kind::free, "orders:42"}); });
         run_until_idle();
     }
 
@@ -227,7 +228,7 @@ BOOST_AUTO_TEST_CASE(a_key_is_watched_once_until_it_changes)
     fixture.advance(5s);
     BOOST_TEST(fixture.sent_to(verb::track).size() == 5u);
 
-    fixture.each_node([](fake_node& node) { node.wakes("orders:42"); });
+    fixture.each_node([](fake_node& node) { node.tell({news::kind::free, "orders:42"}); });
     fixture.advance(40ms);
 
     BOOST_TEST(fixture.sent_to(verb::track).size() == 10u);
@@ -300,7 +301,7 @@ BOOST_AUTO_TEST_CASE(reservations_of_nobody_hold_nobody_up_for_longer_than_they_
 BOOST_AUTO_TEST_CASE(who_is_woken_without_waiting_lets_the_next_one_go)
 {
     queue_fixture fixture;
-    fixture.node(0).wakes("orders:42");
+    fixture.node(0).tell({news::kind::free, "orders:42"});
     fixture.run_until_idle();
 
     BOOST_TEST(fixture.sent_to(verb::leave) == (std::vector<std::size_t>{0}));
@@ -310,7 +311,7 @@ BOOST_AUTO_TEST_CASE(who_is_woken_without_waiting_lets_the_next_one_go)
 BOOST_AUTO_TEST_CASE(a_client_that_polls_leaves_no_queue_when_a_node_wakes_it)
 {
     running_client fixture({.mode = mode::plain});
-    fixture.node(0).wakes("orders:42");
+    fixture.node(0).tell({news::kind::free, "orders:42"});
     fixture.run_until_idle();
 
     BOOST_TEST(fixture.sent_to(verb::leave).empty());
@@ -319,8 +320,9 @@ BOOST_AUTO_TEST_CASE(a_client_that_polls_leaves_no_queue_when_a_node_wakes_it)
 BOOST_AUTO_TEST_CASE(a_key_that_no_resource_of_this_client_has_asks_no_question)
 {
     queue_fixture fixture;
-    fixture.node(0).wakes("");
-    fixture.node(0).wakes(std::string(core::max_resource_size + 1, 'x'));
+    fixture.node(0).tell({news::kind::free, ""});
+    const std::string too_long(core::max_resource_size + 1, 'x');
+    fixture.node(0).tell({news::kind::free, too_long});
     fixture.run_until_idle();
 
     BOOST_TEST(fixture.sent_to(verb::leave).empty());
@@ -600,11 +602,13 @@ BOOST_AUTO_TEST_CASE(who_is_next_asks_when_the_reservation_for_another_ends)
         fixture.advance(1ms);
     fixture.log().clear();
     fixture.each_node([](fake_node& node) { node.store().erase("orders:42"); });
-    fixture.each_node(0, 2, [](fake_node& node) { node.tells_next("orders:42", 50ms); });
+    fixture.each_node(0, 2, [](fake_node& node) {
+        node.tell({news::kind::next, "orders:42", 50});
+    });
     fixture.advance(60ms);
     BOOST_TEST(fixture.rounds() == 0u);
 
-    fixture.node(2).tells_next("orders:42", 50ms);
+    fixture.node(2).tell({news::kind::next, "orders:42", 50});
     fixture.advance(51ms);
     BOOST_TEST(!waiting->done());
     fixture.advance(2ms);
@@ -617,7 +621,7 @@ BOOST_AUTO_TEST_CASE(who_is_next_asks_no_later_because_it_is)
     turns_fixture fixture;
     const auto waiting = fixture.wait_for_it();
     fixture.each_node([](fake_node& node) { node.store().erase("orders:42"); });
-    fixture.each_node([](fake_node& node) { node.tells_next("orders:42", 15s); });
+    fixture.each_node([](fake_node& node) { node.tell({news::kind::next, "orders:42", 15'000}); });
 
     fixture.advance(60ms);
 

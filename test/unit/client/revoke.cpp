@@ -25,6 +25,7 @@ BOOST_AUTO_TEST_SUITE(test_revoke)
 using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
+using detail::news;
 using detail::verb;
 
 namespace {
@@ -367,13 +368,13 @@ BOOST_FIXTURE_TEST_CASE(a_push_about_another_hold_is_not_taken_for_ours, revokin
     const auto other = fencing_token::from_value(held.fence().value() - 1);
     each_node([&other](fake_node& node) {
         for (const auto& [name, channel] : node.queues().channels)
-            channel.lock()->revokes("orders:42", other);
+            channel.lock()->tell({news::kind::revoked, "orders:42", other.value()});
     });
     run_until_idle();
     BOOST_TEST(!held.revoked());
     each_node([&held](fake_node& node) {
         for (const auto& [name, channel] : node.queues().channels)
-            channel.lock()->revokes("orders:42", held.fence());
+            channel.lock()->tell({news::kind::revoked, "orders:42", held.fence().value()});
     });
     run_until_idle();
     BOOST_TEST(held.revoked());

@@ -22,6 +22,7 @@ using namespace redlock;
 using namespace redlock::test;
 using namespace std::chrono_literals;
 using asio::error::operation_aborted;
+using detail::news;
 using detail::verb;
 
 namespace {
@@ -111,7 +112,7 @@ struct watched_keys : running_client
 
     void tell_changes()
     {
-        each_node([](fake_node& node) { node.changes("a"); });
+        each_node([](fake_node& node) { node.tell({news::kind::changed, "a"}); });
         run_until_idle();
     }
 

@@ -69,10 +69,7 @@ struct told_client final : detail::node::owner
 {
     void on_node_change() override { ++changes; }
     void on_node_stopped() override { ++stops; }
-    void on_wake(std::size_t, std::string_view) override {}
-    void on_change(std::size_t, std::string_view) override {}
-    void on_next(std::size_t, std::string_view, milliseconds) override {}
-    void on_revoked(std::string_view, fencing_token) override {}
+    void on_news(std::size_t, const detail::news&) override {}
 
     int changes = 0;
     int stops = 0;

@@ -2,10 +2,10 @@
 #define REDLOCK_CLIENT_HPP
 
 #include <redlock/config.hpp>
-#include <redlock/detail/deliver.hpp>
 #include <redlock/detail/demand.hpp>
 #include <redlock/detail/export.hpp>
 #include <redlock/detail/initiate.hpp>
+#include <redlock/detail/lease_executor.hpp>
 #include <redlock/error.hpp>
 #include <redlock/fencing.hpp>
 #include <redlock/holding.hpp>
@@ -18,7 +18,6 @@
 #include <redlock/time.hpp>
 #include <redlock/watcher.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/deferred.hpp>
 
@@ -39,6 +38,25 @@ class client_impl;
 
 /// Makes a client with the nodes and clocks of `impl`. For tests.
 [[nodiscard]] REDLOCK_EXPORT client make_client(std::shared_ptr<client_impl> impl);
+
+// The operations, each defined in the file of its name. `about`: an acquisition that is never made.
+using to_client = std::shared_ptr<client_impl>;
+REDLOCK_EXPORT void start_run(handler_of<> handler, to_client self);
+REDLOCK_EXPORT void start_wait_ready(handler_of<> handler, to_client self);
+REDLOCK_EXPORT void start_close(handler_of<> handler, to_client self);
+REDLOCK_EXPORT void start_acquire(handler_of<lease> handler, to_client self, demand wanted);
+REDLOCK_EXPORT void start_inspect(handler_of<holding> handler, to_client self, demand about);
+REDLOCK_EXPORT void start_free_kept(
+    handler_of<release_outcome> handler,
+    to_client self,
+    demand about
+);
+REDLOCK_EXPORT void start_revoke(
+    handler_of<revocation> handler,
+    to_client self,
+    demand about,
+    fencing_token hold
+);
 
 }  // namespace detail
 
@@ -151,13 +169,7 @@ public:
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_run(Token&& token = Token())
     {
-        return detail::initiate<void(error_code)>(
-            std::forward<Token>(token),
-            get_executor(),
-            [impl = impl_](auto handler) {
-                start_run(impl, deliver<void(error_code)>(std::move(handler), impl));
-            }
-        );
+        return detail::initiate(std::forward<Token>(token), runs_on(), detail::start_run, impl_);
     }
 
     /** Waits until a quorum of nodes is ready.
@@ -179,12 +191,8 @@ public:
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_wait_ready(Token&& token = Token())
     {
-        return detail::initiate<void(error_code)>(
-            std::forward<Token>(token),
-            get_executor(),
-            [impl = impl_](auto handler) {
-                start_wait_ready(impl, deliver<void(error_code)>(std::move(handler), impl));
-            }
+        return detail::initiate(
+            std::forward<Token>(token), runs_on(), detail::start_wait_ready, impl_
         );
     }
 
@@ -239,8 +247,12 @@ public:
         Token&& token = Token()
     )
     {
-        return initiate_acquire(
-            detail::demand(resource, detail::options_of(how)), std::forward<Token>(token)
+        return detail::initiate(
+            std::forward<Token>(token),
+            runs_on(),
+            detail::start_acquire,
+            impl_,
+            detail::demand(resource, detail::options_of(how))
         );
     }
 
@@ -271,8 +283,12 @@ public:
         Token&& token = Token()
     )
     {
-        return initiate_acquire(
-            detail::demand::to_try(resource, detail::options_of(how)), std::forward<Token>(token)
+        return detail::initiate(
+            std::forward<Token>(token),
+            runs_on(),
+            detail::start_acquire,
+            impl_,
+            detail::demand::to_try(resource, detail::options_of(how))
         );
     }
 
@@ -310,14 +326,8 @@ public:
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_inspect(std::string_view resource, Token&& token = Token())
     {
-        return detail::initiate<void(error_code, holding)>(
-            std::forward<Token>(token),
-            get_executor(),
-            [impl = impl_](auto handler, detail::demand about) {
-                auto erased = deliver<void(error_code, holding)>(std::move(handler), impl);
-                start_inspect(impl, std::move(about), std::move(erased));
-            },
-            detail::demand(resource, acquire_options())
+        return detail::initiate(
+            std::forward<Token>(token), runs_on(), detail::start_inspect, impl_, about(resource)
         );
     }
 
@@ -367,14 +377,13 @@ public:
         Token&& token = Token()
     )
     {
-        return detail::initiate<void(error_code, revocation)>(
+        return detail::initiate(
             std::forward<Token>(token),
-            get_executor(),
-            [impl = impl_, hold](auto handler, detail::demand about) {
-                auto erased = deliver<void(error_code, revocation)>(std::move(handler), impl);
-                start_revoke(impl, std::move(about), hold, std::move(erased));
-            },
-            detail::demand(resource, acquire_options())
+            runs_on(),
+            detail::start_revoke,
+            impl_,
+            about(resource),
+            hold
         );
     }
 
@@ -406,14 +415,8 @@ public:
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_free(std::string_view resource, Token&& token = Token())
     {
-        return detail::initiate<void(error_code, release_outcome)>(
-            std::forward<Token>(token),
-            get_executor(),
-            [impl = impl_](auto handler, detail::demand about) {
-                auto erased = deliver<void(error_code, release_outcome)>(std::move(handler), impl);
-                start_free(impl, std::move(about), std::move(erased));
-            },
-            detail::demand(resource, acquire_options())
+        return detail::initiate(
+            std::forward<Token>(token), runs_on(), detail::start_free_kept, impl_, about(resource)
         );
     }
 
@@ -452,13 +455,7 @@ public:
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_close(Token&& token = Token())
     {
-        return detail::initiate<void(error_code)>(
-            std::forward<Token>(token),
-            get_executor(),
-            [impl = impl_](auto handler) {
-                start_close(impl, deliver<void(error_code)>(std::move(handler), impl));
-            }
-        );
+        return detail::initiate(std::forward<Token>(token), runs_on(), detail::start_close, impl_);
     }
 
     /// Counters of what the client has done so far. Each is read separately.
@@ -472,61 +469,13 @@ private:
 
     explicit client(std::shared_ptr<detail::client_impl> impl) noexcept;
 
-    template <class Token>
-    auto initiate_acquire(detail::demand wanted, Token&& token)
+    /// For operations that acquire nothing.
+    static detail::demand about(std::string_view resource) { return {resource, acquire_options()}; }
+
+    [[nodiscard]] detail::lease_executor runs_on() const
     {
-        return detail::initiate<void(error_code, lease)>(
-            std::forward<Token>(token),
-            get_executor(),
-            [impl = impl_](auto handler, detail::demand kept) {
-                auto erased = deliver<void(error_code, lease)>(std::move(handler), impl);
-                start_acquire(impl, std::move(kept), std::move(erased));
-            },
-            std::move(wanted)
-        );
+        return detail::lease_executor(get_executor());
     }
-
-    static const executor_type& executor_of(const detail::client_impl& impl) noexcept;
-
-    template <class Signature, class Handler>
-    static auto deliver(Handler handler, const std::shared_ptr<detail::client_impl>& impl)
-    {
-        return detail::deliver<Signature>(std::move(handler), executor_of(*impl));
-    }
-
-    static void start_run(
-        std::shared_ptr<detail::client_impl> impl,
-        boost::asio::any_completion_handler<void(error_code)> handler
-    );
-    static void start_wait_ready(
-        std::shared_ptr<detail::client_impl> impl,
-        boost::asio::any_completion_handler<void(error_code)> handler
-    );
-    static void start_close(
-        std::shared_ptr<detail::client_impl> impl,
-        boost::asio::any_completion_handler<void(error_code)> handler
-    );
-    static void start_inspect(
-        std::shared_ptr<detail::client_impl> impl,
-        detail::demand about,
-        boost::asio::any_completion_handler<void(error_code, holding)> handler
-    );
-    static void start_revoke(
-        std::shared_ptr<detail::client_impl> impl,
-        detail::demand about,
-        fencing_token hold,
-        boost::asio::any_completion_handler<void(error_code, revocation)> handler
-    );
-    static void start_free(
-        std::shared_ptr<detail::client_impl> impl,
-        detail::demand about,
-        boost::asio::any_completion_handler<void(error_code, release_outcome)> handler
-    );
-    static void start_acquire(
-        std::shared_ptr<detail::client_impl> impl,
-        detail::demand wanted,
-        boost::asio::any_completion_handler<void(error_code, lease)> handler
-    );
 
     std::shared_ptr<detail::client_impl> impl_;
 };

@@ -2,13 +2,12 @@
 #define REDLOCK_INITIALIZE_HPP
 
 #include <redlock/config.hpp>
-#include <redlock/detail/deliver.hpp>
 #include <redlock/detail/export.hpp>
 #include <redlock/detail/initiate.hpp>
+#include <redlock/detail/lease_executor.hpp>
 #include <redlock/diagnostics.hpp>
 #include <redlock/error.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/deferred.hpp>
 
@@ -28,10 +27,7 @@ REDLOCK_EXPORT std::shared_ptr<initializer> make_initializer(
     diagnostics* report
 );
 
-REDLOCK_EXPORT void start_initialize(
-    const std::shared_ptr<initializer>& what,
-    boost::asio::any_completion_handler<void(error_code)> handler
-);
+REDLOCK_EXPORT void start_initialize(handler_of<> handler, std::shared_ptr<initializer> what);
 
 inline boost::asio::any_io_executor to_executor(boost::asio::any_io_executor executor)
 {
@@ -93,15 +89,11 @@ template <class ExecutorOrContext, class Token = boost::asio::deferred_t>
 )
 {
     const boost::asio::any_io_executor executor = detail::to_executor(where);
-    return detail::initiate<void(error_code)>(
+    return detail::initiate(
         std::forward<Token>(token),
-        executor,
-        [what = detail::make_initializer(executor, std::move(config), report),
-         executor](auto handler) {
-            detail::start_initialize(
-                what, detail::deliver<void(error_code)>(std::move(handler), executor)
-            );
-        }
+        detail::lease_executor(executor),
+        detail::start_initialize,
+        detail::make_initializer(executor, std::move(config), report)
     );
 }
 

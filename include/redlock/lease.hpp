@@ -1,7 +1,6 @@
 #ifndef REDLOCK_LEASE_HPP
 #define REDLOCK_LEASE_HPP
 
-#include <redlock/detail/deliver.hpp>
 #include <redlock/detail/export.hpp>
 #include <redlock/detail/initiate.hpp>
 #include <redlock/detail/lease_executor.hpp>
@@ -11,7 +10,6 @@
 #include <redlock/release_outcome.hpp>
 #include <redlock/time.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/deferred.hpp>
 
 #include <concepts>
@@ -28,6 +26,17 @@ class lease;
 namespace detail {
 
 class share;
+
+// The operations, each defined in the file of its name.
+using to_share = std::shared_ptr<share>;
+REDLOCK_EXPORT void start_extend(
+    handler_of<> handler,
+    to_share asked_by,
+    std::optional<milliseconds> ttl
+);
+REDLOCK_EXPORT void start_announce(handler_of<> handler, to_share asked_by, note text);
+REDLOCK_EXPORT void start_release(handler_of<release_outcome> handler, to_share leaving);
+REDLOCK_EXPORT void start_wait_lost(handler_of<> handler, to_share watched);
 
 /// Why the lease was lost before its owner ended it. Empty: it was not lost. Call it while the
 /// result of `attend` exists.
@@ -154,15 +163,8 @@ public:
     template <class Rep, class Period, class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_extend(std::chrono::duration<Rep, Period> ttl, Token&& token = Token())
     {
-        const detail::lease_executor by = executor_of(share_);
-        return detail::initiate<void(error_code)>(
-            std::forward<Token>(token),
-            by.get_executor(),
-            [share = share_, by](auto handler, milliseconds wanted) {
-                auto erased = by.template deliver<void(error_code)>(std::move(handler));
-                start_extend(share, wanted, std::move(erased));
-            },
-            saturate(ttl)
+        return detail::initiate(
+            std::forward<Token>(token), runs_on(), detail::start_extend, share_, saturate(ttl)
         );
     }
 
@@ -171,14 +173,8 @@ public:
         requires(!detail::is_duration<std::remove_cvref_t<Token>>)
     [[nodiscard]] auto async_extend(Token&& token = Token())
     {
-        const detail::lease_executor by = executor_of(share_);
-        return detail::initiate<void(error_code)>(
-            std::forward<Token>(token),
-            by.get_executor(),
-            [share = share_, by](auto handler) {
-                auto erased = by.template deliver<void(error_code)>(std::move(handler));
-                start_extend(share, std::nullopt, std::move(erased));
-            }
+        return detail::initiate(
+            std::forward<Token>(token), runs_on(), detail::start_extend, share_, std::nullopt
         );
     }
 
@@ -200,15 +196,8 @@ public:
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_announce(const note& text, Token&& token = Token()) const
     {
-        const detail::lease_executor by = executor_of(share_);
-        return detail::initiate<void(error_code)>(
-            std::forward<Token>(token),
-            by.get_executor(),
-            [share = share_, by](auto handler, const note& said) {
-                auto erased = by.template deliver<void(error_code)>(std::move(handler));
-                start_announce(share, said, std::move(erased));
-            },
-            text
+        return detail::initiate(
+            std::forward<Token>(token), runs_on(), detail::start_announce, share_, text
         );
     }
 
@@ -234,14 +223,8 @@ public:
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_release(Token&& token = Token())
     {
-        const detail::lease_executor by = executor_of(share_);
-        return detail::initiate<void(error_code, release_outcome)>(
-            std::forward<Token>(token),
-            by.get_executor(),
-            [share = share_, by](auto handler) {
-                using signature = void(error_code, release_outcome);
-                start_release(share, by.template deliver<signature>(std::move(handler)));
-            }
+        return detail::initiate(
+            std::forward<Token>(token), runs_on(), detail::start_release, share_
         );
     }
 
@@ -275,14 +258,8 @@ public:
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_wait_lost(Token&& token = Token())
     {
-        const detail::lease_executor by = executor_of(share_);
-        return detail::initiate<void(error_code)>(
-            std::forward<Token>(token),
-            by.get_executor(),
-            [share = share_, by](auto handler) {
-                auto erased = by.template deliver<void(error_code)>(std::move(handler));
-                start_wait_lost(share, std::move(erased));
-            }
+        return detail::initiate(
+            std::forward<Token>(token), runs_on(), detail::start_wait_lost, share_
         );
     }
 
@@ -297,26 +274,7 @@ private:
 
     explicit lease(std::shared_ptr<detail::share> share) noexcept;
 
-    static detail::lease_executor executor_of(const std::shared_ptr<detail::share>& share);
-
-    static void start_extend(
-        std::shared_ptr<detail::share> share,
-        std::optional<milliseconds> ttl,
-        boost::asio::any_completion_handler<void(error_code)> handler
-    );
-    static void start_announce(
-        std::shared_ptr<detail::share> share,
-        const note& text,
-        boost::asio::any_completion_handler<void(error_code)> handler
-    );
-    static void start_release(
-        std::shared_ptr<detail::share> share,
-        boost::asio::any_completion_handler<void(error_code, release_outcome)> handler
-    );
-    static void start_wait_lost(
-        std::shared_ptr<detail::share> share,
-        boost::asio::any_completion_handler<void(error_code)> handler
-    );
+    [[nodiscard]] detail::lease_executor runs_on() const;
 
     std::shared_ptr<detail::share> share_;
 };

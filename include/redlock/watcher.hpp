@@ -7,7 +7,6 @@
 #include <redlock/error.hpp>
 #include <redlock/holding.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/deferred.hpp>
 
 #include <memory>
@@ -21,6 +20,8 @@ class client;
 namespace detail {
 
 class observation;
+
+REDLOCK_EXPORT void start_next(handler_of<holding> handler, std::shared_ptr<observation> watched);
 
 }  // namespace detail
 
@@ -93,14 +94,8 @@ public:
     template <class Token = boost::asio::deferred_t>
     [[nodiscard]] auto async_next(Token&& token = Token())
     {
-        const detail::lease_executor by = executor_of(*watched_);
-        return detail::initiate<void(error_code, holding)>(
-            std::forward<Token>(token),
-            by.get_executor(),
-            [watched = watched_, by](auto handler) {
-                using signature = void(error_code, holding);
-                start_next(watched, by.template deliver<signature>(std::move(handler)));
-            }
+        return detail::initiate(
+            std::forward<Token>(token), runs_on(), detail::start_next, watched_
         );
     }
 
@@ -109,12 +104,7 @@ private:
 
     explicit watcher(std::shared_ptr<detail::observation> watched) noexcept;
 
-    static detail::lease_executor executor_of(const detail::observation& watched);
-
-    static void start_next(
-        std::shared_ptr<detail::observation> watched,
-        boost::asio::any_completion_handler<void(error_code, holding)> handler
-    );
+    [[nodiscard]] detail::lease_executor runs_on() const;
 
     std::shared_ptr<detail::observation> watched_;
 };

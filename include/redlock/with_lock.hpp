@@ -205,9 +205,9 @@ template <class Executor>
 [[nodiscard]] REDLOCK_EXPORT std::shared_ptr<share> share_of(const lease& held) noexcept;
 
 REDLOCK_EXPORT void start_wait_stop(
+    handler_of<> handler,
     std::shared_ptr<share> held,
-    milliseconds stop_before,
-    boost::asio::any_completion_handler<void(error_code)> handler
+    milliseconds stop_before
 );
 
 /// Like `lease::async_wait_lost`, but completes with an error when the lease has `stop_before`
@@ -215,14 +215,12 @@ REDLOCK_EXPORT void start_wait_stop(
 template <class Token>
 auto async_wait_stop(client& locks, const lease& held, milliseconds stop_before, Token&& token)
 {
-    const lease_executor by(locks.get_executor());
-    return initiate<void(error_code)>(
+    return initiate(
         std::forward<Token>(token),
-        by.get_executor(),
-        [share = share_of(held), stop_before, by](auto handler) {
-            auto erased = by.template deliver<void(error_code)>(std::move(handler));
-            start_wait_stop(share, stop_before, std::move(erased));
-        }
+        lease_executor(locks.get_executor()),
+        start_wait_stop,
+        share_of(held),
+        stop_before
     );
 }
 

@@ -1,5 +1,6 @@
 #include "client/acquisition.hpp"
 #include "client/operations.hpp"
+#include "client/spawn_op.hpp"
 #include "client/validate.hpp"
 #include "core/backoff.hpp"
 
@@ -102,8 +103,6 @@ void fail(acquisition& acquiring, error_code ec)
     );
 }
 
-}  // namespace
-
 // Most acquisitions are granted at once. That takes this coroutine and one for the round: each
 // costs an allocation.
 task<result<lease>> acquire(std::shared_ptr<client_impl> self, std::shared_ptr<const demand> wanted)
@@ -149,6 +148,16 @@ task<result<lease>> acquire(std::shared_ptr<client_impl> self, std::shared_ptr<c
     // A lease that isn't handed out keeps nothing.
     share::of(acquiring.granted)->held()->state()->keep_for(acquiring.options().at_least);
     co_return std::move(acquiring.granted);
+}
+
+}  // namespace
+
+void start_acquire(handler_of<lease> handler, to_client self, demand wanted)
+{
+    wanted.by_its_holder = self->under_lock.is_caller(wanted.resource());
+    if (self->config.mode == mode::guarded && wanted.options.note.empty())
+        wanted.options.note = self->config.name;
+    spawn_op(*self, acquire(self, self->keep_addressed(std::move(wanted))), std::move(handler));
 }
 
 }  // namespace redlock::detail

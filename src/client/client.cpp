@@ -1,11 +1,9 @@
 #include <redlock/client.hpp>
 
+#include "client/client_impl.hpp"
 #include "client/observation.hpp"
-#include "client/operations.hpp"
-#include "client/spawn_op.hpp"
 #include "client/validate.hpp"
 #include "loop/platform.hpp"
-#include "loop/recycling.hpp"
 #include "node/redis_node.hpp"
 
 #include <boost/asio/ip/host_name.hpp>
@@ -74,11 +72,6 @@ client::executor_type client::get_executor() const noexcept
     return impl_->executor;
 }
 
-const client::executor_type& client::executor_of(const detail::client_impl& impl) noexcept
-{
-    return impl.executor;
-}
-
 void client::cancel() noexcept
 {
     impl_->cancel();
@@ -94,91 +87,11 @@ std::vector<node_status> client::nodes() const
     return impl_->nodes.status();
 }
 
-void client::start_run(
-    std::shared_ptr<detail::client_impl> impl,
-    boost::asio::any_completion_handler<void(error_code)> handler
-)
-{
-    detail::spawn_op(*impl, detail::run(impl), std::move(handler));
-}
-
-void client::start_wait_ready(
-    std::shared_ptr<detail::client_impl> impl,
-    boost::asio::any_completion_handler<void(error_code)> handler
-)
-{
-    detail::spawn_op(*impl, detail::wait_ready(impl), std::move(handler));
-}
-
-void client::start_close(
-    std::shared_ptr<detail::client_impl> impl,
-    boost::asio::any_completion_handler<void(error_code)> handler
-)
-{
-    detail::spawn_op(*impl, detail::close(impl), std::move(handler));
-}
-
-void client::start_inspect(
-    std::shared_ptr<detail::client_impl> impl,
-    detail::demand about,
-    boost::asio::any_completion_handler<void(error_code, holding)> handler
-)
-{
-    const detail::client_impl& client = *impl;  // Kept by the initiation.
-    about.put_in_front(client.config.key_prefix);
-    auto kept = detail::make_recycled<detail::demand>(std::move(about));
-    auto body = detail::inspect(std::move(impl), std::move(kept));
-    detail::spawn_op(client, std::move(body), std::move(handler));
-}
-
-void client::start_revoke(
-    std::shared_ptr<detail::client_impl> impl,
-    detail::demand about,
-    fencing_token hold,
-    boost::asio::any_completion_handler<void(error_code, revocation)> handler
-)
-{
-    const detail::client_impl& client = *impl;  // Kept by the initiation.
-    about.put_in_front(client.config.key_prefix);
-    auto kept = detail::make_recycled<detail::demand>(std::move(about));
-    auto body = detail::revoke(std::move(impl), std::move(kept), hold);
-    detail::spawn_op(client, std::move(body), std::move(handler));
-}
-
-void client::start_free(
-    std::shared_ptr<detail::client_impl> impl,
-    detail::demand about,
-    boost::asio::any_completion_handler<void(error_code, release_outcome)> handler
-)
-{
-    const detail::client_impl& client = *impl;  // Kept by the initiation.
-    about.put_in_front(client.config.key_prefix);
-    auto kept = detail::make_recycled<detail::demand>(std::move(about));
-    auto body = detail::free_kept(std::move(impl), std::move(kept));
-    detail::spawn_op(client, std::move(body), std::move(handler));
-}
-
 watcher client::watch(std::string_view resource)
 {
-    auto about = detail::make_recycled<detail::demand>(resource, acquire_options());
-    about->put_in_front(impl_->config.key_prefix);
-    return watcher(std::make_shared<detail::observation>(impl_, std::move(about)));
-}
-
-void client::start_acquire(
-    std::shared_ptr<detail::client_impl> impl,
-    detail::demand wanted,
-    boost::asio::any_completion_handler<void(error_code, lease)> handler
-)
-{
-    const detail::client_impl& client = *impl;  // Kept by the initiation.
-    wanted.by_its_holder = impl->under_lock.is_caller(wanted.resource());
-    wanted.put_in_front(client.config.key_prefix);
-    if (client.config.mode == mode::guarded && wanted.options.note.empty())
-        wanted.options.note = client.config.name;
-    auto kept = detail::make_recycled<detail::demand>(std::move(wanted));
-    auto body = detail::acquire(std::move(impl), std::move(kept));
-    detail::spawn_op(client, std::move(body), std::move(handler));
+    return watcher(
+        std::make_shared<detail::observation>(impl_, impl_->keep_addressed(about(resource)))
+    );
 }
 
 }  // namespace redlock

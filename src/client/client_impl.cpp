@@ -2,6 +2,7 @@
 
 #include "client/client_service.hpp"
 #include "core/limits.hpp"
+#include "loop/recycling.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -73,6 +74,12 @@ void client_impl::stop()
 {
     life.begin_stop();
     holds.clear();
+}
+
+std::shared_ptr<const demand> client_impl::keep_addressed(demand about) const
+{
+    about.put_in_front(config.key_prefix);
+    return make_recycled<demand>(std::move(about));
 }
 
 void client_impl::on_node_change()

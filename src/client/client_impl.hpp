@@ -49,6 +49,9 @@ public:
     /// Ends what operations wait for, and forgets what is held.
     void stop();
 
+    /// Keeps what an operation is about, with its whole key.
+    [[nodiscard]] std::shared_ptr<const demand> keep_addressed(demand about) const;
+
     // node::owner
     void on_node_change() override;
     void on_node_stopped() override;

@@ -1,4 +1,5 @@
 #include "client/operations.hpp"
+#include "client/spawn_op.hpp"
 #include "loop/suspension.hpp"
 
 #include <algorithm>
@@ -163,8 +164,6 @@ task<error_code> release_everything(client_impl& client)
     co_return co_await until_released(client, last_key_ends);
 }
 
-}  // namespace
-
 task<error_code> close(std::shared_ptr<client_impl> self)
 {
     if (!self->life.begin_close())
@@ -172,6 +171,13 @@ task<error_code> close(std::shared_ptr<client_impl> self)
     const error_code ec = co_await release_everything(*self);
     self->stop();
     co_return ec;
+}
+
+}  // namespace
+
+void start_close(handler_of<> handler, to_client self)
+{
+    spawn_op(*self, close(self), std::move(handler));
 }
 
 }  // namespace redlock::detail

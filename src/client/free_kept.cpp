@@ -1,5 +1,6 @@
 #include "client/inquiry.hpp"
 #include "client/operations.hpp"
+#include "client/spawn_op.hpp"
 #include "client/validate.hpp"
 #include "core/hold_value.hpp"
 #include "core/quorum.hpp"
@@ -70,8 +71,6 @@ task<result<whole_round_ptr>> look(client_impl& client, std::shared_ptr<const de
     }
 }
 
-}  // namespace
-
 /** Looks first, so that a command that arrives late deletes nothing that is kept later.
 
     What it hasn't seen, because the node doesn't vote, stays until its time ends.
@@ -107,6 +106,13 @@ task<result<release_outcome>> free_kept(
     if (!asked->confirmations().confirmed() && asked->was_too_much())
         co_return error::overloaded;
     co_return outcome_of(asked->confirmations());
+}
+
+}  // namespace
+
+void start_free_kept(handler_of<release_outcome> handler, to_client self, demand about)
+{
+    spawn_op(*self, free_kept(self, self->keep_addressed(std::move(about))), std::move(handler));
 }
 
 }  // namespace redlock::detail

@@ -192,10 +192,7 @@ std::shared_ptr<initializer> make_initializer(
     return std::make_shared<initializer>(std::move(executor), std::move(config), report);
 }
 
-void start_initialize(
-    const std::shared_ptr<initializer>& what,
-    asio::any_completion_handler<void(error_code)> handler
-)
+void start_initialize(handler_of<> handler, std::shared_ptr<initializer> what)
 {
     what->start(std::move(handler));
 }

@@ -1,6 +1,7 @@
 #include "client/inquiry.hpp"
 #include "client/observation.hpp"
 #include "client/operations.hpp"
+#include "client/spawn_op.hpp"
 #include "client/validate.hpp"
 #include "core/instant.hpp"
 
@@ -131,31 +132,6 @@ task<result<holding>> look_for_news(observation& of)
     }
 }
 
-}  // namespace
-
-bool observation::take(core::joint_view& seen)
-{
-    holding& shown = seen.shown;
-    // Left over from an earlier holder.
-    if (shown.token && shown.token < highest_)
-        return false;
-    if (told_ && told_->shown.state == shown.state && told_->holder == seen.holder)
-    {
-        // Nodes that missed an announcement have the previous note, or no mark.
-        shown.revoked = shown.revoked || told_->shown.revoked;
-        if (seen.stamp < told_->stamp)
-        {
-            shown.note = told_->shown.note;
-            seen.stamp = told_->stamp;
-        }
-        if (shown.note == told_->shown.note && shown.revoked == told_->shown.revoked)
-            return false;
-    }
-    told_ = seen;
-    highest_ = std::max(highest_, shown.token);
-    return true;
-}
-
 task<result<holding>> inspect(
     std::shared_ptr<client_impl> self,
     std::shared_ptr<const demand> about
@@ -197,6 +173,42 @@ task<result<holding>> watch(std::shared_ptr<observation> self)
         co_return error::invalid_argument;
     }
     co_return co_await look_for_news(*self);
+}
+
+}  // namespace
+
+bool observation::take(core::joint_view& seen)
+{
+    holding& shown = seen.shown;
+    // Left over from an earlier holder.
+    if (shown.token && shown.token < highest_)
+        return false;
+    if (told_ && told_->shown.state == shown.state && told_->holder == seen.holder)
+    {
+        // Nodes that missed an announcement have the previous note, or no mark.
+        shown.revoked = shown.revoked || told_->shown.revoked;
+        if (seen.stamp < told_->stamp)
+        {
+            shown.note = told_->shown.note;
+            seen.stamp = told_->stamp;
+        }
+        if (shown.note == told_->shown.note && shown.revoked == told_->shown.revoked)
+            return false;
+    }
+    told_ = seen;
+    highest_ = std::max(highest_, shown.token);
+    return true;
+}
+
+void start_inspect(handler_of<holding> handler, to_client self, demand about)
+{
+    spawn_op(*self, inspect(self, self->keep_addressed(std::move(about))), std::move(handler));
+}
+
+void start_next(handler_of<holding> handler, std::shared_ptr<observation> watched)
+{
+    const client_impl& client = *watched->client();
+    spawn_op(client, watch(watched), std::move(handler));
 }
 
 }  // namespace redlock::detail

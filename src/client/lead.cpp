@@ -199,17 +199,16 @@ task<error_code> stand_back(std::shared_ptr<client_impl> by, milliseconds time)
     co_return co_await by->life.sleep_until(sleep, core::shifted(by->now(), time).steady);
 }
 
-/// The same for a coroutine of the user.
-auto async_stand_back(client& locks, std::shared_ptr<client_impl> by, milliseconds time)
+void start_stand_back(handler_of<> handler, to_client by, milliseconds time)
 {
-    return initiate<void(error_code)>(
-        asio::as_tuple(asio::deferred),
-        locks.get_executor(),
-        [by = std::move(by), time](auto handler) {
-            auto erased = deliver<void(error_code)>(std::move(handler), by->executor);
-            spawn_op(*by, stand_back(by, time), std::move(erased));
-        }
-    );
+    spawn_op(*by, stand_back(by, time), std::move(handler));
+}
+
+/// The same for a coroutine of the user.
+auto async_stand_back(client& locks, to_client by, milliseconds time)
+{
+    const lease_executor runs_on(locks.get_executor());
+    return initiate(asio::as_tuple(asio::deferred), runs_on, start_stand_back, std::move(by), time);
 }
 
 /// Waits for a random time between half of `pause` and all of it, so that candidates spread out.

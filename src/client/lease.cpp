@@ -1,7 +1,7 @@
 #include <redlock/lease.hpp>
 
-#include "client/operations.hpp"
-#include "client/spawn_op.hpp"
+#include "client/client_impl.hpp"
+#include "client/hold.hpp"
 
 #include <boost/asio/error.hpp>
 
@@ -94,66 +94,10 @@ void lease::abandon() noexcept
         detail::share::abandon(std::move(share_));
 }
 
-detail::lease_executor lease::executor_of(const std::shared_ptr<detail::share>& share)
+detail::lease_executor lease::runs_on() const
 {
-    return share ? detail::lease_executor(share->held()->client()->executor)
-                 : detail::lease_executor();
-}
-
-void lease::start_extend(
-    std::shared_ptr<detail::share> share,
-    std::optional<milliseconds> ttl,
-    boost::asio::any_completion_handler<void(error_code)> handler
-)
-{
-    if (!share)
-        return std::move(handler)(error::invalid_argument);
-
-    if (share->ended())
-        return std::move(handler)(error::lease_lost);
-    const milliseconds wanted = ttl.value_or(share->ttl());
-    const detail::client_impl& client = *share->held()->client();  // Kept by the initiation.
-    detail::spawn_op(client, detail::extend(std::move(share), wanted), std::move(handler));
-}
-
-void lease::start_announce(
-    std::shared_ptr<detail::share> share,
-    const note& text,
-    boost::asio::any_completion_handler<void(error_code)> handler
-)
-{
-    if (!share)
-        return std::move(handler)(error::invalid_argument);
-
-    if (share->ended())
-        return std::move(handler)(error::lease_lost);
-    const detail::client_impl& client = *share->held()->client();  // Kept by the initiation.
-    detail::spawn_op(client, detail::announce(std::move(share), text), std::move(handler));
-}
-
-void lease::start_release(
-    std::shared_ptr<detail::share> share,
-    boost::asio::any_completion_handler<void(error_code, release_outcome)> handler
-)
-{
-    if (!share)
-        return std::move(handler)(error::invalid_argument, release_outcome::unconfirmed);
-    // From here on the lease is over, no matter what happens to the release.
-    const auto ended = share->end();
-    const detail::client_impl& client = *share->held()->client();  // Kept by the initiation.
-    detail::spawn_op(client, detail::release(std::move(share), ended), std::move(handler));
-}
-
-void lease::start_wait_lost(
-    std::shared_ptr<detail::share> share,
-    boost::asio::any_completion_handler<void(error_code)> handler
-)
-{
-    if (!share)
-        return std::move(handler)(error::invalid_argument);
-    const detail::client_impl& client = *share->held()->client();  // Kept by the initiation.
-    detail::share::attention given(std::move(share));
-    detail::spawn_op(client, detail::wait_lost(std::move(given)), std::move(handler));
+    return share_ ? detail::lease_executor(share_->held()->client()->executor)
+                  : detail::lease_executor();
 }
 
 }  // namespace redlock

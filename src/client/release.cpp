@@ -1,7 +1,9 @@
 #include "client/operations.hpp"
+#include "client/spawn_op.hpp"
 #include "loop/suspension.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace redlock::detail {
 
@@ -23,17 +25,6 @@ task<error_code> until_all_answered(client_impl& client, const release_round& as
             co_return ec;
     }
     co_return error_code();
-}
-
-}  // namespace
-
-release_outcome outcome_of(const core::release_count& count) noexcept
-{
-    if (!count.confirmed())
-        return release_outcome::unconfirmed;
-    if (count.barely_kept())
-        return release_outcome::barely_kept;
-    return count.any_deleted() ? release_outcome::released : release_outcome::already_gone;
 }
 
 task<result<release_outcome>> release(std::shared_ptr<share> leaving, core::lease_end ended)
@@ -83,6 +74,27 @@ task<result<release_outcome>> release(std::shared_ptr<share> leaving, core::leas
     }
     client.events.released(held, outcome);
     co_return outcome;
+}
+
+}  // namespace
+
+release_outcome outcome_of(const core::release_count& count) noexcept
+{
+    if (!count.confirmed())
+        return release_outcome::unconfirmed;
+    if (count.barely_kept())
+        return release_outcome::barely_kept;
+    return count.any_deleted() ? release_outcome::released : release_outcome::already_gone;
+}
+
+void start_release(handler_of<release_outcome> handler, to_share leaving)
+{
+    if (!leaving)
+        return std::move(handler)(error::invalid_argument, release_outcome::unconfirmed);
+    // From here on the lease is over, no matter what happens to the release.
+    const auto ended = leaving->end();
+    const auto client = leaving->held()->client();
+    spawn_op(*client, release(std::move(leaving), ended), std::move(handler));
 }
 
 }  // namespace redlock::detail

@@ -2,6 +2,7 @@
 
 #include "client/inquiry.hpp"
 #include "client/operations.hpp"
+#include "client/spawn_op.hpp"
 #include "client/validate.hpp"
 #include "core/quarantine.hpp"
 #include "core/token_clock.hpp"
@@ -128,8 +129,6 @@ task<result<vote_round_ptr>> ask(client_impl& client, std::shared_ptr<const atte
     }
 }
 
-}  // namespace
-
 task<result<revocation>> revoke(
     std::shared_ptr<client_impl> self,
     std::shared_ptr<const demand> about,
@@ -154,6 +153,13 @@ task<result<revocation>> revoke(
     if (took_too_long(asked, now, client.config))
         co_return error::quorum_unreachable;
     co_return of.made;
+}
+
+}  // namespace
+
+void start_revoke(handler_of<revocation> handler, to_client self, demand about, fencing_token hold)
+{
+    spawn_op(*self, revoke(self, self->keep_addressed(std::move(about)), hold), std::move(handler));
 }
 
 }  // namespace redlock::detail

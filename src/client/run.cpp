@@ -1,7 +1,9 @@
 #include "client/operations.hpp"
+#include "client/spawn_op.hpp"
 #include "loop/suspension.hpp"
 
 #include <new>
+#include <utility>
 
 namespace redlock::detail {
 
@@ -43,8 +45,6 @@ task<error_code> stop_nodes(client_impl& client)
     co_return error_code();
 }
 
-}  // namespace
-
 task<error_code> run(std::shared_ptr<client_impl> self)
 {
     client_impl& client = *self;
@@ -66,6 +66,13 @@ task<error_code> run(std::shared_ptr<client_impl> self)
     co_await stop_nodes(client);
     client.life.end();
     co_return outcome;
+}
+
+}  // namespace
+
+void start_run(handler_of<> handler, to_client self)
+{
+    spawn_op(*self, run(self), std::move(handler));
 }
 
 }  // namespace redlock::detail

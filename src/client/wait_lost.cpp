@@ -1,8 +1,10 @@
 #include "client/operations.hpp"
+#include "client/spawn_op.hpp"
 #include "loop/suspension.hpp"
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace redlock::detail {
 
@@ -36,8 +38,6 @@ std::optional<error_code> end_of_wait(const share& watched)
         return error::not_running;
     return std::nullopt;
 }
-
-}  // namespace
 
 task<error_code> wait_lost(share::attention given)
 {
@@ -73,6 +73,25 @@ task<error_code> wait_stop(share::attention given, milliseconds stop_before)
         if (const error_code ec = co_await client.life.sleep_until(change, next, held.lost_waiting))
             co_return ec;
     }
+}
+
+}  // namespace
+
+void start_wait_lost(handler_of<> handler, to_share watched)
+{
+    if (!watched)
+        return std::move(handler)(error::invalid_argument);
+    const auto client = watched->held()->client();
+    spawn_op(*client, wait_lost(share::attention(std::move(watched))), std::move(handler));
+}
+
+void start_wait_stop(handler_of<> handler, to_share held, milliseconds stop_before)
+{
+    const auto client = held->held()->client();
+    share::attention given(std::move(held));
+    auto wait = stop_before > milliseconds(0) ? wait_stop(std::move(given), stop_before)
+                                              : wait_lost(std::move(given));
+    spawn_op(*client, std::move(wait), std::move(handler));
 }
 
 }  // namespace redlock::detail

@@ -1,4 +1,5 @@
 #include "client/operations.hpp"
+#include "client/spawn_op.hpp"
 #include "loop/suspension.hpp"
 
 #include <string>
@@ -27,8 +28,6 @@ void log_not_ready(const client_impl& client)
     client.events.tell(log_level::warning, std::move(line));
 }
 
-}  // namespace
-
 task<error_code> wait_ready(std::shared_ptr<client_impl> self)
 {
     client_impl& client = *self;
@@ -45,6 +44,13 @@ task<error_code> wait_ready(std::shared_ptr<client_impl> self)
         }
     }
     co_return error::not_running;
+}
+
+}  // namespace
+
+void start_wait_ready(handler_of<> handler, to_client self)
+{
+    spawn_op(*self, wait_ready(self), std::move(handler));
 }
 
 }  // namespace redlock::detail

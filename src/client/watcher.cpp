@@ -2,8 +2,6 @@
 
 #include "client/client_impl.hpp"
 #include "client/observation.hpp"
-#include "client/operations.hpp"
-#include "client/spawn_op.hpp"
 
 #include <utility>
 
@@ -21,18 +19,9 @@ std::string_view watcher::resource() const noexcept
     return watched_->about()->resource();
 }
 
-detail::lease_executor watcher::executor_of(const detail::observation& watched)
+detail::lease_executor watcher::runs_on() const
 {
-    return detail::lease_executor(watched.client()->executor);
-}
-
-void watcher::start_next(
-    std::shared_ptr<detail::observation> watched,
-    boost::asio::any_completion_handler<void(error_code, holding)> handler
-)
-{
-    const detail::client_impl& client = *watched->client();  // Kept by the initiation.
-    detail::spawn_op(client, detail::watch(std::move(watched)), std::move(handler));
+    return detail::lease_executor(watched_->client()->executor);
 }
 
 }  // namespace redlock

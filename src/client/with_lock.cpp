@@ -1,7 +1,7 @@
 #include <redlock/with_lock.hpp>
 
-#include "client/operations.hpp"
-#include "client/spawn_op.hpp"
+#include "client/client_impl.hpp"
+#include "client/hold.hpp"
 #include "core/one_line.hpp"
 
 #include <boost/asio/strand.hpp>
@@ -74,19 +74,6 @@ void keep_nothing(const lease& held) noexcept
 std::shared_ptr<share> share_of(const lease& held) noexcept
 {
     return share::of(held);
-}
-
-void start_wait_stop(
-    std::shared_ptr<share> held,
-    milliseconds stop_before,
-    asio::any_completion_handler<void(error_code)> handler
-)
-{
-    const client_impl& client = *held->held()->client();  // Kept by the initiation.
-    share::attention given(std::move(held));
-    auto wait = stop_before > milliseconds(0) ? wait_stop(std::move(given), stop_before)
-                                              : wait_lost(std::move(given));
-    spawn_op(client, std::move(wait), std::move(handler));
 }
 
 }  // namespace redlock::detail

@@ -12,9 +12,7 @@ string(REPLACE "\n" ";" names "${names}")
 # What the templates of the public headers call.
 set(called_by_headers
     allocate_recycled attend attend_body free_recycled keep_nothing lead lease_executor lock_lost
-    loss_of make_client
-    make_initializer make_serial not_acquired post posted share_of start_initialize
-    start_wait_stop
+    loss_of make_client make_initializer make_serial not_acquired post posted share_of start_[a-z_]*
 )
 list(JOIN called_by_headers "|" called_by_headers)
 set(ours 0)

@@ -96,7 +96,7 @@ vote_round_ptr start_round(acquisition& acquiring, place taken)
     // A fresh id for every round: a delayed release of the last one must not match this one.
     const auto tried = client.rounds.new_attempt(acquiring.wanted, acquiring.above);
     const queue_entry entry = acquiring.queue.entry(tried->token);
-    auto made = client.rounds.make_vote(
+    auto made = client.rounds.make<vote_round>(
         {.what = verb::acquire, .attempt = tried, .ttl = options.ttl + options.grace, .entry = entry
         }
     );
@@ -215,7 +215,10 @@ task<error_code> ask_once(acquisition& acquiring)
         correct(acquiring, *asked);
         if (!interrupted && wants_holders(acquiring, *asked, judged.verdict))
         {
-            holders = client.rounds.ask_holders(*asked);
+            holders =
+                client.rounds.make<whole_round>({.what = verb::holder, .attempt = asked->attempt()}
+                );
+            client.rounds.put_to(asked->deniers(), holders);
             interrupted = co_await client.life.until_decided(*holders);
         }
         acquiring.queue.lose_round(*asked, holders.get());

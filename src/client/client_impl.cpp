@@ -125,8 +125,7 @@ void client_impl::on_news(std::size_t node, const news& told)
         if (head)
             head->on_wake(node, nodes.quorum());
         else if (rounds.queues())
-            // The next client should not wait for the reservation to end.
-            rounds.leave_queue(node, resource);
+            leave_queue(node, resource);
         break;
     case news::kind::changed:
         if (head)
@@ -139,6 +138,15 @@ void client_impl::on_news(std::size_t node, const news& told)
         break;
     case news::kind::revoked: holds.revoke(resource, fencing_token::from_value(told.number)); break;
     }
+}
+
+/// The node has woken this client needlessly. The next one should not wait for the reservation to
+/// end.
+void client_impl::leave_queue(std::size_t node, std::string_view resource)
+{
+    auto about = keep_addressed(demand(resource, acquire_options()));
+    auto by = rounds.new_attempt(std::move(about), fencing_token());
+    rounds.put(node, rounds.make<whole_round>({.what = verb::leave, .attempt = std::move(by)}));
 }
 
 /// The resource is free in so many milliseconds.

@@ -81,6 +81,7 @@ public:
 
 private:
     [[nodiscard]] std::string_view resource_of(std::string_view key) const noexcept;
+    void leave_queue(std::size_t node, std::string_view resource);
     void await_turn(std::size_t node, waiter& head, std::uint64_t reserved);
 
     client_service& service_;

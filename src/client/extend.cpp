@@ -1,3 +1,4 @@
+#include "client/extension_round.hpp"
 #include "client/operations.hpp"
 #include "client/spawn_op.hpp"
 #include "client/validate.hpp"
@@ -75,7 +76,7 @@ task<result<vote_round_ptr>> ask(
     for (bool corrected = false;; corrected = true)
     {
         place now_taken = corrected ? place(client.extensions) : std::move(taken);
-        const auto asked = client.rounds.make_extension(
+        const auto asked = client.rounds.make<extension_round>(
             {.what = verb::extend,
              .attempt = held->granted_by().attempt(),
              .ttl = ttl + held->grace(),

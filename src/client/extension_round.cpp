@@ -20,9 +20,14 @@ void extension_round::tell(std::size_t node, bool granted, bool is_taken_again) 
         return;
     held->votes.on_vote(node, granted);
     held->client()->holds.on_votes(*held);
-    // The key was gone and is set again, with what an extension carries.
-    if (held->kept && is_taken_again)
-        held->client()->rounds.restore(node, attempt(), held->announced);
+    // The key was gone and is set again, with what an extension carries. In guarded mode that isn't
+    // all.
+    if (held->kept && is_taken_again && guarded())
+    {
+        rounds& asking = held->client()->rounds;
+        wording says{.what = verb::restore, .attempt = attempt(), .announced = held->announced};
+        asking.put(node, asking.make<whole_round>(std::move(says)));
+    }
 }
 
 bool extension_round::wanted() const noexcept

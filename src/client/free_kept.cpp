@@ -57,7 +57,8 @@ task<result<whole_round_ptr>> look(client_impl& client, std::shared_ptr<const de
         auto taken = co_await until_askable(client);
         if (!taken)
             co_return taken.error();
-        const auto seen = client.rounds.ask_views(about, false, std::move(*taken));
+        auto by = client.rounds.new_attempt(about, fencing_token());
+        const auto seen = ask_views(client, std::move(by), std::move(*taken));
         if (const error_code ec = co_await until_told(client, *seen))
             co_return ec;
         seen->abandon();
@@ -97,8 +98,11 @@ task<result<release_outcome>> free_kept(
     auto taken = co_await until_askable(client);
     if (!taken)
         co_return taken.error();
+    auto by = client.rounds.attempt_of(std::move(about), latest);
     const auto asked =
-        client.rounds.free(client.rounds.attempt_of(std::move(about), latest), std::move(*taken));
+        client.rounds.make<release_round>({.what = verb::free, .attempt = std::move(by)});
+    asked->occupy(std::move(*taken));
+    client.rounds.put_to_all(asked);
     if (const error_code ec = co_await until_told(client, *asked))
         co_return ec;
     if (!asked->confirmations().confirmed())

@@ -46,6 +46,15 @@ task<result<place>> until_askable(client_impl& client)
     co_return co_await until_placed(client);
 }
 
+whole_round_ptr ask_views(client_impl& client, std::shared_ptr<const attempt> by, place taken)
+{
+    const auto asked =
+        client.rounds.make<whole_round>({.what = verb::inspect, .attempt = std::move(by)});
+    asked->occupy(std::move(taken));
+    client.rounds.put_to_all(asked);
+    return asked;
+}
+
 task<error_code> until_told(client_impl& client, round& asked)
 {
     if (const error_code ec = co_await client.life.until_decided(asked))

@@ -12,6 +12,13 @@ namespace redlock::detail {
 /// no places, but the others are asked anyway, to say why.
 [[nodiscard]] task<result<place>> until_askable(client_impl& client);
 
+/// Asks all nodes who holds a resource.
+[[nodiscard]] whole_round_ptr ask_views(
+    client_impl& client,
+    std::shared_ptr<const attempt> by,
+    place taken
+);
+
 /// Waits until a round is decided, and learns from how long it took. Gives it up if that fails.
 [[nodiscard]] task<error_code> until_told(client_impl& client, round& asked);
 

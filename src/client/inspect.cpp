@@ -33,7 +33,12 @@ task<result<core::joint_view>> look(
     place taken
 )
 {
-    const auto asked = client.rounds.ask_views(std::move(at), tracked, std::move(taken));
+    const auto by = client.rounds.new_attempt(std::move(at), fencing_token());
+    if (tracked)
+        client.rounds.put_to_all(
+            client.rounds.make<whole_round>({.what = verb::track, .attempt = by})
+        );
+    const auto asked = ask_views(client, by, std::move(taken));
     if (const error_code ec = co_await until_told(client, *asked))
         co_return ec;
     asked->abandon();

@@ -125,7 +125,7 @@ task<error_code> queue_wait::begin_watching(time_point at)
         co_return boost::asio::error::operation_aborted;
     watching_ = !in_line_.woken();
     if (watching_)
-        client_.rounds.track_key(last_, client_.weak_from_this());
+        track_key();
     co_return error_code();
 }
 
@@ -142,14 +142,25 @@ task<error_code> queue_wait::sleep_watching(time_point until)
         const bool connected = client_.nodes.connections() != before;
         if (!connected || in_line_.is_called() || client_.now().steady >= next)
             co_return error_code();
-        client_.rounds.track_key(last_, client_.weak_from_this());
+        track_key();
     }
+}
+
+/// Asks the nodes to report when the key changes. The client is told where it's already gone.
+void queue_wait::track_key()
+{
+    client_.rounds.put_to_all(client_.rounds.make<track_round>(
+        {.what = verb::track, .attempt = last_}, client_.weak_from_this()
+    ));
 }
 
 void queue_wait::leave()
 {
-    if (place_.at_end() == core::queue_move::leave && client_.life.connected())
-        client_.rounds.leave_queues(last_);
+    if (place_.at_end() != core::queue_move::leave || !client_.life.connected())
+        return;
+    client_.rounds.put_to_all(
+        client_.rounds.make<whole_round>({.what = verb::leave, .attempt = last_})
+    );
 }
 
 }  // namespace redlock::detail

@@ -51,6 +51,7 @@ private:
     [[nodiscard]] core::nanoseconds next_delay(core::nanoseconds pause);
     [[nodiscard]] task<error_code> begin_watching(time_point at);
     [[nodiscard]] task<error_code> sleep_watching(time_point until);
+    void track_key();
 
     client_impl& client_;
     waiter& in_line_;

@@ -96,7 +96,7 @@ task<result<vote_round_ptr>> ask(client_impl& client, std::shared_ptr<const atte
         auto taken = co_await until_askable(client);
         if (!taken)
             co_return taken.error();
-        const auto asked = client.rounds.make_vote({.what = verb::revoke, .attempt = of});
+        const auto asked = client.rounds.make<vote_round>({.what = verb::revoke, .attempt = of});
         asked->occupy(std::move(*taken));
         client.rounds.put_to_all(asked);
         if (const error_code ec = co_await until_told(client, *asked))

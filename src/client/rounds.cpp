@@ -1,9 +1,7 @@
 #include "client/rounds.hpp"
 
-#include "client/extension_round.hpp"
 #include "core/limits.hpp"
 #include "core/quorum.hpp"
-#include "loop/recycling.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -53,8 +51,7 @@ std::shared_ptr<const attempt> rounds::attempt_of(
     return make_recycled<attempt>(attempt{std::move(about), {}, token});
 }
 
-template <class Round, class... More>
-boost::intrusive_ptr<Round> rounds::make(wording says, More&&... more)
+round::subject rounds::begin(wording says)
 {
     const fencing_token token = says.attempt->token;
     says.serial = ++last_serial_;
@@ -62,20 +59,7 @@ boost::intrusive_ptr<Round> rounds::make(wording says, More&&... more)
         says.what == verb::extend || says.what == verb::revoke || says.what == verb::keep;
     says.stamp = token && is_timed ? times_.now() : token.value();
     // The time is taken before anything is sent, because validity counts from here.
-    round::subject of{std::move(says), nodes_.size(), loop_.now()};
-    return question::keep(
-        make_recycled<Round>(std::move(of), *loop_.end_of_turn, std::forward<More>(more)...)
-    );
-}
-
-vote_round_ptr rounds::make_vote(wording says)
-{
-    return make<vote_round>(std::move(says));
-}
-
-vote_round_ptr rounds::make_extension(wording says, const std::shared_ptr<hold>& held)
-{
-    return make<extension_round>(std::move(says), held);
+    return {std::move(says), nodes_.size(), loop_.now()};
 }
 
 void rounds::put(std::size_t node, const question_ptr& asked)
@@ -91,7 +75,6 @@ void rounds::put_to_all(const boost::intrusive_ptr<round>& asked)
     set_deadline(*asked);
 }
 
-/// Leaves out the other nodes.
 void rounds::put_to(const node_set& some, const boost::intrusive_ptr<round>& asked)
 {
     for (std::size_t node = 0; node < nodes_.size(); ++node)
@@ -106,7 +89,7 @@ void rounds::put_to(const node_set& some, const boost::intrusive_ptr<round>& ask
 
 vote_round_ptr rounds::ask_the_absent(std::shared_ptr<const attempt> tried)
 {
-    const auto asked = make_vote({.what = verb::acquire, .attempt = std::move(tried)});
+    const auto asked = make<vote_round>({.what = verb::acquire, .attempt = std::move(tried)});
     for (std::size_t node = 0; node < nodes_.size(); ++node)
     {
         const node_state now = nodes_[node].status().state;
@@ -171,67 +154,6 @@ void rounds::undo(vote_round& lost, core::queue_move move, std::weak_ptr<client_
             release->skip(node);
     }
     set_deadline(*release);
-}
-
-void rounds::restore(
-    std::size_t node,
-    std::shared_ptr<const attempt> of,
-    std::shared_ptr<const announcement> last
-)
-{
-    if (of->token)
-    {
-        put(node,
-            make<whole_round>(
-                {.what = verb::restore, .attempt = std::move(of), .announced = std::move(last)}
-            ));
-    }
-}
-
-release_round_ptr rounds::free(std::shared_ptr<const attempt> latest, place taken)
-{
-    const auto asked = make<release_round>({.what = verb::free, .attempt = std::move(latest)});
-    asked->occupy(std::move(taken));
-    put_to_all(asked);
-    return asked;
-}
-
-whole_round_ptr rounds::ask_holders(const vote_round& lost)
-{
-    const auto asked = make<whole_round>({.what = verb::holder, .attempt = lost.attempt()});
-    put_to(lost.deniers(), asked);
-    return asked;
-}
-
-void rounds::track_key(std::shared_ptr<const attempt> tried, std::weak_ptr<client_impl> client)
-{
-    put_to_all(
-        make<track_round>({.what = verb::track, .attempt = std::move(tried)}, std::move(client))
-    );
-}
-
-whole_round_ptr rounds::ask_views(std::shared_ptr<const demand> about, bool tracked, place taken)
-{
-    const auto by = new_attempt(std::move(about), fencing_token());
-    if (tracked)
-        put_to_all(make<whole_round>({.what = verb::track, .attempt = by}));
-    const auto asked = make<whole_round>({.what = verb::inspect, .attempt = by});
-    asked->occupy(std::move(taken));
-    put_to_all(asked);
-    return asked;
-}
-
-void rounds::leave_queues(std::shared_ptr<const attempt> tried)
-{
-    put_to_all(make<whole_round>({.what = verb::leave, .attempt = std::move(tried)}));
-}
-
-void rounds::leave_queue(std::size_t node, std::string_view resource)
-{
-    const auto nothing = make_recycled<demand>(resource, acquire_options());
-    nothing->put_in_front(config_.key_prefix);
-    auto tried = new_attempt(nothing, fencing_token());
-    put(node, make<whole_round>({.what = verb::leave, .attempt = std::move(tried)}));
 }
 
 void rounds::set_deadline(round& asked)

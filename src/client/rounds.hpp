@@ -10,15 +10,16 @@
 #include "client/stamps.hpp"
 #include "core/smoothed.hpp"
 #include "loop/randomness.hpp"
+#include "loop/recycling.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace redlock::detail {
 
 class client_impl;
-class hold;
 
 /// How to release what an attempt may have left behind.
 struct ending
@@ -65,13 +66,21 @@ public:
 
     /// A round that isn't put to the nodes yet. Its time begins.
     /// @param says All but the serial and the stamp.
-    [[nodiscard]] vote_round_ptr make_vote(wording says);
-
-    /// The same for an extension of a hold.
-    [[nodiscard]] vote_round_ptr make_extension(wording says, const std::shared_ptr<hold>& held);
+    /// @param more What such a round takes besides.
+    template <class Round, class... More>
+    [[nodiscard]] boost::intrusive_ptr<Round> make(wording says, More&&... more)
+    {
+        round::subject of = begin(std::move(says));
+        return question::keep(
+            make_recycled<Round>(std::move(of), *loop_.end_of_turn, std::forward<More>(more)...)
+        );
+    }
 
     /// Puts a round to all nodes, which have a node timeout for it.
     void put_to_all(const boost::intrusive_ptr<round>& asked);
+
+    /// The same, and leaves out all but `some`.
+    void put_to(const node_set& some, const boost::intrusive_ptr<round>& asked);
 
     /// A round that isn't sent: what the nodes that aren't ready say.
     [[nodiscard]] vote_round_ptr ask_the_absent(std::shared_ptr<const attempt> tried);
@@ -85,40 +94,8 @@ public:
     /// Releases a lost round, without a tombstone on nodes that still owe its answer.
     void undo(vote_round& lost, core::queue_move move, std::weak_ptr<client_impl> client);
 
-    /// Completes the key of a hold that a node has taken again.
-    void restore(
-        std::size_t node,
-        std::shared_ptr<const attempt> of,
-        std::shared_ptr<const announcement> last
-    );
-
     /// Lets the round wait for answers until then, in place of a node timeout.
     void set_deadline(round& asked, time_point until);
-
-    /// Asks the nodes to delete what the release of a hold, or of an earlier one, has kept.
-    [[nodiscard]] release_round_ptr free(std::shared_ptr<const attempt> latest, place taken);
-
-    /// Asks the nodes that denied `lost` how long the holder has left.
-    [[nodiscard]] whole_round_ptr ask_holders(const vote_round& lost);
-
-    /// Asks the nodes to wake the waiting acquisition when the key changes.
-    /// @param client Is told about nodes on which it's already gone.
-    void track_key(std::shared_ptr<const attempt> tried, std::weak_ptr<client_impl> client);
-
-    /// Asks all nodes who holds a resource.
-    /// @param about An acquisition of it that is never made.
-    /// @param tracked Whether the nodes must report when the key changes after that.
-    [[nodiscard]] whole_round_ptr ask_views(
-        std::shared_ptr<const demand> about,
-        bool tracked,
-        place taken
-    );
-
-    /// Leaves the queues of the nodes: nobody here waits for the key anymore.
-    void leave_queues(std::shared_ptr<const attempt> tried);
-
-    /// The same for a node that has woken this client needlessly.
-    void leave_queue(std::size_t node, std::string_view resource);
 
     /// Releases that still lack an answer.
     [[nodiscard]] open_releases& releases() noexcept { return releases_; }
@@ -145,10 +122,8 @@ public:
     ) const;
 
 private:
-    template <class Round, class... More>
-    [[nodiscard]] boost::intrusive_ptr<Round> make(wording says, More&&... more);
+    [[nodiscard]] round::subject begin(wording says);
     [[nodiscard]] release_round_ptr make_release(vote_round& left_behind, const ending& how);
-    void put_to(const node_set& some, const boost::intrusive_ptr<round>& asked);
     void set_deadline(round& asked);
 
     const client_config& config_;

@@ -107,11 +107,14 @@ void stamps::learn_time(const vote_round& lost)
     // It's unknown when a late answer was given.
     if (!enough || elapsed > config_.node_timeout)
         return;
-    const auto halfway = std::chrono::duration_cast<std::chrono::microseconds>(elapsed / 2);
-    const auto wall = loop_.time->wall() - halfway;
+    using std::chrono::duration_cast, std::chrono::microseconds;
+    const auto wall = loop_.time->wall() - duration_cast<microseconds>(elapsed / 2);
+    // The way there and back takes as long, but nobody knows where the rest of the time went.
+    const core::nanoseconds rest = elapsed - std::min(elapsed, nodes_.distance());
+    const auto slack = duration_cast<microseconds>(rest / 2);
     const std::size_t missing = lost.node_count() - node_times.size();
-    const auto moved = refused ? clock_.learn(std::move(node_times), wall)
-                               : clock_.approach(std::move(node_times), missing, wall);
+    const auto moved = refused ? clock_.learn(std::move(node_times), wall, slack)
+                               : clock_.approach(std::move(node_times), missing, wall, slack);
     era_ += moved > config_.clock_window;
 }
 

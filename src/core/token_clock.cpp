@@ -32,20 +32,26 @@ std::uint64_t token_clock::stamp(microseconds wall) const noexcept
     return to_token(wall + offset_);
 }
 
-microseconds token_clock::learn(std::vector<microseconds> node_times, microseconds wall) noexcept
+microseconds token_clock::learn(
+    std::vector<microseconds> node_times,
+    microseconds wall,
+    microseconds slack
+) noexcept
 {
     BOOST_ASSERT(!node_times.empty());
 
     std::ranges::sort(node_times);
     const microseconds lower = node_times[(node_times.size() - 1) / 2] - wall;
     const microseconds upper = node_times[node_times.size() / 2] - wall;
-    return move_to(offset_ - lower <= upper - offset_ ? lower : upper, wall);
+    const microseconds nearer = offset_ - lower <= upper - offset_ ? lower : upper;
+    return move_to(std::clamp(offset_, nearer - slack, nearer + slack), wall);
 }
 
 microseconds token_clock::approach(
     std::vector<microseconds> node_times,
     std::size_t missing,
-    microseconds wall
+    microseconds wall,
+    microseconds slack
 ) noexcept
 {
     BOOST_ASSERT(missing < node_times.size());
@@ -56,7 +62,9 @@ microseconds token_clock::approach(
     const std::size_t count = node_times.size() + missing;
     const std::size_t lower = (count - 1) / 2 - missing;
     const std::size_t upper = count / 2;
-    return move_to(std::clamp(offset_, node_times[lower] - wall, node_times[upper] - wall), wall);
+    const microseconds least = node_times[lower] - wall - slack;
+    const microseconds most = node_times[upper] - wall + slack;
+    return move_to(std::clamp(offset_, least, most), wall);
 }
 
 microseconds token_clock::move_to(microseconds offset, microseconds wall) noexcept

@@ -35,19 +35,25 @@ public:
 
         @param node_times What the nodes' clocks showed, one per node; not empty.
         @param wall Our clock at the same moment, as far as known.
+        @param slack How much earlier or later that may have been. Its time moves only as far as it
+        must to be right: else one slow round could put it wrong.
         @return How far its time has moved.
     */
-    microseconds learn(std::vector<microseconds> node_times, microseconds wall) noexcept;
+    microseconds learn(
+        std::vector<microseconds> node_times,
+        microseconds wall,
+        microseconds slack
+    ) noexcept;
 
     /** Moves its time only as far as it must to be one that may be the median of all nodes.
 
-        @param missing How many nodes didn't answer: fewer than did.
-        @return As `learn`.
+        @param missing How many nodes didn't answer: fewer than did. The others are as of `learn`.
     */
     microseconds approach(
         std::vector<microseconds> node_times,
         std::size_t missing,
-        microseconds wall
+        microseconds wall,
+        microseconds slack
     ) noexcept;
 
 private:

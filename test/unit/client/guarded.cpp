@@ -87,6 +87,23 @@ BOOST_AUTO_TEST_CASE(a_client_whose_clock_is_off_needs_a_second_round_once)
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_slow_round_does_not_put_a_right_clock_wrong)
+{
+    guarded_client fixture;
+    (void)fixture.acquire("orders:1", one_round);  // Quickly.
+    fixture.hold_elsewhere("orders:42", 9s, 0, 5);
+    fixture.each_node([](fake_node& node) { node.on(verb::acquire).after(40ms).once(); });
+    BOOST_TEST(fixture.acquire_with(one_round) == error::contended);
+
+    const lease held = fixture.acquire("orders:2", one_round);
+
+    const std::chrono::microseconds now(static_cast<std::int64_t>(held.fence().value()));
+    BOOST_TEST(
+        (now - testing::beginning_of_time).count() ==
+        std::chrono::duration_cast<std::chrono::microseconds>(fixture.time().elapsed()).count()
+    );
+}
+
 BOOST_AUTO_TEST_CASE(a_client_whose_clock_is_off_learns_the_time_though_nodes_are_away)
 {
     guarded_client fixture;

@@ -50,56 +50,65 @@ BOOST_AUTO_TEST_CASE(what_one_resource_asks_for_does_not_concern_the_next)
 BOOST_AUTO_TEST_CASE(a_clock_that_is_off_learns_the_median_of_the_nodes)
 {
     token_clock clock;
-    BOOST_TEST((clock.learn({now + 5s, now + 1h, now + 4s}, now) == 5s));
+    BOOST_TEST((clock.learn({now + 5s, now + 1h, now + 4s}, now, 0ms) == 5s));
     BOOST_TEST(clock.next(now, 0) == token_of_now + 5'000'000);
 }
 
 BOOST_AUTO_TEST_CASE(of_two_in_the_middle_the_nearer_one_counts)
 {
     token_clock clock;
-    clock.learn({now + 4s, now + 1s, now + 3s, now + 2s}, now);
+    clock.learn({now + 4s, now + 1s, now + 3s, now + 2s}, now, 0ms);
     BOOST_TEST(clock.next(now, 0) == token_of_now + 2'000'000);
-    clock.learn({now - 1s, now + 5s, now - 2s, now + 4s}, now);
+    clock.learn({now - 1s, now + 5s, now - 2s, now + 4s}, now, 0ms);
     BOOST_TEST(clock.stamp(now) == token_of_now + 4'000'000);
 }
 
 BOOST_AUTO_TEST_CASE(between_two_in_the_middle_a_clock_stays_as_it_is)
 {
     token_clock clock;
-    BOOST_TEST((clock.approach({now - 10ms, now + 1ms, now - 1h, now + 1h}, 0, now) == 0s));
+    BOOST_TEST((clock.approach({now - 10ms, now + 1ms, now - 1h, now + 1h}, 0, now, 0ms) == 0s));
     BOOST_TEST(clock.stamp(now) == token_of_now);
 }
 
 BOOST_AUTO_TEST_CASE(nodes_that_do_not_answer_may_be_on_either_side_of_the_median)
 {
     token_clock clock;
-    clock.approach({now - 10ms, now}, 1, now);
+    clock.approach({now - 10ms, now}, 1, now, 0ms);
     BOOST_TEST(clock.stamp(now) == token_of_now);
-    clock.approach({now - 10ms, now - 5ms, now}, 2, now);
+    clock.approach({now - 10ms, now - 5ms, now}, 2, now, 0ms);
     BOOST_TEST(clock.stamp(now) == token_of_now);
-    clock.approach({now + 2ms, now + 8ms, now + 5ms}, 2, now);
+    clock.approach({now + 2ms, now + 8ms, now + 5ms}, 2, now, 0ms);
     BOOST_TEST(clock.stamp(now) == token_of_now + 2'000);
 }
 
 BOOST_AUTO_TEST_CASE(two_nodes_of_three_that_are_ahead_are_not_followed_if_two_more_are_missing)
 {
     token_clock clock;
-    clock.approach({now, now + 1h, now + 1h}, 2, now);
+    clock.approach({now, now + 1h, now + 1h}, 2, now, 0ms);
     BOOST_TEST(clock.stamp(now) == token_of_now);
+}
+
+BOOST_AUTO_TEST_CASE(a_clock_moves_only_as_far_as_a_slow_round_shows)
+{
+    token_clock clock;
+    BOOST_TEST((clock.learn({now + 40ms, now - 50ms, now + 50ms}, now, 50ms) == 0ms));
+    BOOST_TEST((clock.approach({now + 40ms, now - 50ms, now + 50ms}, 0, now, 50ms) == 0ms));
+    BOOST_TEST((clock.learn({now + 1s, now + 1s, now + 1s}, now, 50ms) == 950ms));
+    BOOST_TEST((clock.approach({now + 2s, now + 2s, now + 2s}, 0, now, 50ms) == 1s));
 }
 
 BOOST_AUTO_TEST_CASE(a_client_from_the_future_comes_back)
 {
     token_clock clock;
     static_cast<void>(clock.next(now + 24h * 3650, 0));
-    clock.learn({now, now, now}, now + 24h * 3650);
+    clock.learn({now, now, now}, now + 24h * 3650, 0ms);
     BOOST_TEST(clock.next(now + 24h * 3650 + 1s, 0) == token_of_now + 1'000'000);
 }
 
 BOOST_AUTO_TEST_CASE(a_stamp_is_the_nodes_time_and_may_repeat)
 {
     token_clock clock;
-    clock.learn({now}, now + 3s);
+    clock.learn({now}, now + 3s, 0ms);
     BOOST_TEST(clock.stamp(now + 3s) == token_of_now);
     BOOST_TEST(clock.stamp(now + 3s) == token_of_now);
 }

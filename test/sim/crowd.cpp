@@ -65,12 +65,7 @@ void simulation::limit_reach_of_crowd()
         const auto client = static_cast<unsigned>(plan_.crowd.distant + i);
         const std::size_t missed = 1 + dice_.below(spare);
         for (std::size_t node = 0; node < missed; ++node)
-            network_->block(
-                client,
-                (i + node) % plan_.nodes,
-                network::direction::to_server,
-                plan_.crowd.watch_until
-            );
+            network_->refuse(client, (i + node) % plan_.nodes);
     }
 }
 
@@ -87,12 +82,15 @@ void simulation::plan_faults_of_crowd()
         time_.at(at(), [this, i]() { lose_queue(*servers_[i]); });
 }
 
-/// Kills or freezes a client, as soon as it waits. Not while a round is under way: a node that
-/// granted it would have the key for the ttl.
+/// Kills or freezes a client that waits, as soon as the resource is free. Otherwise a node might
+/// have its key for the ttl, from a round that is under way or hasn't been undone yet.
 void simulation::strike(std::size_t client)
 {
     contender& who = *contenders_[client];
-    if (who.waits_since < 0ns || who.locks->metrics().rounds_under_way > 0)
+    const bool is_free = std::ranges::none_of(servers_, [](const auto& each) {
+        return each->look(std::string(crowded)) != nullptr;
+    });
+    if (who.waits_since < 0ns || who.locks->metrics().rounds_under_way > 0 || !is_free)
         return time_.after(500us, [this, client]() { strike(client); });
     who.is_struck = true;
     const std::size_t first = plan_.crowd.distant + plan_.crowd.partial;

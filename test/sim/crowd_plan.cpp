@@ -68,13 +68,9 @@ void draw_times(plan& made, dice& chance)
     made.ttl_max = 5000ms;
     made.clock_window = 500ms;
     made.node_timeout = one_of(chance, std::array{20ms, 50ms, 200ms});
-    if (has(made, disturbance::partial_reach))
-        made.node_timeout = 20ms;
     made.poll = 500ms;
     if (has(made, disturbance::long_waits))
-        // Shorter than the waits, but longer than a token waits for a processor in a rush: what the
-        // nodes refuse for its time says nothing about queues.
-        made.clock_window = one_of(chance, std::array{20ms, 40ms});
+        made.clock_window = one_of(chance, std::array{5ms, 10ms, 20ms});
     if (has(made, disturbance::lost_queues))
         made.poll = 100ms;
     if (has(made, disturbance::eager_polls))
@@ -136,9 +132,6 @@ void set_end(plan& made)
         more.between_arrivals = 700us * nodes;
     const nanoseconds round = clients * made.fair_hand_over();
     more.faults_at = clients * more.between_arrivals + round;
-    // Until it is known which nodes are out of reach, each round waits for them.
-    if (more.partial > 0)
-        more.faults_at += 4 * made.node_timeout;
     // Reservations for those that are frozen, and polls of those whose place was lost.
     nanoseconds recovery = static_cast<int>(more.frozen) * 60ms;
     if (more.queues_lost > 0)

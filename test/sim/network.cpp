@@ -169,7 +169,7 @@ private:
     {
         server_ = &network_.server_for(client_, node_);
         life_ = at().life();
-        if (!at().up())
+        if (!at().up() || network_.link_of(client_, node_).refused)
         {
             deliver_after(network_.habits_.usual, [](wire& self) {
                 self.post([](wire& client) { client.end(asio::error::connection_refused); });
@@ -481,7 +481,10 @@ void network::heal()
 {
     habits_ = {.service = habits_.service};
     for (link& each : links_)
+    {
         std::ranges::fill(each.blocked, nanoseconds(0));
+        each.refused = false;
+    }
     trace_.note("network", "is well again");
 }
 

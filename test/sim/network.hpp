@@ -94,6 +94,9 @@ public:
     /// Holds back what is sent in one direction between a client and a node.
     void block(unsigned client, std::size_t node, direction which, nanoseconds duration);
 
+    /// From now on a client cannot connect to a node.
+    void refuse(unsigned client, std::size_t node) { link_of(client, node).refused = true; }
+
     /// The server does nothing for so long. It still accepts connections, and takes bytes.
     void freeze(const server& which, nanoseconds duration);
 
@@ -126,6 +129,7 @@ private:
     {
         nanoseconds blocked[2]{};
         bool cut_off = false;
+        bool refused = false;
         server* misled_to = nullptr;
         std::size_t connections = 0;
         nanoseconds usual_way{0};  ///< Zero: that of all.

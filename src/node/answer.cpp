@@ -14,9 +14,8 @@ bool read_value(answer::element& to, const resp::part& part)
 {
     if (part.kind == resp::type::number)
     {
-        const auto number = read_number(part.value);
-        to = number.value_or(0);
-        return number.has_value();
+        to = part.number;
+        return true;
     }
     const bool fits = part.kind == resp::type::blob_string && part.value.size() <= answer::max_text;
     if (fits)

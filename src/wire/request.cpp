@@ -7,6 +7,8 @@ namespace redlock::detail {
 
 namespace {
 
+constexpr std::string_view line_end = "\r\n";
+
 /// Room for the digits of the longest number, and a sign.
 using digits = std::array<char, 20>;
 
@@ -28,7 +30,7 @@ void request::begin(std::size_t arguments)
 void request::add(std::string_view text)
 {
     add_line('$', text.size());
-    payload_.append(text).append("\r\n");
+    payload_.append(text).append(line_end);
 }
 
 void request::add_joined(std::initializer_list<std::string_view> parts)
@@ -39,7 +41,7 @@ void request::add_joined(std::initializer_list<std::string_view> parts)
     add_line('$', size);
     for (const std::string_view part : parts)
         payload_.append(part);
-    payload_.append("\r\n");
+    payload_.append(line_end);
 }
 
 void request::add(std::uint64_t number)
@@ -83,7 +85,7 @@ void request::add_line(char type, std::size_t size)
     char* end = std::to_chars(line.data() + 1, line.data() + 21, size).ptr;
     *end++ = '\r';
     *end++ = '\n';
-    payload_.append(line.data(), end);
+    payload_.append(line.data(), static_cast<std::size_t>(end - line.data()));
 }
 
 }  // namespace redlock::detail

@@ -55,6 +55,7 @@ struct part
     /// The text, without its frame, the format of a verbatim string, or the plus sign of a number.
     /// A boolean is "t" or "f". Empty for a null or an aggregate.
     std::string_view value;
+    std::int64_t number = 0;  ///< What a number is. Else 0.
 
     bool pushed = false;  ///< Belongs to a push, which doesn't answer a command.
     bool last = false;    ///< Completes its reply or push.

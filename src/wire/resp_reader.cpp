@@ -79,11 +79,11 @@ bool is_negative(std::string_view text) noexcept
     return text.starts_with('-') && is_digits(text.substr(1));
 }
 
-bool is_number(std::string_view text) noexcept
+/// @return Whether it is one that fits.
+bool read_number(std::string_view text, std::int64_t& to) noexcept
 {
-    std::int64_t number = 0;
     const char* const end = text.data() + text.size();
-    const auto [stop, failure] = std::from_chars(text.data(), end, number);
+    const auto [stop, failure] = std::from_chars(text.data(), end, to);
     return failure == std::errc() && stop == end;
 }
 
@@ -174,7 +174,7 @@ bool reader::read_line(std::string_view line, part& to)
         // std::from_chars, which users of the value are likely to call, doesn't take a plus sign.
         if (line.starts_with('+') && is_digits(line.substr(1)))
             to.value.remove_prefix(1);
-        return is_number(to.value) || fail(error::bad_number);
+        return read_number(to.value, to.number) || fail(error::bad_number);
     case type::null: return line.empty() || fail(error::bad_null);
     case type::boolean: return line == "t" || line == "f" || fail(error::bad_boolean);
     case type::double_number: return is_double(line) || fail(error::bad_double);

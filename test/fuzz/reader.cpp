@@ -97,6 +97,8 @@ void check_order(const std::vector<read_part>& parts)
         require(part.what.size <= resp::max_elements, "no more elements than the limit");
         require(part.value.size() <= resp::max_string, "no text longer than the limit");
         require(part.what.kind != type::attribute, "attributes are left out");
+        const std::int64_t number = part.what.kind == type::number ? std::stoll(part.value) : 0;
+        require(part.what.number == number, "a number is what its digits say");
         if (left.empty())
             pushed = part.what.kind == type::push;
         else

@@ -191,6 +191,8 @@ inline void add_parts(const resp_value& value, std::size_t depth, std::vector<re
     head.what.kind = value.kind;
     head.what.size = value.elements.size();
     head.what.depth = depth;
+    if (value.kind == detail::resp::type::number)
+        head.what.number = std::stoll(value.text);
     to.push_back(head);
     for (const resp_value& each : value.elements)
         add_parts(each, depth + 1, to);

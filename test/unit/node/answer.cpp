@@ -26,9 +26,9 @@ part list(std::size_t size, std::size_t depth)
     return {.kind = type::array, .size = size, .depth = depth, .value = {}};
 }
 
-part number(std::string_view digits, std::size_t depth)
+part number(std::int64_t value, std::size_t depth)
 {
-    return {.kind = type::number, .depth = depth, .value = digits};
+    return {.kind = type::number, .depth = depth, .value = {}, .number = value};
 }
 
 part error(std::string_view text, std::size_t depth)
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(the_reply_to_one_question_is_its_answer)
 {
     check(of_one({{.kind = type::simple_string, .value = "OK"}}), {"ok"});
     check(of_one({{.kind = type::null, .value = {}}}), {"null"});
-    check(of_one({number("7", 0)}), {"7"});
+    check(of_one({number(7, 0)}), {"7"});
     check(of_one({error("ERR no", 0)}), {"ERR no"});
 }
 
@@ -142,18 +142,14 @@ BOOST_AUTO_TEST_CASE(only_the_word_OK_is_ok)
 
 BOOST_AUTO_TEST_CASE(a_list_of_answers_is_told_one_by_one)
 {
-    check(
-        of_list(3, {list(3, 0), number("1", 1), number("0", 1), number("-5", 1)}), {"1", "0", "-5"}
-    );
+    check(of_list(3, {list(3, 0), number(1, 1), number(0, 1), number(-5, 1)}), {"1", "0", "-5"});
 }
 
 BOOST_AUTO_TEST_CASE(an_answer_may_be_a_list_of_numbers)
 {
     check(
         of_list(
-            3,
-            {list(3, 0), number("9", 1), list(2, 1), number("-1", 2), number("9", 2), number("8", 1)
-            }
+            3, {list(3, 0), number(9, 1), list(2, 1), number(-1, 2), number(9, 2), number(8, 1)}
         ),
         {"9", "{-1 9}", "8"}
     );
@@ -161,9 +157,7 @@ BOOST_AUTO_TEST_CASE(an_answer_may_be_a_list_of_numbers)
 
 BOOST_AUTO_TEST_CASE(an_error_in_a_list_is_one_answer)
 {
-    check(
-        of_list(2, {list(2, 0), error("WRONGTYPE no", 1), number("4", 1)}), {"WRONGTYPE no", "4"}
-    );
+    check(of_list(2, {list(2, 0), error("WRONGTYPE no", 1), number(4, 1)}), {"WRONGTYPE no", "4"});
 }
 
 BOOST_AUTO_TEST_CASE(an_error_in_place_of_a_list_is_the_answer_to_all)
@@ -183,24 +177,24 @@ BOOST_AUTO_TEST_CASE(an_error_of_all_is_told_from_one_within_a_list)
         reader.end(tell);
     };
     read_list({error("NOPERM no", 0)});
-    read_list({list(2, 0), error("NOPERM no", 1), number("1", 1)});
+    read_list({list(2, 0), error("NOPERM no", 1), number(1, 1)});
     BOOST_TEST((told == std::vector<bool>{true, true, false, false}));
 }
 
 BOOST_AUTO_TEST_CASE(a_list_that_is_too_short_answers_the_first_questions_only)
 {
-    check(of_list(3, {list(1, 0), number("1", 1)}), {"1", "other", "other"});
+    check(of_list(3, {list(1, 0), number(1, 1)}), {"1", "other", "other"});
     check(of_list(2, {list(0, 0)}), {"other", "other"});
 }
 
 BOOST_AUTO_TEST_CASE(what_a_list_has_too_much_is_ignored)
 {
-    check(of_list(1, {list(3, 0), number("1", 1), number("2", 1), number("3", 1)}), {"1"});
+    check(of_list(1, {list(3, 0), number(1, 1), number(2, 1), number(3, 1)}), {"1"});
 }
 
 BOOST_AUTO_TEST_CASE(what_comes_in_place_of_a_list_answers_nothing)
 {
-    check(of_list(2, {number("1", 0)}), {"other", "other"});
+    check(of_list(2, {number(1, 0)}), {"other", "other"});
     check(of_list(2, {{.kind = type::simple_string, .value = "OK"}}), {"other", "other"});
     check(of_list(2, {{.kind = type::null, .value = {}}}), {"other", "other"});
     check(of_list(2, {}), {"other", "other"});
@@ -208,13 +202,13 @@ BOOST_AUTO_TEST_CASE(what_comes_in_place_of_a_list_answers_nothing)
 
 BOOST_AUTO_TEST_CASE(a_list_in_place_of_one_answer_is_no_number)
 {
-    check(of_one({list(1, 0), number("1", 1)}), {"{1}"});
+    check(of_one({list(1, 0), number(1, 1)}), {"{1}"});
 }
 
 BOOST_AUTO_TEST_CASE(an_answer_may_have_texts)
 {
     check(of_one({text("a", 0)}), {"a"});
-    check(of_one({list(3, 0), text("a", 1), number("7", 1), text("", 1)}), {"{a 7 }"});
+    check(of_one({list(3, 0), text("a", 1), number(7, 1), text("", 1)}), {"{a 7 }"});
     check(of_list(2, {list(2, 0), text("a", 1), list(1, 1), text("b", 2)}), {"a", "{b}"});
 }
 
@@ -232,7 +226,7 @@ BOOST_AUTO_TEST_CASE(an_element_is_a_number_or_a_text)
     const auto tell = [&said](const answer& told) { said = told; };
     detail::answer_reader reader;
     reader.begin(1, false);
-    for (const part& each : {list(2, 0), number("7", 1), text("7", 1)})
+    for (const part& each : {list(2, 0), number(7, 1), text("7", 1)})
         reader.read(each, tell);
     reader.end(tell);
     BOOST_TEST((said.number(0) == 7 && !said.text(0)));
@@ -258,25 +252,21 @@ BOOST_AUTO_TEST_CASE(what_is_no_short_list_is_told_as_something_else)
     const reply too_long{
         list(1, 0),
         list(7, 1),
-        number("0", 2),
-        number("1", 2),
-        number("2", 2),
-        number("3", 2),
-        number("4", 2),
-        number("5", 2),
-        number("6", 2)
+        number(0, 2),
+        number(1, 2),
+        number(2, 2),
+        number(3, 2),
+        number(4, 2),
+        number(5, 2),
+        number(6, 2)
     };
-    const reply too_deep{list(1, 0), list(1, 1), list(1, 2), number("1", 3)};
-    const reply of_nonsense{list(1, 0), list(1, 1), number("1x", 2)};
+    const reply too_deep{list(1, 0), list(1, 1), list(1, 2), number(1, 3)};
+    const reply of_nonsense{
+        list(1, 0), list(1, 1), {.kind = type::boolean, .depth = 2, .value = "t"}
+    };
     const reply of_nothing{list(1, 0), list(1, 1), {.kind = type::null, .depth = 2, .value = {}}};
     for (const reply& each : {too_long, too_deep, of_nonsense, of_nothing})
         check(of_list(1, each), {"other"});
-}
-
-BOOST_AUTO_TEST_CASE(a_number_that_is_none_is_told_as_something_else)
-{
-    for (const char* digits : {"", "-", "1.5", " 1", "1 ", "0x1", "9223372036854775808"})
-        check(of_list(2, {list(2, 0), number(digits, 1), number("1", 1)}), {"other", "1"});
 }
 
 BOOST_AUTO_TEST_CASE(one_reply_leaves_nothing_to_the_next)
@@ -286,8 +276,8 @@ BOOST_AUTO_TEST_CASE(one_reply_leaves_nothing_to_the_next)
     detail::answer_reader reader;
     reader.begin(1, true);
     reader.read(list(2, 0), tell);
-    reader.read(number("1", 1), tell);
-    reader.read(number("2", 1), tell);
+    reader.read(number(1, 1), tell);
+    reader.read(number(2, 1), tell);
     reader.end(tell);
     reader.begin(1, true);
     reader.end(tell);

@@ -38,6 +38,8 @@ read_part scalar(type kind, std::string value, std::size_t depth = 0)
     read_part made{{}, std::move(value)};
     made.what.kind = kind;
     made.what.depth = depth;
+    if (kind == type::number)
+        made.what.number = std::stoll(made.value);
     return made;
 }
 

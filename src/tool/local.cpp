@@ -240,14 +240,23 @@ private:
     void start(asio::io_context& in)
     {
         const std::size_t number = ++started_;
-        const auto port = static_cast<std::uint16_t>(how_.port + number - 1);
+        auto port = static_cast<std::uint16_t>(how_.port + number - 1);
         if (how_.port != 0)
             check_free(in, port);
-        servers_.emplace_back(
-            how_.server,
-            how_.port == 0 ? free_port(in) : port,
-            folder_.path() / std::to_string(number)
-        );
+        else
+            port = another_port(in);
+        servers_.emplace_back(how_.server, port, folder_.path() / std::to_string(number));
+    }
+
+    /// A free one. A server that has just been started may not listen yet.
+    [[nodiscard]] std::uint16_t another_port(asio::io_context& in) const
+    {
+        for (;;)
+        {
+            const std::uint16_t port = free_port(in);
+            if (std::ranges::find(servers_, port, &local_server::port) == servers_.end())
+                return port;
+        }
     }
 
     /// Replaces servers whose port was taken, unless the user has chosen it.

@@ -325,9 +325,9 @@ def benchmark():
     picture = Picture(
         "Pairs of acquire and release, as a part of what a bare client does",
         "Pairs of acquire and release on five local servers, each number of tasks in both modes, "
-        "and the ratio to a bare client that puts the same commands. " + "; ".join(words) + ".",
+        "and the ratio to a bare client that does the least. " + "; ".join(words) + ".",
         [f"{tasks} at once, {mode}" for tasks, mode, _, _ in rows],
-        end=1.08,
+        end=1.05 * max(1, *(ratio for *_, ratio in rows)),
         pitch=48,
     )
     for tasks, mode, pairs, ratio in rows:
@@ -335,7 +335,6 @@ def benchmark():
         lane = f"{tasks} at once, {mode}"
         picture.span(lane, 0, ratio, f"{ratio:.2f}: {pairs} pairs/s", kind)
     picture.mark(0, "0")
-    picture.mark(0.5, "0.5")
     picture.mark(1, "bare client: 1", anchor="end")
     return picture
 

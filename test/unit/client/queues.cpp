@@ -578,6 +578,24 @@ BOOST_AUTO_TEST_CASE(a_client_that_learns_that_its_clock_was_behind_arrives_anew
     BOOST_TEST(fixture.arrival() >= 100ms);
 }
 
+BOOST_AUTO_TEST_CASE(a_head_that_gives_up_leaves_no_seniority_by_a_wrong_clock)
+{
+    turns_fixture fixture;
+    fixture.hold_elsewhere("orders:42", 9s, 0, 5);
+    fixture.time().set_wall_offset(-1h);
+    fixture.each_node([](fake_node& node) { node.on(verb::acquire).after(20ms).once(); });
+    const auto first = fixture.wait();
+    const auto second = fixture.wait();
+
+    first->cancel();
+    fixture.advance(100ms);  // It learns the time.
+    fixture.each_node([](fake_node& node) { node.queues().waiting.clear(); });
+    fixture.advance(1s);
+
+    BOOST_TEST(!second->done());
+    BOOST_TEST(fixture.arrival() >= 0ms);
+}
+
 BOOST_AUTO_TEST_CASE(who_has_waited_longest_goes_before_a_reservation)
 {
     turns_fixture fixture;

@@ -32,9 +32,7 @@ error_code tell_of_the_absent(const acquisition& acquiring)
     const auto asked = asking.ask_the_absent(asking.new_attempt(acquiring.wanted, {}));
     if (acquiring.report())
         asking.write_report(*acquiring.report(), acquiring.rounds, *asked, nullptr);
-    // They may have come back just now.
-    const error_code ec = asked->error_for(asked->tally().by_votes());
-    return ec ? ec : error::quorum_unreachable;
+    return asked->outcome();
 }
 
 /// Says that it found no place.
@@ -84,7 +82,7 @@ task<error_code> until_placed(acquisition& acquiring, std::optional<place>& take
 }
 
 /// Puts the next round to the nodes.
-vote_round_ptr start_round(acquisition& acquiring, place taken)
+round_ptr start_round(acquisition& acquiring, place taken)
 {
     client_impl& client = *acquiring.client;
     const acquire_options& options = acquiring.options();
@@ -96,7 +94,7 @@ vote_round_ptr start_round(acquisition& acquiring, place taken)
     // A fresh id for every round: a delayed release of the last one must not match this one.
     const auto tried = client.rounds.new_attempt(acquiring.wanted, acquiring.above);
     const queue_entry entry = acquiring.queue.entry(tried->token);
-    auto made = client.rounds.make<vote_round>(
+    auto made = client.rounds.make<round>(
         {.what = verb::acquire, .attempt = tried, .ttl = options.ttl + options.grace, .entry = entry
         }
     );
@@ -115,7 +113,7 @@ vote_round_ptr start_round(acquisition& acquiring, place taken)
 /// must not make a lease that has already expired.
 judgement judge(
     client_impl& client,
-    const vote_round& asked,
+    const round& asked,
     const acquire_options& options,
     error_code interrupted
 )
@@ -128,12 +126,12 @@ judgement judge(
     const bool lost = verdict == core::verdict::unreachable || verdict == core::verdict::too_late;
     if (!interrupted)
         client.acquisitions.on_round(asked.started().steady, now.steady, !lost);
-    client.events.round_ended(asked, interrupted ? interrupted : asked.error_for(verdict), now);
+    client.events.round_ended(asked, interrupted ? interrupted : asked.outcome(verdict), now);
     return {now, verdict, valid_until};
 }
 
 /// Makes a lease of what `asked` was granted.
-void take_lease(acquisition& acquiring, const vote_round& asked, const judgement& judged)
+void take_lease(acquisition& acquiring, const round& asked, const judgement& judged)
 {
     auto held =
         make_recycled<hold>(acquiring.client, asked, acquiring.queue.place(), judged.valid_until);
@@ -152,14 +150,14 @@ void take_lease(acquisition& acquiring, const vote_round& asked, const judgement
     up a single try. But only once in a row, because another client that is acquiring now raises the
     fence too.
 */
-void correct(acquisition& acquiring, const vote_round& lost)
+void correct(acquisition& acquiring, const round& lost)
 {
     const bool may_win = acquiring.client->rounds.times().correct(lost, acquiring.above);
     acquiring.corrected = may_win && !acquiring.corrected;
 }
 
 /// Whether to ask the holders' nodes how long to wait. A guarded denial has already said it.
-bool wants_holders(const acquisition& acquiring, const vote_round& lost, core::verdict verdict)
+bool wants_holders(const acquisition& acquiring, const round& lost, core::verdict verdict)
 {
     const bool matters = !acquiring.wanted->once() || acquiring.report();
     return matters && !acquiring.corrected && !lost.guarded() &&
@@ -168,7 +166,7 @@ bool wants_holders(const acquisition& acquiring, const vote_round& lost, core::v
 
 }  // namespace
 
-task<error_code> until_time_is_told(client_impl& client, const vote_round& lost)
+task<error_code> until_time_is_told(client_impl& client, const round& lost)
 {
     constexpr milliseconds between_looks{2};
     const time_point limit = core::shifted(lost.started(), client.config.node_timeout).steady;
@@ -198,7 +196,7 @@ task<error_code> ask_once(acquisition& acquiring)
 
     const judgement judged = judge(client, *asked, acquiring.options(), interrupted);
     const bool granted = !interrupted && judged.verdict == core::verdict::granted;
-    whole_round_ptr holders;
+    round_ptr holders;
     if (granted)
     {
         acquiring.corrected = false;
@@ -216,8 +214,7 @@ task<error_code> ask_once(acquisition& acquiring)
         if (!interrupted && wants_holders(acquiring, *asked, judged.verdict))
         {
             holders =
-                client.rounds.make<whole_round>({.what = verb::holder, .attempt = asked->attempt()}
-                );
+                client.rounds.make<round>({.what = verb::holder, .attempt = asked->attempt()});
             client.rounds.put_to(asked->deniers(), holders);
             interrupted = co_await client.life.until_decided(*holders);
         }
@@ -225,7 +222,7 @@ task<error_code> ask_once(acquisition& acquiring)
     }
     if (acquiring.report())
         client.rounds.write_report(*acquiring.report(), acquiring.rounds, *asked, holders.get());
-    co_return interrupted ? interrupted : asked->error_for(judged.verdict);
+    co_return interrupted ? interrupted : asked->outcome(judged.verdict);
 }
 
 }  // namespace redlock::detail

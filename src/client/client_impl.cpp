@@ -123,13 +123,13 @@ void client_impl::on_news(std::size_t node, const news& told)
     {
     case news::kind::free:
         if (head)
-            head->on_wake(node, nodes.quorum());
+            head->on_wake(node, nodes.voters().quorum());
         else if (rounds.queues())
             leave_queue(node, resource);
         break;
     case news::kind::changed:
         if (head)
-            head->on_wake(node, nodes.quorum());
+            head->on_wake(node, nodes.voters().quorum());
         watchers.on_change(resource);
         break;
     case news::kind::next:
@@ -146,7 +146,7 @@ void client_impl::leave_queue(std::size_t node, std::string_view resource)
 {
     auto about = keep_addressed(demand(resource, acquire_options()));
     auto by = rounds.new_attempt(std::move(about), fencing_token());
-    rounds.put(node, rounds.make<whole_round>({.what = verb::leave, .attempt = std::move(by)}));
+    rounds.put(node, rounds.make<round>({.what = verb::leave, .attempt = std::move(by)}));
 }
 
 /// The resource is free in so many milliseconds.
@@ -156,7 +156,7 @@ void client_impl::await_turn(std::size_t node, waiter& head, std::uint64_t reser
     // A node's own count may be a millisecond behind ours.
     const milliseconds until(static_cast<std::int64_t>(std::min(reserved, longest)) + 2);
     const auto end = core::shifted(now(), until).steady;
-    if (!head.on_next(node, nodes.quorum(), end))
+    if (!head.on_next(node, nodes.voters().quorum(), end))
         return;
     pause& sleep = head.sleep();
     if (!sleep.deadline::is_linked() || sleep.due() <= end)

@@ -68,7 +68,7 @@ task<error_code> release_all(
             co_return ec;
         // What is kept after the deadline doesn't count, however often it's asked for.
         const bool too_late = release->what() == verb::keep && each->lost_at(client.now());
-        if (!release->confirmations().answered() && !too_late)
+        if (!release->tally().answered() && !too_late)
             held.push_back(each);
         if (asked.empty() || asked.size() % turn::max_tasks != 0)
             continue;

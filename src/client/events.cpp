@@ -28,7 +28,7 @@ constexpr std::chrono::seconds time_between_lines{10};
 
 }  // namespace
 
-void events::round_ended(const vote_round& asked, error_code outcome, core::instant now) noexcept
+void events::round_ended(const round& asked, error_code outcome, core::instant now) noexcept
 {
     add(rounds_);
     if (asked.what() == verb::acquire)
@@ -45,7 +45,7 @@ void events::round_ended(const vote_round& asked, error_code outcome, core::inst
         asked.what() == verb::extend,
         outcome,
         asked.tally().granted(),
-        asked.node_count(),
+        asked.voters().size(),
         microseconds_of(now.steady - asked.started().steady),
     });
 }

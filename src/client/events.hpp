@@ -31,7 +31,7 @@ public:
     {
     }
 
-    void round_ended(const vote_round& asked, error_code outcome, core::instant now) noexcept;
+    void round_ended(const round& asked, error_code outcome, core::instant now) noexcept;
     void waiting(const waiter& who) noexcept;
     void acquired(const lease& held, std::size_t rounds, core::nanoseconds waited) noexcept;
     void not_acquired(

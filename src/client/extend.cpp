@@ -15,24 +15,6 @@ namespace redlock::detail {
 
 namespace {
 
-/// What the caller learns from the votes of an extension. A node that denies may never have
-/// granted. Someone else can hold the resource only if a majority denies.
-error_code error_from(const vote_round& asked) noexcept
-{
-    const core::tally& votes = asked.tally();
-    if (votes.by_votes() == core::verdict::granted)
-        return {};
-    if (votes.denied_by_majority())
-        return error::lease_lost;
-    const core::verdict verdict = votes.by_votes();
-    const bool silent = verdict == core::verdict::unreachable ||
-                        verdict == core::verdict::undecided ||
-                        (verdict == core::verdict::contended && votes.unknown() > 0);
-    if (asked.was_too_much())
-        return error::overloaded;
-    return silent ? error_code(error::quorum_unreachable) : asked.why_refused();
-}
-
 /// Waits for a place until `limit` or the hold ends. Without a quorum of ready nodes there is none,
 /// but the others are asked anyway, to say why.
 task<result<place>> until_placed(std::shared_ptr<hold> held, time_point limit)
@@ -65,7 +47,7 @@ time_point patience_of(const hold& held)
 }
 
 /// Puts the extension to all nodes, and once more if only its time was wrong.
-task<result<vote_round_ptr>> ask(
+task<result<round_ptr>> ask(
     std::shared_ptr<hold> held,
     milliseconds ttl,
     place taken,
@@ -94,7 +76,7 @@ task<result<vote_round_ptr>> ask(
         }
         const core::instant now = client.now();
         const bool late = held->over_at(now);
-        const error_code outcome = late ? error::lease_lost : error_from(*asked);
+        const error_code outcome = late ? error::lease_lost : asked->outcome();
         client.events.round_ended(*asked, outcome, now);
         client.extensions.on_round(
             asked->started().steady,
@@ -102,7 +84,7 @@ task<result<vote_round_ptr>> ask(
             outcome != error::quorum_unreachable && outcome != error::overloaded
         );
         fencing_token unused;
-        const bool granted = asked->tally().by_votes() == core::verdict::granted;
+        const bool granted = asked->succeeded();
         // The other nodes must extend it too, or the next node failure costs the lease.
         if (!granted)
             asked->abandon();
@@ -117,10 +99,10 @@ task<result<vote_round_ptr>> ask(
 }
 
 /// What the answers mean for the hold, at `now`.
-error_code settle(hold& held, const vote_round& asked, milliseconds ttl, core::instant now)
+error_code settle(hold& held, const round& asked, milliseconds ttl, core::instant now)
 {
     client_impl& client = *held.client();
-    const error_code outcome = error_from(asked);
+    const error_code outcome = asked.outcome();
     // One mark is enough, because the next quorum would need that node.
     if (asked.count_of(reason::revoked) > 0)
         client.holds.revoke(held);

@@ -10,7 +10,7 @@ void extension_round::on_reply(std::size_t node, const reply& answer) noexcept
     const bool is_taken_again = granted && answer.why == reason::gone;
     if (!granted || is_taken_again || !expected_.test(node))
         tell(node, granted, is_taken_again);
-    vote_round::on_reply(node, answer);
+    round::on_reply(node, answer);
 }
 
 void extension_round::tell(std::size_t node, bool granted, bool is_taken_again) noexcept
@@ -26,14 +26,14 @@ void extension_round::tell(std::size_t node, bool granted, bool is_taken_again) 
     {
         rounds& asking = held->client()->rounds;
         wording says{.what = verb::restore, .attempt = attempt(), .announced = held->announced};
-        asking.put(node, asking.make<whole_round>(std::move(says)));
+        asking.put(node, asking.make<round>(std::move(says)));
     }
 }
 
 bool extension_round::wanted() const noexcept
 {
     const auto held = held_.lock();
-    return vote_round::wanted() && held && held->kept;
+    return round::wanted() && held && held->kept;
 }
 
 }  // namespace redlock::detail

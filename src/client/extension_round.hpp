@@ -14,11 +14,11 @@ namespace redlock::detail {
 
     Once the hold is over, what wasn't written yet isn't written: it would take the hold again.
 */
-class extension_round final : public vote_round
+class extension_round final : public round
 {
 public:
     extension_round(subject of, turn& end_of_turn, const std::shared_ptr<hold>& held)
-        : vote_round(std::move(of), end_of_turn), held_(held), expected_(held->standing())
+        : round(std::move(of), end_of_turn), held_(held), expected_(held->standing())
     {
     }
 

@@ -3,7 +3,6 @@
 #include "client/spawn_op.hpp"
 #include "client/validate.hpp"
 #include "core/hold_value.hpp"
-#include "core/quorum.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -22,35 +21,27 @@ std::string problem_of_freeing(const client_config& config, const demand& about)
 }
 
 /// The latest hold after which a node keeps the resource. Empty: none does.
-fencing_token latest_kept(const whole_round& seen)
+fencing_token latest_kept(const round& seen)
 {
     fencing_token latest;
-    for (std::size_t node = 0; node < seen.node_count(); ++node)
-    {
-        const auto answer = seen.answer_of(node);
-        if (!answer || answer->vote != vote::granted)
-            continue;
-        const core::hold_value value = core::read_hold_value(answer->text);
+    seen.for_each_answer([&](const reply& answer) {
+        if (answer.vote != vote::granted)
+            return;
+        const core::hold_value value = core::read_hold_value(answer.text);
         if (value.kept)
             latest = std::max(latest, value.token);
-    }
+    });
     return latest;
 }
 
 /// Whether enough nodes have said what they know.
-bool is_quorum(const whole_round& seen)
+bool is_quorum(const round& seen)
 {
-    std::size_t told = 0;
-    for (std::size_t node = 0; node < seen.node_count(); ++node)
-    {
-        const auto answer = seen.answer_of(node);
-        told += answer && answer->vote == vote::granted ? 1 : 0;
-    }
-    return told >= core::quorum_size(seen.node_count());
+    return seen.tally().granted() >= seen.voters().quorum();
 }
 
 /// What the nodes know, once more if too few of them were connected yet.
-task<result<whole_round_ptr>> look(client_impl& client, std::shared_ptr<const demand> about)
+task<result<round_ptr>> look(client_impl& client, std::shared_ptr<const demand> about)
 {
     for (bool again = false;; again = true)
     {
@@ -99,17 +90,16 @@ task<result<release_outcome>> free_kept(
     if (!taken)
         co_return taken.error();
     auto by = client.rounds.attempt_of(std::move(about), latest);
-    const auto asked =
-        client.rounds.make<release_round>({.what = verb::free, .attempt = std::move(by)});
+    const auto asked = client.rounds.make<round>({.what = verb::free, .attempt = std::move(by)});
     asked->occupy(std::move(*taken));
     client.rounds.put_to_all(asked);
     if (const error_code ec = co_await until_told(client, *asked))
         co_return ec;
-    if (!asked->confirmations().confirmed())
+    if (!asked->succeeded())
         asked->abandon();
-    if (!asked->confirmations().confirmed() && asked->was_too_much())
+    if (!asked->succeeded() && asked->was_too_much())
         co_return error::overloaded;
-    co_return outcome_of(asked->confirmations());
+    co_return outcome_of(*asked);
 }
 
 }  // namespace

@@ -48,12 +48,12 @@ error_code to_error(core::hold_end how) noexcept
 
 hold::hold(
     std::shared_ptr<client_impl> client,
-    const vote_round& granted_by,
+    const round& granted_by,
     core::queue_place queued,
     core::instant valid_until
 )
     : client_(std::move(client)),
-      granted_by_(std::static_pointer_cast<vote_round>(granted_by.shared())),
+      granted_by_(std::static_pointer_cast<round>(granted_by.shared())),
       queued_(queued),
       limit_(core::shifted(granted_by.started(), wanted().options.hold_max)),
       state_(valid_until)

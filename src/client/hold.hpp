@@ -94,7 +94,7 @@ class hold final : public upkeep, private entrant
 public:
     hold(
         std::shared_ptr<client_impl> client,
-        const vote_round& granted_by,
+        const round& granted_by,
         core::queue_place queued,
         core::instant valid_until
     );
@@ -104,7 +104,7 @@ public:
     [[nodiscard]] std::string_view resource() const noexcept { return wanted().resource(); }
     [[nodiscard]] milliseconds grace() const noexcept { return wanted().options.grace; }
     [[nodiscard]] fencing_token fence() const noexcept { return granted_by_->attempt()->token; }
-    [[nodiscard]] vote_round& granted_by() const noexcept { return *granted_by_; }
+    [[nodiscard]] round& granted_by() const noexcept { return *granted_by_; }
 
     /// The place of its acquisition in the queues of the nodes.
     [[nodiscard]] const core::queue_place& queued() const noexcept { return queued_; }
@@ -162,7 +162,7 @@ private:
     void on_admitted(place taken) override;
 
     std::shared_ptr<client_impl> client_;
-    std::shared_ptr<vote_round> granted_by_;
+    std::shared_ptr<round> granted_by_;
     core::queue_place queued_;
     core::instant limit_;  ///< Acquired plus hold_max.
     bool release_begun_ = false;

@@ -3,7 +3,6 @@
 #include "client/client_impl.hpp"
 #include "client/operations.hpp"
 #include "client/spawn_op.hpp"
-#include "core/quorum.hpp"
 #include "loop/randomness.hpp"
 
 #include <algorithm>
@@ -68,7 +67,7 @@ void holds::add(std::shared_ptr<hold> granted, core::instant asked, core::instan
     watchers_.on_change(granted->resource());
     hold& held = *granted;
     // The nodes that haven't answered yet may still grant.
-    set_at_risk(held, held.granted_by().tally().granted() + held.granted_by().unanswered());
+    set_at_risk(held, held.granted_by().tally().granted() + held.granted_by().tally().missing());
     held.kept = std::move(granted);
     by_age_.push_back(held);
     put_in(held, now);
@@ -153,9 +152,9 @@ release_round_ptr holds::give_back(hold& held)
 
 release_round_ptr holds::release(const hold& ended)
 {
-    vote_round& granted_by = ended.granted_by();
+    round& granted_by = ended.granted_by();
     // A node that hasn't answered may still deny.
-    const std::size_t denials = granted_by.tally().denied() + granted_by.unanswered();
+    const std::size_t denials = granted_by.tally().denied() + granted_by.tally().missing();
     const bool next_waits = rounds_.queues() && lines_.head_of(ended.resource());
     const core::queue_move move = ended.queued().at_release(denials, next_waits);
     const milliseconds to_keep = ended.state()->to_keep();
@@ -198,8 +197,8 @@ void holds::on_votes(hold& held)
 /// @param votes Nodes that have it, or may have.
 void holds::set_at_risk(hold& held, std::size_t votes)
 {
-    const std::size_t nodes = held.granted_by().node_count();
-    const bool is = votes < nodes && votes <= core::quorum_size(nodes);
+    const core::electorate voters = held.granted_by().voters();
+    const bool is = votes < voters.size() && votes <= voters.quorum();
     if (is == held.at_risk)
         return;
     held.at_risk = is;
@@ -392,7 +391,7 @@ void holds::extend_soon(hold& due)
 void holds::tell_of_the_absent(hold& due)
 {
     const auto asked = rounds_.ask_the_absent(due.granted_by().attempt());
-    const error_code ec = asked->error_for(asked->tally().by_votes());
+    const error_code ec = asked->outcome();
     due.note_extension(ec);
     events_.extended(due, ec, loop_.now());
 }

@@ -1,7 +1,6 @@
 #include "client/inquiry.hpp"
 
 #include "client/operations.hpp"
-#include "core/quorum.hpp"
 
 #include <utility>
 
@@ -46,10 +45,9 @@ task<result<place>> until_askable(client_impl& client)
     co_return co_await until_placed(client);
 }
 
-whole_round_ptr ask_views(client_impl& client, std::shared_ptr<const attempt> by, place taken)
+round_ptr ask_views(client_impl& client, std::shared_ptr<const attempt> by, place taken)
 {
-    const auto asked =
-        client.rounds.make<whole_round>({.what = verb::inspect, .attempt = std::move(by)});
+    const auto asked = client.rounds.make<round>({.what = verb::inspect, .attempt = std::move(by)});
     asked->occupy(std::move(taken));
     client.rounds.put_to_all(asked);
     return asked;
@@ -62,7 +60,7 @@ task<error_code> until_told(client_impl& client, round& asked)
         asked.abandon();
         co_return ec;
     }
-    const bool answered = asked.heard() >= core::quorum_size(asked.node_count());
+    const bool answered = asked.heard() >= asked.voters().quorum();
     // One silent node says nothing about how long the others keep a question waiting.
     if (!answered || asked.owing().none())
         client.inquiries.on_round(asked.started().steady, client.now().steady, answered);

@@ -13,7 +13,7 @@ namespace redlock::detail {
 [[nodiscard]] task<result<place>> until_askable(client_impl& client);
 
 /// Asks all nodes who holds a resource.
-[[nodiscard]] whole_round_ptr ask_views(
+[[nodiscard]] round_ptr ask_views(
     client_impl& client,
     std::shared_ptr<const attempt> by,
     place taken

@@ -35,26 +35,20 @@ task<result<core::joint_view>> look(
 {
     const auto by = client.rounds.new_attempt(std::move(at), fencing_token());
     if (tracked)
-        client.rounds.put_to_all(
-            client.rounds.make<whole_round>({.what = verb::track, .attempt = by})
-        );
+        client.rounds.put_to_all(client.rounds.make<round>({.what = verb::track, .attempt = by}));
     const auto asked = ask_views(client, by, std::move(taken));
     if (const error_code ec = co_await until_told(client, *asked))
         co_return ec;
     asked->abandon();
     std::vector<core::node_view> told;
-    for (std::size_t node = 0; node < asked->node_count(); ++node)
-    {
-        auto answer = asked->answer_of(node);
-        if (answer && answer->vote == vote::granted && answer->held_for)
-            told.push_back(
-                {std::move(answer->text), *answer->held_for, answer->waiting, answer->node_time}
-            );
-    }
+    asked->for_each_answer([&](const reply& answer) {
+        if (answer.vote == vote::granted && answer.held_for)
+            told.push_back({answer.text, *answer.held_for, answer.waiting, answer.node_time});
+    });
     if (told.empty() && asked->was_too_much())
         co_return error_code(error::overloaded);
     core::joint_view made =
-        core::join_views(std::move(told), asked->node_count(), client.config.clock_window);
+        core::join_views(std::move(told), asked->voters(), client.config.clock_window);
     made.shown.as_of = asked->started().steady;
     co_return made;
 }

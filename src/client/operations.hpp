@@ -5,7 +5,6 @@
 
 #include "client/client_impl.hpp"
 #include "client/hold.hpp"
-#include "core/release_count.hpp"
 #include "loop/task.hpp"
 
 #include <memory>
@@ -26,7 +25,7 @@ namespace redlock::detail {
 [[nodiscard]] task<error_code> take_again(std::shared_ptr<hold> held, place taken);
 
 /// What the nodes said to a release.
-[[nodiscard]] release_outcome outcome_of(const core::release_count& count) noexcept;
+[[nodiscard]] release_outcome outcome_of(const round& release) noexcept;
 
 /// How long a fresh client waits at most for nodes that connect for the first time. A connection
 /// that isn't made in `open_timeout` is given up, and a Sentinel may have led to a wrong server.
@@ -38,7 +37,7 @@ inline constexpr milliseconds longest_first_chance{5000};
 
 /// After a round that was lost for its time: waits until enough nodes have said what time it is,
 /// for at most a node timeout.
-[[nodiscard]] task<error_code> until_time_is_told(client_impl& client, const vote_round& lost);
+[[nodiscard]] task<error_code> until_time_is_told(client_impl& client, const round& lost);
 
 /// Waits until each node has had its first chance.
 [[nodiscard]] task<error_code> until_all_tried(client_impl& client);

@@ -20,19 +20,41 @@ namespace {
 constexpr core::nanoseconds watch_after = std::chrono::milliseconds(20);
 
 /// How long until the holders' keys have expired on enough nodes, as far as the nodes said.
-std::optional<milliseconds> time_to_free(const vote_round& lost, const round& holders)
+std::optional<milliseconds> time_to_free(const round& lost, const round& holders)
 {
     std::vector<milliseconds> held_for;
-    for (std::size_t node = 0; node < holders.node_count(); ++node)
-    {
-        const auto answer = holders.answer_of(node);
-        if (answer && answer->held_for)
-            held_for.push_back(*answer->held_for);
-    }
-    const std::size_t quorum = core::quorum_size(lost.node_count());
+    holders.for_each_answer([&](const reply& answer) {
+        if (answer.held_for)
+            held_for.push_back(*answer.held_for);
+    });
+    const std::size_t quorum = lost.voters().quorum();
     const std::size_t granted = std::min(lost.tally().granted(), quorum);
     return core::free_after(std::move(held_for), quorum - granted);
 }
+
+/// Asks how long a key has left, so that its change wakes the waiting acquisition. Tells the client
+/// about nodes on which the key is already gone.
+class track_round final : public round
+{
+public:
+    track_round(subject of, turn& end_of_turn, std::weak_ptr<client_impl> client)
+        : round(std::move(of), end_of_turn), client_(std::move(client))
+    {
+    }
+
+    void on_reply(std::size_t node, const reply& answer) noexcept override
+    {
+        if (answer.held_for == milliseconds(0))
+        {
+            if (const auto client = client_.lock())
+                client->on_news(node, {news::kind::free, key()});
+        }
+        round::on_reply(node, answer);
+    }
+
+private:
+    std::weak_ptr<client_impl> client_;
+};
 
 }  // namespace
 
@@ -65,19 +87,17 @@ queue_entry queue_wait::entry(fencing_token token)
     return {place_.in_round(), arrival, times.own_reservation()};
 }
 
-void queue_wait::lose_round(const vote_round& lost, const whole_round* holders)
+void queue_wait::lose_round(const round& lost, const round* holders)
 {
     place_.lose_round();
     last_ = lost.attempt();
     // In its denial the guarded script says how long the holder has left.
     free_after_ = holders ? time_to_free(lost, *holders) : time_to_free(lost, lost);
     position_.reset();
-    for (std::size_t node = 0; node < lost.node_count(); ++node)
-    {
-        const auto answer = lost.answer_of(node);
-        if (answer && answer->position)
-            position_ = std::min(position_.value_or(*answer->position), *answer->position);
-    }
+    lost.for_each_answer([this](const reply& answer) {
+        if (answer.position)
+            position_ = std::min(position_.value_or(*answer.position), *answer.position);
+    });
 }
 
 core::nanoseconds queue_wait::next_delay(core::nanoseconds pause)
@@ -158,9 +178,7 @@ void queue_wait::leave()
 {
     if (place_.at_end() != core::queue_move::leave || !client_.life.connected())
         return;
-    client_.rounds.put_to_all(
-        client_.rounds.make<whole_round>({.what = verb::leave, .attempt = last_})
-    );
+    client_.rounds.put_to_all(client_.rounds.make<round>({.what = verb::leave, .attempt = last_}));
 }
 
 }  // namespace redlock::detail

@@ -38,7 +38,7 @@ public:
 
     /// Where a lost round has left it.
     /// @param holders What the holders' nodes said. Null: they weren't asked.
-    void lose_round(const vote_round& lost, const whole_round* holders);
+    void lose_round(const round& lost, const round* holders);
 
     /// Sleeps until it is time for another round, or `give_up`. Fails with operation_aborted.
     /// @param pause The longest one without a queue.

@@ -17,7 +17,7 @@ constexpr milliseconds time_to_answer{2};
 task<error_code> until_all_answered(client_impl& client, const release_round& asked)
 {
     const time_point limit = core::shifted(asked.started(), client.config.node_timeout).steady;
-    while (asked.unanswered() > 0 && client.now().steady < limit)
+    while (asked.tally().missing() > 0 && client.now().steady < limit)
     {
         pause later(*client.loop.end_of_turn);
         const time_point at = core::shifted(client.now(), time_to_answer).steady;
@@ -51,12 +51,12 @@ task<result<release_outcome>> release(std::shared_ptr<share> leaving, core::leas
         if (const error_code ec = co_await client.life.until_confirmed(*asked))
             co_return ec;
         const bool keeps = asked->what() == verb::keep;
-        if (keeps && asked->confirmations().confirmed())
+        if (keeps && asked->succeeded())
         {
             // A quorum keeps it, whatever ends the wait.
             static_cast<void>(co_await until_all_answered(client, *asked));
         }
-        outcome = outcome_of(asked->confirmations());
+        outcome = outcome_of(*asked);
         // Of a lost lease, so nothing is kept.
         if (outcome == release_outcome::released && is_to_stay && !keeps)
             outcome = release_outcome::unconfirmed;
@@ -78,13 +78,14 @@ task<result<release_outcome>> release(std::shared_ptr<share> leaving, core::leas
 
 }  // namespace
 
-release_outcome outcome_of(const core::release_count& count) noexcept
+release_outcome outcome_of(const round& release) noexcept
 {
-    if (!count.confirmed())
+    if (!release.succeeded())
         return release_outcome::unconfirmed;
-    if (count.barely_kept())
+    if (release.what() == verb::keep && release.tally().barely_granted())
         return release_outcome::barely_kept;
-    return count.any_deleted() ? release_outcome::released : release_outcome::already_gone;
+    const bool had_key = release.tally().granted() > 0;
+    return had_key ? release_outcome::released : release_outcome::already_gone;
 }
 
 void start_release(handler_of<release_outcome> handler, to_share leaving)

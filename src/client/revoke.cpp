@@ -36,47 +36,30 @@ std::string problem_of_revocation(
     return problem_of_resource(config, about);
 }
 
-/// What the caller learns from the votes.
-error_code error_from(const vote_round& asked, const revocation_account& of)
-{
-    const core::verdict verdict = asked.tally().by_votes();
-    if (asked.was_too_much())
-        return error::overloaded;
-    if (verdict == core::verdict::undecided)
-        return error::quorum_unreachable;
-    if (verdict == core::verdict::contended)  // Nodes that deny have a hold without a token.
-        return error::node_rejected;
-    if (verdict != core::verdict::granted)
-        return asked.error_for(verdict);
-    return of.found ? error_code() : error::no_such_hold;
-}
-
 /// @param now When the answers had arrived.
-revocation_account account_of(const vote_round& asked, core::instant now, double drift)
+revocation_account account_of(const round& asked, core::instant now, double drift)
 {
     revocation_account of{.made = {.until = now.steady}};
-    for (std::size_t node = 0; node < asked.node_count(); ++node)
-    {
-        const auto answer = asked.answer_of(node);
-        if (!answer || answer->vote != vote::granted)
-            continue;
-        const bool marked = answer->why == reason::none;
-        const milliseconds left = answer->held_for.value_or(milliseconds(0));
+    asked.for_each_answer([&](const reply& answer) {
+        if (answer.vote != vote::granted)
+            return;
+        const bool marked = answer.why == reason::none;
+        const milliseconds left = answer.held_for.value_or(milliseconds(0));
         of.made.marked += marked ? 1 : 0;
         of.found = of.found || marked || left > milliseconds(0);
         if (left == milliseconds(0))
-            continue;
+            return;
         // The node's promise ends by its own clock.
         const core::instant end =
             core::shifted(core::shifted(now, left), core::clock_drift(left, drift));
         of.made.until = std::max(of.made.until, end.steady);
-    }
+    });
     return of;
 }
 
 /// Whether a node that answered may have forgotten the hold, sat out its quarantine and taken the
 /// hold again while the others were still to answer.
-bool took_too_long(const vote_round& asked, core::instant now, const client_config& config)
+bool took_too_long(const round& asked, core::instant now, const client_config& config)
 {
     const core::nanoseconds time = -core::remaining(now, asked.started());
     const core::nanoseconds quarantine =
@@ -89,14 +72,14 @@ bool took_too_long(const vote_round& asked, core::instant now, const client_conf
 
 /// Puts the revocation to all nodes, and once more if only its time was wrong, it took too long or
 /// too few nodes were connected yet.
-task<result<vote_round_ptr>> ask(client_impl& client, std::shared_ptr<const attempt> of)
+task<result<round_ptr>> ask(client_impl& client, std::shared_ptr<const attempt> of)
 {
     for (bool corrected = false, late = false, connected = false;;)
     {
         auto taken = co_await until_askable(client);
         if (!taken)
             co_return taken.error();
-        const auto asked = client.rounds.make<vote_round>({.what = verb::revoke, .attempt = of});
+        const auto asked = client.rounds.make<round>({.what = verb::revoke, .attempt = of});
         asked->occupy(std::move(*taken));
         client.rounds.put_to_all(asked);
         if (const error_code ec = co_await until_told(client, *asked))
@@ -105,7 +88,7 @@ task<result<vote_round_ptr>> ask(client_impl& client, std::shared_ptr<const atte
         if (account_of(*asked, now, client.config.clock_drift).made.marked > 0)
             client.holds.revoke(of->of->resource(), of->token);
         fencing_token unused;
-        const bool granted = asked->tally().by_votes() == core::verdict::granted;
+        const bool granted = asked->succeeded();
         if (!granted)
             asked->abandon();
         if (!granted && !std::exchange(connected, true))
@@ -145,11 +128,13 @@ task<result<revocation>> revoke(
     const auto answered = co_await ask(client, client.rounds.attempt_of(about, token));
     if (!answered)
         co_return answered.error();
-    const vote_round& asked = **answered;
+    const round& asked = **answered;
     const core::instant now = client.now();
     const revocation_account of = account_of(asked, now, client.config.clock_drift);
-    if (const error_code ec = error_from(asked, of))
+    if (const error_code ec = asked.outcome())
         co_return ec;
+    if (!of.found)
+        co_return error::no_such_hold;
     if (took_too_long(asked, now, client.config))
         co_return error::quorum_unreachable;
     co_return of.made;

@@ -28,7 +28,7 @@ core::nanoseconds roster::distance() const noexcept
     const auto end = std::ranges::transform(nodes_, known.begin(), [](const auto& each) {
                          return each->shortest_round_trip();
                      }).out;
-    const auto farthest = known.begin() + static_cast<std::ptrdiff_t>(quorum() - 1);
+    const auto farthest = known.begin() + static_cast<std::ptrdiff_t>(voters().quorum() - 1);
     std::nth_element(known.begin(), farthest, end);
     return *farthest == core::nanoseconds::max() ? core::nanoseconds(0) : *farthest;
 }

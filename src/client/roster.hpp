@@ -4,8 +4,8 @@
 #include <redlock/node_status.hpp>
 #include <redlock/time.hpp>
 
+#include "core/electorate.hpp"
 #include "core/instant.hpp"
-#include "core/quorum.hpp"
 #include "node/node.hpp"
 
 #include <cstddef>
@@ -23,11 +23,11 @@ public:
     explicit roster(node_list nodes);
 
     [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
-    [[nodiscard]] std::size_t quorum() const noexcept { return core::quorum_size(size()); }
+    [[nodiscard]] core::electorate voters() const noexcept { return core::electorate(size()); }
     [[nodiscard]] node& operator[](std::size_t index) const noexcept { return *nodes_[index]; }
 
     [[nodiscard]] std::size_t ready() const;
-    [[nodiscard]] bool has_quorum() const { return ready() >= quorum(); }
+    [[nodiscard]] bool has_quorum() const { return ready() >= voters().quorum(); }
 
     /// The round trip of a quorum without waiting: that of the farthest among the nearest nodes.
     /// Zero if fewer have answered.

@@ -6,7 +6,6 @@
 #include "client/window.hpp"
 #include "core/instant.hpp"
 #include "core/limits.hpp"
-#include "core/release_count.hpp"
 #include "core/tally.hpp"
 #include "loop/clock.hpp"
 #include "loop/deadlines.hpp"
@@ -25,13 +24,14 @@
 
 namespace redlock::detail {
 
-class client_impl;
+/// What a round that asks for `what` needs from the nodes.
+[[nodiscard]] core::aim aim_of(verb what) noexcept;
 
 /** Asking every node once.
 
-    Keeps the answer of each node it was put to, and wakes what waits for it as soon as there are
-    enough. Each kind of round decides what is enough. At the deadline the nodes that didn't answer
-    count as unknown; their late answers are only noted.
+    Keeps the answer of each node it was put to, and wakes what waits for it as soon as the tally is
+    decided. At the deadline the nodes that didn't answer count as unknown; their late answers are
+    only noted.
 
     Used on the strand only. Kept alive by its coroutine and by the nodes that owe an answer.
 */
@@ -42,11 +42,12 @@ public:
     struct subject
     {
         wording says;
-        std::size_t node_count;
+        core::electorate voters;
         core::instant started;
     };
 
     round(subject of, turn& end_of_turn);
+    virtual ~round() = default;
 
     /// Makes the round read the clock at each answer.
     void time_answers(const clock& by) noexcept { clock_ = &by; }
@@ -62,85 +63,6 @@ public:
     /// up and no node owes an answer.
     void occupy(place taken) noexcept { place_in_ = taken.release(); }
 
-    /// The round is over for its owner. What wasn't written yet won't be written.
-    void abandon() noexcept;
-
-    /// Whether enough answers are in.
-    [[nodiscard]] virtual bool decided() const noexcept = 0;
-
-    [[nodiscard]] core::instant started() const noexcept { return started_; }
-    [[nodiscard]] std::size_t node_count() const noexcept { return node_count_; }
-
-    /// The answer of a node. Empty: none yet.
-    [[nodiscard]] std::optional<reply> answer_of(std::size_t node) const;
-
-    /// How many answers have this reason.
-    [[nodiscard]] std::size_t count_of(redlock::reason why) const noexcept;
-
-    /// Whether it failed because too much was under way at the nodes.
-    [[nodiscard]] bool was_too_much() const noexcept;
-
-    /// How many nodes haven't answered yet.
-    [[nodiscard]] std::size_t unanswered() const noexcept { return unanswered_; }
-
-protected:
-    /// The part of an answer that counts. The rest is kept only if there is any, because a hold
-    /// keeps its round.
-    struct counted_answer
-    {
-        std::optional<redlock::vote> vote;
-        redlock::reason why = redlock::reason::none;
-    };
-
-    ~round() = default;
-
-    /// Counts the nodes that didn't answer as unknown.
-    void on_deadline() override;
-    [[nodiscard]] bool awaits_input() const noexcept final { return true; }
-
-    [[nodiscard]] const counted_answer& counted(std::size_t node) const noexcept
-    {
-        return counted_[node];
-    }
-
-private:
-    void take(std::size_t node, const reply& answer) noexcept;
-    void keep(std::size_t node, const reply& answer);
-    void leave_place() noexcept;
-
-    /// Another node has answered.
-    virtual void count(std::size_t, vote) noexcept {}
-
-    /// The last node has answered.
-    virtual void on_complete() noexcept {}
-
-    /// A node has really answered, whether in time or late.
-    virtual void on_answered() noexcept {}
-
-    core::instant started_;
-    std::size_t node_count_;
-    std::size_t unanswered_;
-    std::array<counted_answer, core::max_nodes> counted_;
-    std::unique_ptr<std::array<reply, core::max_nodes>> answers_;  ///< If one says more.
-    const clock* clock_ = nullptr;
-    window* place_in_ = nullptr;
-    bool abandoned_ = false;
-    bool told_ = false;  ///< That it is decided.
-};
-
-/// An acquisition, extension or revocation: over with the verdict of its tally.
-class vote_round : public round
-{
-public:
-    vote_round(subject of, turn& end_of_turn);
-
-    [[nodiscard]] bool decided() const noexcept final
-    {
-        return tally_.by_votes() != core::verdict::undecided;
-    }
-
-    [[nodiscard]] const core::tally& tally() const noexcept { return tally_; }
-
     /** Lets the round continue beyond its deadline, to `until`, as long as a quorum may still grant
         it. Not with a grant and a denial: then it may keep another client from winning.
 
@@ -148,6 +70,44 @@ public:
         up and asking again gains nothing, unless another client is about to win.
     */
     void be_patient(deadlines& timer, time_point until) noexcept;
+
+    /// The round is over for its owner. What wasn't written yet won't be written.
+    void abandon() noexcept;
+
+    [[nodiscard]] core::instant started() const noexcept { return started_; }
+    [[nodiscard]] const core::electorate& voters() const noexcept { return tally_.voters(); }
+    [[nodiscard]] const core::tally& tally() const noexcept { return tally_; }
+
+    /// Whether enough answers are in.
+    [[nodiscard]] bool decided() const noexcept { return tally_.decided(); }
+
+    /// Whether it got what it was for.
+    [[nodiscard]] bool succeeded() const noexcept { return tally_.succeeded(); }
+
+    /// What the caller of an acquisition, extension or revocation gets from a round that ended this
+    /// way. Empty: it succeeded.
+    [[nodiscard]] error_code outcome(core::verdict how) const noexcept;
+    [[nodiscard]] error_code outcome() const noexcept { return outcome(tally_.by_votes()); }
+
+    /// Whether it failed because too much was under way at the nodes.
+    [[nodiscard]] bool was_too_much() const noexcept;
+
+    /// The answer of a node. Empty: none yet.
+    [[nodiscard]] std::optional<reply> answer_of(std::size_t node) const;
+
+    /// Passes each answer so far to `use`, in the order of the nodes.
+    template <class Use>
+    void for_each_answer(Use use) const
+    {
+        for (std::size_t node = 0; node < voters().size(); ++node)
+        {
+            if (const auto answer = answer_of(node))
+                use(*answer);
+        }
+    }
+
+    /// How many answers have this reason.
+    [[nodiscard]] std::size_t count_of(redlock::reason why) const noexcept;
 
     /// The nodes that denied.
     [[nodiscard]] node_set deniers() const noexcept;
@@ -158,53 +118,47 @@ public:
         return granters_.load(std::memory_order_relaxed);
     }
 
-    /// The error for a round that refusals have decided.
-    [[nodiscard]] error_code why_refused() const noexcept;
-
-    /// What the caller gets from a round to acquire that ended this way. Empty: it granted, or is
-    /// undecided.
-    [[nodiscard]] error_code error_for(core::verdict verdict) const noexcept;
-
     /// The nodes on which the attempt may have left something, now or later.
     [[nodiscard]] node_set touched() const noexcept;
 
 private:
-    void count(std::size_t node, vote value) noexcept final;
-    void on_answered() noexcept final;
-    void on_deadline() final;
-    [[nodiscard]] bool may_be_granted() const noexcept;
-
-    core::tally tally_;
-    std::atomic<std::uint16_t> granters_{0};  ///< Written on the strand only.
-    deadlines* patience_by_ = nullptr;        ///< Null: the deadline is the end.
-    time_point patience_end_{};
-    bool patient_ = false;  ///< The deadline has passed.
-};
-
-/// A question whose answers aren't votes: over with the last answer.
-class whole_round final : public round
-{
-public:
-    using round::round;
-
-    [[nodiscard]] bool decided() const noexcept override { return unanswered() == 0; }
-};
-
-/// Asks how long a key has left, so that its change wakes the waiting acquisition. Tells the client
-/// about nodes on which the key is already gone.
-class track_round final : public round
-{
-public:
-    track_round(subject of, turn& end_of_turn, std::weak_ptr<client_impl> client)
-        : round(std::move(of), end_of_turn), client_(std::move(client))
+    /// The part of an answer that counts. The rest is kept only if there is any, because a hold
+    /// keeps its round.
+    struct counted_answer
     {
-    }
+        std::optional<redlock::vote> vote;
+        redlock::reason why = redlock::reason::none;
+    };
 
-    void on_reply(std::size_t node, const reply& answer) noexcept override;
-    [[nodiscard]] bool decided() const noexcept override { return unanswered() == 0; }
+    /// Ends the round, unless it's patient.
+    void on_deadline() final;
+    [[nodiscard]] bool awaits_input() const noexcept final { return true; }
 
-private:
-    std::weak_ptr<client_impl> client_;
+    void take(std::size_t node, const reply& answer) noexcept;
+    void keep(std::size_t node, const reply& answer);
+    void count(std::size_t node, vote value) noexcept;
+
+    /// Counts the nodes that didn't answer as unknown.
+    void give_up_silent() noexcept;
+    void leave_place() noexcept;
+    [[nodiscard]] bool may_be_granted() const noexcept;
+    [[nodiscard]] error_code why_denied() const noexcept;
+    [[nodiscard]] error_code why_refused() const noexcept;
+
+    /// The last node has answered.
+    virtual void on_complete() noexcept {}
+
+    core::instant started_;
+    core::tally tally_;
+    std::array<counted_answer, core::max_nodes> counted_;
+    std::unique_ptr<std::array<reply, core::max_nodes>> answers_;  ///< If one says more.
+    const clock* clock_ = nullptr;
+    window* place_in_ = nullptr;
+    deadlines* patience_by_ = nullptr;  ///< Null: the deadline is the end.
+    time_point patience_end_{};
+    std::atomic<std::uint16_t> granters_{0};  ///< Written on the strand only.
+    bool patient_ = false;                    ///< The deadline has passed.
+    bool abandoned_ = false;
 };
 
 class release_round;
@@ -240,74 +194,36 @@ private:
         rounds_;
 };
 
-/// A release: over when a quorum has confirmed it or no longer can. One that keeps the resource
-/// counts only what was kept before the deadline of the hold: after that, another hold may have
-/// ended between.
+/// A release, which the end of the client waits for. One that keeps the resource counts only what
+/// was kept before the deadline of the hold: after that, another hold may have ended between.
 class release_round final : public round, public release_hook
 {
 public:
-    release_round(subject of, turn& end_of_turn);
-
-    [[nodiscard]] bool decided() const noexcept override { return confirmations_.decided(); }
+    using round::round;
 
     /// What is granted after `end` doesn't count.
     void count_until(core::instant end, const clock& by) noexcept
     {
         end_ = end;
-        clock_ = &by;
+        ends_by_ = &by;
     }
 
     void on_reply(std::size_t node, const reply& answer) noexcept override;
-
-    [[nodiscard]] const core::release_count& confirmations() const noexcept
-    {
-        return confirmations_;
-    }
 
     /// Leaves `open` with the last answer. `open` must live until then.
     void stay_in(open_releases& open) noexcept { open_in_ = &open; }
 
 private:
-    void count(std::size_t, vote value) noexcept override { confirmations_.on_vote(value); }
     void on_complete() noexcept override;
 
-    core::release_count confirmations_;
     core::instant end_{};
-    const clock* clock_ = nullptr;  ///< Null: there is no end.
+    const clock* ends_by_ = nullptr;  ///< Null: there is no end.
     open_releases* open_in_ = nullptr;
 };
 
 // They keep a round. Used on the strand only.
+using round_ptr = boost::intrusive_ptr<round>;
 using release_round_ptr = boost::intrusive_ptr<release_round>;
-using vote_round_ptr = boost::intrusive_ptr<vote_round>;
-using whole_round_ptr = boost::intrusive_ptr<whole_round>;
-
-/** Gives back in place of a release, on nodes that owe an answer to what it releases.
-
-    It comes behind that on the same connection, so it needs no tombstone, which would refuse
-    acquisitions of others that are under way. A node whose connection is lost first, or that
-    refuses it, gets the release.
-*/
-class undo_question final : public question
-{
-public:
-    undo_question(
-        round::subject of,
-        turn&,
-        release_round_ptr release,
-        std::weak_ptr<client_impl> client
-    )
-        : question(std::move(of.says)), release_(std::move(release)), client_(std::move(client))
-    {
-    }
-
-    void on_reply(std::size_t node, const reply& answer) noexcept override;
-    [[nodiscard]] bool wanted() const noexcept override { return true; }
-
-private:
-    release_round_ptr release_;
-    std::weak_ptr<client_impl> client_;
-};
 
 }  // namespace redlock::detail
 

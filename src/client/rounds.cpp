@@ -1,7 +1,7 @@
 #include "client/rounds.hpp"
 
+#include "client/client_impl.hpp"
 #include "core/limits.hpp"
-#include "core/quorum.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -32,6 +32,41 @@ void write_vote(node_vote& to, const reply& from, std::uint64_t stamp)
     to.round_trip = from.round_trip;
 }
 
+/** Gives back in place of a release, on nodes that owe an answer to what it releases.
+
+    It comes behind that on the same connection, so it needs no tombstone, which would refuse
+    acquisitions of others that are under way. A node whose connection is lost first, or that
+    refuses it, gets the release.
+*/
+class undo_question final : public question
+{
+public:
+    undo_question(
+        round::subject of,
+        turn&,
+        release_round_ptr release,
+        std::weak_ptr<client_impl> client
+    )
+        : question(std::move(of.says)), release_(std::move(release)), client_(std::move(client))
+    {
+    }
+
+    void on_reply(std::size_t node, const reply& answer) noexcept override
+    {
+        mark_answered(node);
+        if (answer.vote == vote::granted || answer.vote == vote::denied)
+            return release_->on_reply(node, answer);
+        if (const auto client = client_.lock())
+            client->rounds.put(node, release_);
+    }
+
+    [[nodiscard]] bool wanted() const noexcept override { return true; }
+
+private:
+    release_round_ptr release_;
+    std::weak_ptr<client_impl> client_;
+};
+
 }  // namespace
 
 std::shared_ptr<const attempt> rounds::new_attempt(
@@ -59,7 +94,7 @@ round::subject rounds::begin(wording says)
         says.what == verb::extend || says.what == verb::revoke || says.what == verb::keep;
     says.stamp = token && is_timed ? times_.now() : token.value();
     // The time is taken before anything is sent, because validity counts from here.
-    return {std::move(says), nodes_.size(), loop_.now()};
+    return {std::move(says), nodes_.voters(), loop_.now()};
 }
 
 void rounds::put(std::size_t node, const question_ptr& asked)
@@ -87,9 +122,9 @@ void rounds::put_to(const node_set& some, const boost::intrusive_ptr<round>& ask
     set_deadline(*asked);
 }
 
-vote_round_ptr rounds::ask_the_absent(std::shared_ptr<const attempt> tried)
+round_ptr rounds::ask_the_absent(std::shared_ptr<const attempt> tried)
 {
-    const auto asked = make<vote_round>({.what = verb::acquire, .attempt = std::move(tried)});
+    const auto asked = make<round>({.what = verb::acquire, .attempt = std::move(tried)});
     for (std::size_t node = 0; node < nodes_.size(); ++node)
     {
         const node_state now = nodes_[node].status().state;
@@ -101,7 +136,7 @@ vote_round_ptr rounds::ask_the_absent(std::shared_ptr<const attempt> tried)
     return asked;
 }
 
-release_round_ptr rounds::make_release(vote_round& left_behind, const ending& how)
+release_round_ptr rounds::make_release(round& left_behind, const ending& how)
 {
     left_behind.abandon();
     queue_entry entry = left_behind.entry();
@@ -120,7 +155,7 @@ release_round_ptr rounds::make_release(vote_round& left_behind, const ending& ho
     return asked;
 }
 
-release_round_ptr rounds::release(vote_round& left_behind, const ending& how)
+release_round_ptr rounds::release(round& left_behind, const ending& how)
 {
     const auto asked = make_release(left_behind, how);
     // Everywhere the attempt may have had an effect or may have one later, and nowhere else. A
@@ -133,7 +168,7 @@ release_round_ptr rounds::release(vote_round& left_behind, const ending& how)
     return asked;
 }
 
-void rounds::undo(vote_round& lost, core::queue_move move, std::weak_ptr<client_impl> client)
+void rounds::undo(round& lost, core::queue_move move, std::weak_ptr<client_impl> client)
 {
     const auto release = make_release(lost, {.ttl = lost.ttl(), .move = move});
     const node_set touched = lost.touched();
@@ -179,12 +214,12 @@ core::nanoseconds rounds::first_delay() const noexcept
 void rounds::write_report(
     diagnostics& report,
     std::size_t count,
-    const vote_round& asked,
-    const whole_round* holders
+    const round& asked,
+    const round* holders
 ) const
 {
     report.rounds = count;
-    report.quorum = nodes_.quorum();
+    report.quorum = nodes_.voters().quorum();
     report.votes.clear();
     for (std::size_t node = 0; node < nodes_.size(); ++node)
     {

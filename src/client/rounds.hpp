@@ -83,16 +83,16 @@ public:
     void put_to(const node_set& some, const boost::intrusive_ptr<round>& asked);
 
     /// A round that isn't sent: what the nodes that aren't ready say.
-    [[nodiscard]] vote_round_ptr ask_the_absent(std::shared_ptr<const attempt> tried);
+    [[nodiscard]] round_ptr ask_the_absent(std::shared_ptr<const attempt> tried);
 
     /// Puts a question to one node, again or alone.
     void put(std::size_t node, const question_ptr& asked);
 
     /// Starts to release what an attempt may have left behind.
-    release_round_ptr release(vote_round& left_behind, const ending& how);
+    release_round_ptr release(round& left_behind, const ending& how);
 
     /// Releases a lost round, without a tombstone on nodes that still owe its answer.
-    void undo(vote_round& lost, core::queue_move move, std::weak_ptr<client_impl> client);
+    void undo(round& lost, core::queue_move move, std::weak_ptr<client_impl> client);
 
     /// Lets the round wait for answers until then, in place of a node timeout.
     void set_deadline(round& asked, time_point until);
@@ -117,13 +117,13 @@ public:
     void write_report(
         diagnostics& report,
         std::size_t count,
-        const vote_round& asked,
-        const whole_round* holders
+        const round& asked,
+        const round* holders
     ) const;
 
 private:
     [[nodiscard]] round::subject begin(wording says);
-    [[nodiscard]] release_round_ptr make_release(vote_round& left_behind, const ending& how);
+    [[nodiscard]] release_round_ptr make_release(round& left_behind, const ending& how);
     void set_deadline(round& asked);
 
     const client_config& config_;

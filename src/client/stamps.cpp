@@ -1,7 +1,6 @@
 #include "client/stamps.hpp"
 
 #include "core/limits.hpp"
-#include "core/quorum.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -12,9 +11,20 @@ namespace redlock::detail {
 namespace {
 
 /// Whether so many nodes refuse the client's time that no quorum can grant.
-bool is_refused(const vote_round& lost) noexcept
+bool is_refused(const round& lost) noexcept
 {
-    return lost.count_of(reason::clock) > core::spare_nodes(lost.node_count());
+    return lost.count_of(reason::clock) > lost.voters().spare();
+}
+
+/// What time it is, by the nodes that said so.
+std::vector<std::chrono::microseconds> times_of(const round& lost)
+{
+    std::vector<std::chrono::microseconds> told;
+    lost.for_each_answer([&](const reply& answer) {
+        if (answer.node_time)
+            told.push_back(*answer.node_time);
+    });
+    return told;
 }
 
 }  // namespace
@@ -52,22 +62,17 @@ std::chrono::microseconds stamps::ahead() const noexcept
     return std::chrono::duration_cast<std::chrono::microseconds>(std::min(distance, most));
 }
 
-bool stamps::lacks_times(const vote_round& lost) const noexcept
+bool stamps::lacks_times(const round& lost) const noexcept
 {
-    const std::size_t enough = core::quorum_size(lost.node_count());
+    const std::size_t enough = lost.voters().quorum();
     if (is_refused(lost))
         return false;
-    std::size_t told = 0;
-    for (std::size_t node = 0; node < lost.node_count(); ++node)
-    {
-        const auto answer = lost.answer_of(node);
-        told += answer && answer->node_time ? 1 : 0;
-    }
+    const std::size_t told = times_of(lost).size();
     return lost.count_of(reason::clock) > 0 && told < enough &&
            told + lost.owing().count() >= enough;
 }
 
-bool stamps::correct(const vote_round& lost, fencing_token& above)
+bool stamps::correct(const round& lost, fencing_token& above)
 {
     if (!lost.guarded())
         return false;
@@ -75,15 +80,13 @@ bool stamps::correct(const vote_round& lost, fencing_token& above)
     learn_time(lost);
     // A fence beyond the window is useless, because the other nodes would refuse a token above it.
     const auto latest = clock_.stamp(loop_.time->wall() + config_.clock_window);
-    for (std::size_t node = 0; node < lost.node_count(); ++node)
-    {
-        const auto answer = lost.answer_of(node);
-        if (answer && answer->fence.value() < latest)
-            above = std::max(above, answer->fence);
-    }
-    const std::size_t open = lost.tally().granted() + lost.unanswered();
+    lost.for_each_answer([&](const reply& answer) {
+        if (answer.fence.value() < latest)
+            above = std::max(above, answer.fence);
+    });
+    const std::size_t open = lost.tally().granted() + lost.tally().missing();
     const std::size_t mended = lost.count_of(reason::fence) + lost.count_of(reason::clock);
-    return mended > 0 && open + mended >= core::quorum_size(lost.node_count());
+    return mended > 0 && open + mended >= lost.voters().quorum();
 }
 
 /** Adopts the time of the nodes, if a quorum reported it or so many refuse ours that no quorum can
@@ -92,17 +95,11 @@ bool stamps::correct(const vote_round& lost, fencing_token& above)
     Fewer may all be wrong. A client that followed them would be granted there and leave fences that
     are far ahead, on one such node after another.
 */
-void stamps::learn_time(const vote_round& lost)
+void stamps::learn_time(const round& lost)
 {
-    std::vector<std::chrono::microseconds> node_times;
-    for (std::size_t node = 0; node < lost.node_count(); ++node)
-    {
-        const auto answer = lost.answer_of(node);
-        if (answer && answer->node_time)
-            node_times.push_back(*answer->node_time);
-    }
+    auto node_times = times_of(lost);
     const bool refused = is_refused(lost);
-    const bool enough = refused || node_times.size() >= core::quorum_size(lost.node_count());
+    const bool enough = refused || node_times.size() >= lost.voters().quorum();
     const auto elapsed = loop_.now().steady - lost.started().steady;
     // It's unknown when a late answer was given.
     if (!enough || elapsed > config_.node_timeout)
@@ -112,7 +109,7 @@ void stamps::learn_time(const vote_round& lost)
     // The way there and back takes as long, but nobody knows where the rest of the time went.
     const core::nanoseconds rest = elapsed - std::min(elapsed, nodes_.distance());
     const auto slack = duration_cast<microseconds>(rest / 2);
-    const std::size_t missing = lost.node_count() - node_times.size();
+    const std::size_t missing = lost.voters().size() - node_times.size();
     const auto moved = refused ? clock_.learn(std::move(node_times), wall, slack)
                                : clock_.approach(std::move(node_times), missing, wall, slack);
     era_ += moved > config_.clock_window;

@@ -40,16 +40,16 @@ public:
     [[nodiscard]] milliseconds own_reservation() const noexcept;
 
     /// Whether a round was lost before enough nodes said what time it is, and others still may.
-    [[nodiscard]] bool lacks_times(const vote_round& lost) const noexcept;
+    [[nodiscard]] bool lacks_times(const round& lost) const noexcept;
 
     /// Whether a round that was lost could be won at once with another stamp. Learns the nodes'
     /// time; raises `above` to the highest fence that may be exceeded.
-    [[nodiscard]] bool correct(const vote_round& lost, fencing_token& above);
+    [[nodiscard]] bool correct(const round& lost, fencing_token& above);
 
 private:
     [[nodiscard]] milliseconds reservation_at(core::nanoseconds distance) const noexcept;
     [[nodiscard]] std::chrono::microseconds ahead() const noexcept;
-    void learn_time(const vote_round& lost);
+    void learn_time(const round& lost);
 
     const client_config& config_;
     const client_loop& loop_;

@@ -13,7 +13,7 @@ namespace {
 void log_not_ready(const client_impl& client)
 {
     std::string line = "gave up waiting for ready nodes: " + std::to_string(client.nodes.ready()) +
-                       " of " + std::to_string(client.nodes.quorum()) + " needed";
+                       " of " + std::to_string(client.nodes.voters().quorum()) + " needed";
     if (client.life.idle())
         line += ", async_run was not called";
     for (std::size_t node = 0; node < client.nodes.size(); ++node)

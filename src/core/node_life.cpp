@@ -1,8 +1,8 @@
 #include "core/node_life.hpp"
 
+#include "core/electorate.hpp"
 #include "core/limits.hpp"
 #include "core/one_line.hpp"
-#include "core/quorum.hpp"
 
 #include <algorithm>
 #include <array>
@@ -53,8 +53,8 @@ node_news node_life::await_marker()
         node_state::quarantined,
         reason::quarantined,
         "it is new or has lost its data, and doesn't vote until " +
-            std::to_string(quorum_size(node_count_)) + " of the " + std::to_string(node_count_) +
-            " nodes in the list have passed the checks"
+            std::to_string(electorate(node_count_).quorum()) + " of the " +
+            std::to_string(node_count_) + " nodes in the list have passed the checks"
     );
 }
 

@@ -1,28 +1,22 @@
 #include "core/tally.hpp"
 
-#include "core/quorum.hpp"
-
 #include <boost/assert.hpp>
 
 namespace redlock::core {
 
-tally::tally(std::size_t node_count) noexcept : node_count_(node_count)
+tally::tally(electorate voters, aim of) noexcept
+    : voters_(voters), missing_(voters.size()), aim_(of)
 {
-    BOOST_ASSERT(node_count >= 1);
-    BOOST_ASSERT(node_count <= 255);
+    BOOST_ASSERT(voters.size() >= 1);
+    BOOST_ASSERT(voters.size() <= 255);
 }
 
 void tally::on_vote(vote value) noexcept
 {
-    BOOST_ASSERT(!complete());
+    BOOST_ASSERT(missing_ > 0);
 
-    switch (value)
-    {
-    case vote::granted: ++granted_; break;
-    case vote::denied: ++denied_; break;
-    case vote::refused: ++refused_; break;
-    case vote::unknown: ++unknown_; break;
-    }
+    ++counts_[static_cast<std::size_t>(value)];
+    --missing_;
     if (verdict_ == verdict::undecided)
         verdict_ = decide();
 }
@@ -36,31 +30,24 @@ verdict tally::at(instant now, instant deadline) const noexcept
     return open && reached(now, deadline) ? verdict::too_late : verdict_;
 }
 
-bool tally::denied_by_majority() const noexcept
-{
-    return denied_ > spare_nodes(node_count_);
-}
-
-bool tally::complete() const noexcept
-{
-    return granted_ + denied_ + refused_ + unknown_ == node_count_;
-}
-
 verdict tally::decide() const noexcept
 {
-    if (granted_ >= quorum_size(node_count_))
+    if (aim_ == aim::all)
+        return missing_ == 0 ? verdict::granted : verdict::undecided;
+    if (granted() >= voters_.quorum() || (aim_ == aim::answers && answered()))
         return verdict::granted;
 
     // The cause decides what a caller can do: unreachable needs an operator, contended patience.
     // A held resource with two of five nodes down is contended. Otherwise try_acquire would throw.
-    const std::size_t spare = spare_nodes(node_count_);
-    if (unknown_ > spare)
+    const std::size_t spare = voters_.spare();
+    if (unknown() > spare)
         return verdict::unreachable;
-    if (unknown_ + refused_ + denied_ <= spare)
+    const std::size_t denials = aim_ == aim::grants ? denied() : 0;
+    if (unknown() + refused() + denials <= spare)
         return verdict::undecided;
-    if (denied_ > 0)
+    if (denials > 0)
         return verdict::contended;
-    return refused_ > 0 ? verdict::rejected : verdict::unreachable;
+    return refused() > 0 ? verdict::rejected : verdict::unreachable;
 }
 
 }  // namespace redlock::core

@@ -3,21 +3,31 @@
 
 #include <redlock/vote.hpp>
 
+#include "core/electorate.hpp"
 #include "core/instant.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
 namespace redlock::core {
 
+/// What a round needs from the nodes.
+enum class aim : std::uint8_t
+{
+    grants,   ///< A quorum grants.
+    answers,  ///< A quorum grants or denies. Of a release: it holds nothing for us any more.
+    all,      ///< Every node says something.
+};
+
 /// What a round has decided.
 enum class verdict : std::uint8_t
 {
-    undecided,    ///< A quorum is still possible, keep listening.
-    granted,      ///< A quorum granted.
-    contended,    ///< No quorum, and at least one node denied: waiting may help.
-    rejected,     ///< No quorum and no denials: refusals were needed to rule it out.
-    unreachable,  ///< Failures alone rule out a quorum.
+    undecided,    ///< The aim is still possible, keep listening.
+    granted,      ///< The aim is reached.
+    contended,    ///< It can't be, and at least one node denied: waiting may help.
+    rejected,     ///< It can't be, and no node denied: refusals were needed to rule it out.
+    unreachable,  ///< Failures alone rule it out.
     too_late,     ///< The deadline has passed: whatever was granted may have expired already.
 };
 
@@ -33,37 +43,56 @@ enum class verdict : std::uint8_t
 class tally
 {
 public:
-    /// @param node_count Nodes asked, 1 to 255.
-    explicit tally(std::size_t node_count) noexcept;
+    /// @param voters The nodes asked, 1 to 255.
+    explicit tally(electorate voters, aim of = aim::grants) noexcept;
 
     /// Counts one node's vote. Call it at most once for each node.
     void on_vote(vote value) noexcept;
 
     /// What the votes alone say, whatever the time.
     [[nodiscard]] verdict by_votes() const noexcept { return verdict_; }
+    [[nodiscard]] bool decided() const noexcept { return verdict_ != verdict::undecided; }
+    [[nodiscard]] bool succeeded() const noexcept { return verdict_ == verdict::granted; }
 
     /// What the round is worth at `now`, for a lease that would be valid until `deadline`.
     [[nodiscard]] verdict at(instant now, instant deadline) const noexcept;
 
     /// Whether denials alone rule out a quorum. With an even number of nodes, half of them suffice.
-    [[nodiscard]] bool denied_by_majority() const noexcept;
+    [[nodiscard]] bool denied_by_majority() const noexcept { return denied() > voters_.spare(); }
 
-    [[nodiscard]] std::size_t granted() const noexcept { return granted_; }
-    [[nodiscard]] std::size_t denied() const noexcept { return denied_; }
-    [[nodiscard]] std::size_t refused() const noexcept { return refused_; }
-    [[nodiscard]] std::size_t unknown() const noexcept { return unknown_; }
+    /// Whether a quorum has granted or denied.
+    [[nodiscard]] bool answered() const noexcept
+    {
+        return granted() + denied() >= voters_.quorum();
+    }
 
-    /// Whether every node has voted.
-    [[nodiscard]] bool complete() const noexcept;
+    /// Whether one grant less would not have been enough, and one more was possible.
+    [[nodiscard]] bool barely_granted() const noexcept
+    {
+        return granted() == voters_.quorum() && granted() < voters_.size();
+    }
+
+    [[nodiscard]] const electorate& voters() const noexcept { return voters_; }
+    [[nodiscard]] std::size_t granted() const noexcept { return count(vote::granted); }
+    [[nodiscard]] std::size_t denied() const noexcept { return count(vote::denied); }
+    [[nodiscard]] std::size_t refused() const noexcept { return count(vote::refused); }
+    [[nodiscard]] std::size_t unknown() const noexcept { return count(vote::unknown); }
+
+    /// How many nodes haven't voted yet.
+    [[nodiscard]] std::size_t missing() const noexcept { return missing_; }
 
 private:
     [[nodiscard]] verdict decide() const noexcept;
 
-    std::size_t node_count_;
-    std::size_t granted_ = 0;
-    std::size_t denied_ = 0;
-    std::size_t refused_ = 0;
-    std::size_t unknown_ = 0;
+    [[nodiscard]] std::size_t count(vote value) const noexcept
+    {
+        return counts_[static_cast<std::size_t>(value)];
+    }
+
+    electorate voters_;
+    std::size_t missing_;
+    std::array<std::uint8_t, 4> counts_{};
+    aim aim_;
     verdict verdict_ = verdict::undecided;
 };
 

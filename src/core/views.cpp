@@ -1,7 +1,6 @@
 #include "core/views.hpp"
 
 #include "core/hold_value.hpp"
-#include "core/quorum.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -71,9 +70,9 @@ void show_holder(joint_view& in, candidate holder, std::size_t quorum)
 
 }  // namespace
 
-joint_view join_views(std::vector<node_view> told, std::size_t nodes, milliseconds clock_window)
+joint_view join_views(std::vector<node_view> told, electorate nodes, milliseconds clock_window)
 {
-    const std::size_t quorum = quorum_size(nodes);
+    const std::size_t quorum = nodes.quorum();
     leave_out_wrong_clocks(told, quorum, clock_window);
     joint_view made;
     redlock::holding& shown = made.shown;
@@ -105,7 +104,7 @@ joint_view join_views(std::vector<node_view> told, std::size_t nodes, millisecon
         shown.agree = most->remaining.size();
         show_holder(made, std::move(*most), quorum);
     }
-    else if (nodes - without_key < quorum)
+    else if (without_key > nodes.spare())
         shown.state = holding_state::free;
     else if (most)
         shown.agree = std::max(shown.agree, most->remaining.size());

@@ -4,6 +4,8 @@
 #include <redlock/holding.hpp>
 #include <redlock/time.hpp>
 
+#include "core/electorate.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -41,12 +43,12 @@ struct joint_view
     vote.
 
     @param told The views of the nodes that answered.
-    @param nodes Number of nodes.
+    @param nodes All of them.
     @param clock_window How far a node's clock may be from those of a quorum.
 */
 [[nodiscard]] joint_view join_views(
     std::vector<node_view> told,
-    std::size_t nodes,
+    electorate nodes,
     milliseconds clock_window
 );
 

@@ -1,6 +1,6 @@
 #include "node/passed_entries.hpp"
 
-#include "core/quorum.hpp"
+#include "core/electorate.hpp"
 
 #include <algorithm>
 
@@ -22,7 +22,7 @@ void passed_entries::enter(std::size_t node, entrant& passed)
 bool passed_entries::are_quorum() const noexcept
 {
     const auto absent = static_cast<std::size_t>(std::ranges::count(passed_, nullptr));
-    return passed_.size() - absent >= core::quorum_size(passed_.size());
+    return absent <= core::electorate(passed_.size()).spare();
 }
 
 }  // namespace redlock::detail

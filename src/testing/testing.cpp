@@ -2,8 +2,8 @@
 
 #include "client/client_impl.hpp"
 #include "client/validate.hpp"
+#include "core/electorate.hpp"
 #include "core/limits.hpp"
-#include "core/quorum.hpp"
 #include "node/guard.hpp"
 
 #include <boost/asio/error.hpp>
@@ -190,7 +190,7 @@ bool fake_nodes::held(std::string_view resource) const
     const auto holds = std::ranges::count_if(parts_->servers, [&](const auto& server) {
         return !server->store.value(parts_->key(resource), parts_->time->elapsed()).empty();
     });
-    return static_cast<std::size_t>(holds) >= core::quorum_size(parts_->servers.size());
+    return static_cast<std::size_t>(holds) >= core::electorate(parts_->servers.size()).quorum();
 }
 
 std::chrono::nanoseconds fake_nodes::elapsed() const

@@ -1,5 +1,3 @@
-#include "core/quorum.hpp"
-
 #include <boost/test/unit_test.hpp>
 
 #include <array>

@@ -16,6 +16,8 @@ BOOST_AUTO_TEST_SUITE(test_tally)
 
 using namespace redlock;
 using namespace std::chrono_literals;
+using core::aim;
+using core::electorate;
 using core::instant;
 using core::shifted;
 using core::tally;
@@ -29,9 +31,9 @@ constexpr std::array all_votes{vote::granted, vote::denied, vote::refused, vote:
 constexpr instant start{time_point(1h), 5h};
 constexpr instant deadline = shifted(start, 9000ms);
 
-tally tally_of(std::size_t node_count, const std::vector<vote>& votes)
+tally tally_of(std::size_t node_count, const std::vector<vote>& votes, aim of = aim::grants)
 {
-    tally result(node_count);
+    tally result(electorate(node_count), of);
     for (const vote each : votes)
         result.on_vote(each);
     return result;
@@ -102,6 +104,43 @@ std::vector<verdict> definition_over_time(std::size_t node_count, const std::vec
     return verdicts;
 }
 
+/// Calls `visit` with every sequence of up to `node_count` votes, the empty one included.
+template <class F>
+void for_each_prefix(std::size_t node_count, std::vector<vote>& votes, const F& visit)
+{
+    visit(votes);
+    for (const vote each : all_votes)
+        if (votes.size() < node_count)
+        {
+            votes.push_back(each);
+            for_each_prefix(node_count, votes, visit);
+            votes.pop_back();
+        }
+}
+
+template <class F>
+void for_each_prefix(std::size_t node_count, const F& visit)
+{
+    std::vector<vote> votes;
+    for_each_prefix(node_count, votes, visit);
+}
+
+/// Whether more than half of the nodes granted or denied.
+bool answered_by_majority(std::size_t node_count, const std::vector<vote>& votes)
+{
+    const auto sure = std::ranges::count_if(votes, [](vote each) {
+        return each == vote::granted || each == vote::denied;
+    });
+    return 2 * static_cast<std::size_t>(sure) > node_count;
+}
+
+/// `votes`, and `rest` from every node that did not answer.
+std::vector<vote> completed(std::size_t node_count, std::vector<vote> votes, vote rest)
+{
+    votes.resize(node_count, rest);
+    return votes;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(no_votes_decide_nothing)
@@ -109,10 +148,10 @@ BOOST_AUTO_TEST_CASE(no_votes_decide_nothing)
     for (std::size_t nodes = 1; nodes <= 255; ++nodes)
         BOOST_TEST_CONTEXT(nodes << " nodes")
         {
-            const tally votes(nodes);
+            const tally votes{electorate(nodes)};
 
             BOOST_TEST(votes.by_votes() == verdict::undecided);
-            BOOST_TEST(!votes.complete());
+            BOOST_TEST(votes.missing() == nodes);
             BOOST_TEST(!votes.denied_by_majority());
         }
 }
@@ -125,12 +164,12 @@ BOOST_AUTO_TEST_CASE(every_sequence_of_votes_agrees_with_the_definition_at_each_
             BOOST_TEST_CONTEXT(text_of(sequence))
             {
                 const std::vector<verdict> expected = definition_over_time(nodes, sequence);
-                tally votes(nodes);
+                tally votes{electorate(nodes)};
                 for (std::size_t step = 0; step < nodes; ++step)
                 {
                     votes.on_vote(sequence[step]);
                     BOOST_TEST(votes.by_votes() == expected[step], "after vote " << step + 1);
-                    BOOST_TEST(votes.complete() == (step + 1 == nodes));
+                    BOOST_TEST(votes.missing() == nodes - step - 1);
                 }
                 BOOST_TEST(votes.by_votes() != verdict::undecided);
                 ++sequences;
@@ -192,7 +231,7 @@ BOOST_AUTO_TEST_CASE(the_cause_of_a_lost_round_is_what_a_caller_can_act_on)
 
 BOOST_AUTO_TEST_CASE(the_largest_round_is_decided_by_the_vote_that_makes_half_and_one)
 {
-    tally votes(255);
+    tally votes{electorate(255)};
     for (int i = 0; i < 127; ++i)
         votes.on_vote(vote::granted);
     BOOST_TEST(votes.by_votes() == verdict::undecided);
@@ -259,6 +298,64 @@ BOOST_AUTO_TEST_CASE(asking_too_late_does_not_change_what_the_votes_say)
     BOOST_TEST(votes.at(deadline, deadline) == verdict::too_late);
     BOOST_TEST(votes.by_votes() == verdict::granted);
     BOOST_TEST(votes.at(start, deadline) == verdict::granted);
+}
+
+BOOST_AUTO_TEST_CASE(what_needs_answers_succeeds_when_a_majority_has_given_one)
+{
+    for (std::size_t nodes = 1; nodes <= 5; ++nodes)
+        for_each_prefix(nodes, [&](const std::vector<vote>& votes) {
+            BOOST_TEST_CONTEXT(text_of(votes))
+            {
+                const tally count = tally_of(nodes, votes, aim::answers);
+                BOOST_TEST(count.succeeded() == answered_by_majority(nodes, votes));
+                BOOST_TEST(count.answered() == answered_by_majority(nodes, votes));
+            }
+        });
+}
+
+BOOST_AUTO_TEST_CASE(what_needs_answers_is_decided_as_soon_as_no_further_one_can_change_it)
+{
+    for (std::size_t nodes = 1; nodes <= 5; ++nodes)
+        for_each_prefix(nodes, [&](const std::vector<vote>& votes) {
+            BOOST_TEST_CONTEXT(text_of(votes))
+            {
+                const bool at_best =
+                    answered_by_majority(nodes, completed(nodes, votes, vote::granted));
+                const bool at_worst =
+                    answered_by_majority(nodes, completed(nodes, votes, vote::unknown));
+
+                const tally count = tally_of(nodes, votes, aim::answers);
+                BOOST_TEST(count.decided() == (at_best == at_worst));
+            }
+        });
+}
+
+BOOST_AUTO_TEST_CASE(what_needs_all_is_decided_by_the_last)
+{
+    for (std::size_t nodes = 1; nodes <= 5; ++nodes)
+        for_each_prefix(nodes, [&](const std::vector<vote>& votes) {
+            BOOST_TEST_CONTEXT(text_of(votes))
+            {
+                const tally count = tally_of(nodes, votes, aim::all);
+                BOOST_TEST(count.decided() == (votes.size() == nodes));
+                BOOST_TEST(count.succeeded() == (votes.size() == nodes));
+            }
+        });
+}
+
+BOOST_AUTO_TEST_CASE(a_bare_quorum_of_grants_is_told_from_all)
+{
+    for (std::size_t nodes = 1; nodes <= 5; ++nodes)
+        for_each_prefix(nodes, [&](const std::vector<vote>& votes) {
+            BOOST_TEST_CONTEXT(text_of(votes))
+            {
+                const auto granted =
+                    static_cast<std::size_t>(std::ranges::count(votes, vote::granted));
+                const bool barely = 2 * granted > nodes && 2 * (granted - 1) <= nodes;
+                const tally count = tally_of(nodes, votes);
+                BOOST_TEST(count.barely_granted() == (barely && granted < nodes));
+            }
+        });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -28,7 +28,7 @@ node_view with(std::string value, milliseconds remaining = 100ms)
 
 joint_view join(const std::vector<node_view>& told, std::size_t nodes = 5)
 {
-    return core::join_views(told, nodes, 500ms);
+    return core::join_views(told, core::electorate(nodes), 500ms);
 }
 
 constexpr auto a = "aa 7 - 0 7 first";

@@ -1,14 +1,13 @@
-#include "core/quorum.hpp"
+#include "core/electorate.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 #include <array>
 #include <cstddef>
 
-BOOST_AUTO_TEST_SUITE(test_quorum)
+BOOST_AUTO_TEST_SUITE(test_electorate)
 
-using redlock::core::quorum_size;
-using redlock::core::spare_nodes;
+using redlock::core::electorate;
 
 BOOST_AUTO_TEST_CASE(quorums_of_small_sets_are_those_of_the_table)
 {
@@ -17,7 +16,7 @@ BOOST_AUTO_TEST_CASE(quorums_of_small_sets_are_those_of_the_table)
     for (std::size_t nodes = 1; nodes <= expected.size(); ++nodes)
         BOOST_TEST_CONTEXT(nodes << " nodes")
         {
-            BOOST_TEST(quorum_size(nodes) == expected[nodes - 1]);
+            BOOST_TEST(electorate(nodes).quorum() == expected[nodes - 1]);
         }
 }
 
@@ -26,7 +25,7 @@ BOOST_AUTO_TEST_CASE(two_quorums_of_the_same_nodes_share_a_node)
     for (std::size_t nodes = 1; nodes <= 255; ++nodes)
         BOOST_TEST_CONTEXT(nodes << " nodes")
         {
-            BOOST_TEST(2 * quorum_size(nodes) > nodes);
+            BOOST_TEST(2 * electorate(nodes).quorum() > nodes);
         }
 }
 
@@ -35,7 +34,7 @@ BOOST_AUTO_TEST_CASE(no_smaller_number_of_nodes_would_do)
     for (std::size_t nodes = 1; nodes <= 255; ++nodes)
         BOOST_TEST_CONTEXT(nodes << " nodes")
         {
-            BOOST_TEST(2 * (quorum_size(nodes) - 1) <= nodes);
+            BOOST_TEST(2 * (electorate(nodes).quorum() - 1) <= nodes);
         }
 }
 
@@ -44,10 +43,10 @@ BOOST_AUTO_TEST_CASE(a_quorum_is_possible_without_the_spare_nodes_and_no_more)
     for (std::size_t nodes = 1; nodes <= 255; ++nodes)
         BOOST_TEST_CONTEXT(nodes << " nodes")
         {
-            const std::size_t spare = spare_nodes(nodes);
+            const std::size_t spare = electorate(nodes).spare();
 
-            BOOST_TEST(nodes - spare >= quorum_size(nodes));
-            BOOST_TEST(nodes - spare - 1 < quorum_size(nodes));
+            BOOST_TEST(nodes - spare >= electorate(nodes).quorum());
+            BOOST_TEST(nodes - spare - 1 < electorate(nodes).quorum());
         }
 }
 

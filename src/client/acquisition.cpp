@@ -14,7 +14,7 @@ acquisition::acquisition(
       started(now),
       give_up(core::shifted(now, options().wait).steady),
       in_line(*wanted, *client->loop.end_of_turn),
-      queue(*client, in_line)
+      queue(client->rounds, client->life, client->events, in_line)
 {
 }
 

@@ -166,20 +166,6 @@ bool wants_holders(const acquisition& acquiring, const round& lost, core::verdic
 
 }  // namespace
 
-task<error_code> until_time_is_told(client_impl& client, const round& lost)
-{
-    constexpr milliseconds between_looks{2};
-    const time_point limit = core::shifted(lost.started(), client.config.node_timeout).steady;
-    while (client.rounds.times().lacks_times(lost) && client.now().steady < limit)
-    {
-        pause later(*client.loop.end_of_turn);
-        const time_point at = core::shifted(client.now(), between_looks).steady;
-        if (const error_code ec = co_await client.life.sleep_until(later, std::min(at, limit)))
-            co_return ec;
-    }
-    co_return error_code();
-}
-
 task<error_code> ask_once(acquisition& acquiring)
 {
     client_impl& client = *acquiring.client;
@@ -206,10 +192,11 @@ task<error_code> ask_once(acquisition& acquiring)
     {
         // A lost round can leave our key on a minority of nodes and on every node that timed out.
         // Undo that before waiting, or others queue for a resource that nobody holds.
-        client.rounds.undo(*asked, acquiring.queue.place().in_round(), client.weak_from_this());
+        const std::shared_ptr<rounds> kept(acquiring.client, &client.rounds);
+        client.rounds.undo(*asked, acquiring.queue.place().in_round(), kept);
         client.watchers.on_change(acquiring.wanted->resource());
         if (!interrupted && client.rounds.times().lacks_times(*asked))
-            interrupted = co_await until_time_is_told(client, *asked);
+            interrupted = co_await client.rounds.until_time_is_told(*asked, client.life);
         correct(acquiring, *asked);
         if (!interrupted && wants_holders(acquiring, *asked, judged.verdict))
         {

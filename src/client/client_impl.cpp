@@ -1,13 +1,96 @@
 #include "client/client_impl.hpp"
 
-#include "client/client_service.hpp"
 #include "core/limits.hpp"
 #include "loop/recycling.hpp"
 
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/query.hpp>
+
 #include <algorithm>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 namespace redlock::detail {
+
+/** Notifies the clients of an execution context that the context is ending or was forked.
+
+    A coroutine that waits in a client is owned by the client, and owns the client. When the context
+    is destroyed first, something must break this cycle: Asio destroys what waits in its own
+    services, and this service does the same for ours.
+*/
+class client_service : public asio::execution_context::service
+{
+public:
+    using key_type = client_service;
+    static asio::execution_context::id id;
+
+    explicit client_service(asio::execution_context& context) : service(context) {}
+
+    /// The service of the context behind `executor`.
+    [[nodiscard]] static client_service& of(const asio::any_io_executor& executor);
+
+    void add(client_impl& client);
+    void remove(client_impl& client) noexcept;
+
+private:
+    void shutdown() override;
+    void notify_fork(asio::execution_context::fork_event event) override;
+
+    /// Those that aren't being destroyed.
+    [[nodiscard]] std::vector<std::shared_ptr<client_impl>> alive();
+
+    std::mutex mutex_;
+    std::vector<client_impl*> clients_;
+};
+
+asio::execution_context::id client_service::id;
+
+client_service& client_service::of(const asio::any_io_executor& executor)
+{
+    return asio::use_service<client_service>(asio::query(executor, asio::execution::context));
+}
+
+void client_service::add(client_impl& client)
+{
+    const std::lock_guard lock(mutex_);
+    clients_.push_back(&client);
+}
+
+void client_service::remove(client_impl& client) noexcept
+{
+    const std::lock_guard lock(mutex_);
+    std::erase(clients_, &client);
+}
+
+void client_service::shutdown()
+{
+    for (const auto& client : alive())
+        client->shut_down();
+}
+
+void client_service::notify_fork(asio::execution_context::fork_event event)
+{
+    if (event != asio::execution_context::fork_child)
+        return;
+    for (const auto& client : alive())
+        client->disown();
+}
+
+std::vector<std::shared_ptr<client_impl>> client_service::alive()
+{
+    // The calls below may destroy a client, which then removes itself here. So each is kept alive
+    // while it's worked on, and no lock is held.
+    std::vector<std::shared_ptr<client_impl>> result;
+    const std::lock_guard lock(mutex_);
+    for (client_impl* client : clients_)
+    {
+        if (auto kept = client->weak_from_this().lock())
+            result.push_back(std::move(kept));
+    }
+    return result;
+}
 
 namespace {
 

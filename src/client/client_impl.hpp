@@ -15,17 +15,12 @@
 #include "client/watchers.hpp"
 #include "client/window.hpp"
 
-#include <boost/system/result.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
 
 namespace redlock::detail {
-
-template <class T>
-using result = boost::system::result<T>;
 
 class client_service;
 

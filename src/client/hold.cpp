@@ -1,38 +1,11 @@
 #include "client/hold.hpp"
 
-#include "client/client_impl.hpp"
 #include "loop/recycling.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace redlock::detail {
-
-namespace {
-
-/// Ends `leaving` at once and lets `then` finish on the strand of its client: in place if already
-/// there, or what the program starts next would overtake it.
-template <class Then>
-void end_in_background(std::shared_ptr<share> leaving, Then then) noexcept
-{
-    client_impl& client = *leaving->held()->client();
-    // In a child process this is a copy, and what it represents belongs to the parent.
-    if (!client.life.at_home())
-        return;
-    const auto ended = leaving->end();
-    if (ended == core::lease_end::nothing)
-        return;
-    enter(client.loop.strand, [leaving = std::move(leaving), ended, then]() {
-        hold& held = *leaving->held();
-        if (ended == core::lease_end::hold)
-            return then(held);
-        held.stays_in_grace = held.stays_in_grace || leaving->is_in_grace();
-        held.on_lease_end();
-    });
-}
-
-}  // namespace
 
 error_code to_error(core::hold_end how) noexcept
 {
@@ -61,11 +34,6 @@ hold::hold(
     longest_ttl = wanted().options.ttl + grace();
     if (wanted().options.auto_extend)
         extended_by = wanted().options.ttl;
-}
-
-void hold::on_admitted(place taken)
-{
-    client_->holds.start_extension(kept, std::move(taken));
 }
 
 void hold::interrupt()
@@ -110,34 +78,6 @@ std::shared_ptr<share> share::join(std::shared_ptr<hold> held, milliseconds ttl,
 lease share::make_lease(std::shared_ptr<share> of) noexcept
 {
     return lease(std::move(of));
-}
-
-core::lease_end share::end() noexcept
-{
-    const auto state = hold_->state();
-    const bool stays = hold_->grace() > milliseconds(0) || state->at_least() > milliseconds(0);
-    std::optional<core::instant> now;
-    if (part_.attending > 0 || stays)
-        now = hold_->client()->now();
-    return state->leave(part_, now);
-}
-
-void share::release_in_background(std::shared_ptr<share> leaving) noexcept
-{
-    end_in_background(std::move(leaving), [](hold& held) {
-        if (held.grace() > milliseconds(0) && !held.state()->was_given_back())
-            held.client()->holds.remove(held);
-        else
-            held.client()->holds.give_back(held);
-    });
-}
-
-void share::abandon(std::shared_ptr<share> leaving) noexcept
-{
-    end_in_background(std::move(leaving), [](hold& held) {
-        held.granted_by().abandon();
-        held.client()->holds.remove(held);
-    });
 }
 
 }  // namespace redlock::detail

@@ -1,8 +1,5 @@
 #include "client/holds.hpp"
 
-#include "client/client_impl.hpp"
-#include "client/operations.hpp"
-#include "client/spawn_op.hpp"
 #include "loop/randomness.hpp"
 
 #include <algorithm>
@@ -66,6 +63,7 @@ void holds::add(std::shared_ptr<hold> granted, core::instant asked, core::instan
     }
     watchers_.on_change(granted->resource());
     hold& held = *granted;
+    held.kept_by = this;
     // The nodes that haven't answered yet may still grant.
     set_at_risk(held, held.granted_by().tally().granted() + held.granted_by().tally().missing());
     held.kept = std::move(granted);
@@ -188,12 +186,6 @@ void holds::extend_no_more(hold& held)
     put_again(held, loop_.now());
 }
 
-void holds::on_votes(hold& held)
-{
-    if (held.kept)
-        set_at_risk(held, held.standing().count());
-}
-
 /// @param votes Nodes that have it, or may have.
 void holds::set_at_risk(hold& held, std::size_t votes)
 {
@@ -230,7 +222,7 @@ void holds::go_on()
             return arm(now);
         }
         each->votes.forget(returned_);
-        on_votes(*each);
+        set_at_risk(*each, each->standing().count());
         each->lacking_since = 0ns;
         each->may_be_taken_again = !each->revoked();
         put_again(*each, now);
@@ -396,6 +388,11 @@ void holds::tell_of_the_absent(hold& due)
     events_.extended(due, ec, loop_.now());
 }
 
+void hold::on_admitted(place taken)
+{
+    kept_by->start_extension(kept, std::move(taken));
+}
+
 void holds::start_extension(const std::shared_ptr<hold>& next, place taken)
 {
     using handler = asio::any_completion_handler<void(error_code)>;
@@ -428,32 +425,6 @@ void holds::start_extension(const std::shared_ptr<hold>& next, place taken)
         arm(now);
     };
     carry_out(take_again(next, std::move(taken)), handler(std::move(done)), nullptr).start();
-}
-
-void holds::tell_of_missing_votes(hold& held)
-{
-    const roster& nodes = held.client()->nodes;
-    const node_set votes = held.standing();
-    if (votes.count() == nodes.size())
-    {
-        held.lacking_since = 0ns;
-        return;
-    }
-    const core::nanoseconds now = time_.read(loop_.now());
-    if (held.lacking_since == 0ns)
-        held.lacking_since = now;
-    if (now - held.lacking_since <= 2 * held.longest_ttl)
-        return;
-    for (std::size_t node = 0; node < nodes.size(); ++node)
-    {
-        if (votes.test(node) || missed_.test(node))
-            continue;
-        missed_.set(node);
-        const std::string text =
-            "only " + std::to_string(votes.count()) + " of " + std::to_string(nodes.size()) +
-            " nodes have it, for more than two ttl; missing: " + nodes[node].status().node;
-        events_.problem(log_level::warning, "extend", held.resource(), text);
-    }
 }
 
 void holds::on_extended(hold& held, core::instant asked, error_code outcome)

@@ -1,6 +1,7 @@
 #ifndef REDLOCK_SRC_CLIENT_HOLDS_HPP
 #define REDLOCK_SRC_CLIENT_HOLDS_HPP
 
+#include "client/carry_out.hpp"
 #include "client/client_loop.hpp"
 #include "client/events.hpp"
 #include "client/hold.hpp"
@@ -95,18 +96,24 @@ public:
     /// Starts to release the keys of what is over.
     release_round_ptr release(const hold& ended);
 
+    /// Extends a hold to `ttl` from now. See extensions.cpp.
+    /// @param taken The place of its round. Empty: it waits for one, until `limit` or the hold ends.
+    [[nodiscard]] task<error_code> extend(
+        std::shared_ptr<hold> held,
+        milliseconds ttl,
+        place taken = {},
+        time_point limit = time_point::max()
+    );
+
     /// Another lease asks for automatic extension, or for a longer ttl.
     void extend_by(hold& held, milliseconds ttl);
 
     /// A lease no longer asks for automatic extension. It continues if others share the hold.
     void extend_no_more(hold& held);
 
-    /// A node has answered a hold's extension.
-    void on_votes(hold& held);
-
-    /// A hold was extended. Warns of nodes that have lacked it for long: once for each node,
-    /// because all holds may lack it.
-    void tell_of_missing_votes(hold& held);
+    /// A node has answered an extension of a hold.
+    /// @param has_again Whether the key was gone there and is set again.
+    void on_vote(hold& held, std::size_t node, bool granted, bool has_again);
 
     /// Nodes are ready, perhaps again: has them take again what they may have lost meanwhile, some
     /// holds per turn.
@@ -156,6 +163,21 @@ private:
 
     /// When to extend a hold next. Never, if that isn't automatic or is under way.
     [[nodiscard]] core::nanoseconds extension_due(const hold& held) const noexcept;
+
+    // extensions.cpp
+    task<error_code> take_again(std::shared_ptr<hold> held, place taken);
+    task<result<place>> until_placed(std::shared_ptr<hold> held, time_point limit);
+    task<result<round_ptr>> ask_to_extend(
+        std::shared_ptr<hold> held,
+        milliseconds ttl,
+        place taken,
+        bool automatic
+    );
+    [[nodiscard]] error_code why_not(const hold& held, milliseconds ttl) const;
+    [[nodiscard]] milliseconds ttl_to_deadline(const hold& held, core::instant now) const;
+    error_code settle(hold& held, const round& asked, milliseconds ttl, core::instant now);
+    void tell_of_missing_votes(hold& held);
+
     void go_on();
     void look();
     void look_at(hold& due, core::instant now);

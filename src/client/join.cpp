@@ -48,7 +48,7 @@ task<error_code> join(acquisition& acquiring, std::shared_ptr<hold> held)
     if (core::remaining(now, held->valid_until()) < core::remaining(now, wanted))
     {
         const time_point limit = acquiring.end_of_places();
-        if (const error_code ec = co_await extend(held, options.ttl, {}, limit))
+        if (const error_code ec = co_await client.holds.extend(held, options.ttl, {}, limit))
             co_return ec == error::revoked ? error_code(error::lease_lost) : ec;
     }
     if (options.auto_extend)

@@ -5,9 +5,67 @@
 
 #include <boost/asio/error.hpp>
 
+#include <optional>
 #include <utility>
 
 namespace redlock {
+
+namespace detail {
+
+namespace {
+
+/// Ends `leaving` at once and lets `then` finish on the strand of its client: in place if already
+/// there, or what the program starts next would overtake it.
+template <class Then>
+void end_in_background(std::shared_ptr<share> leaving, Then then) noexcept
+{
+    client_impl& client = *leaving->held()->client();
+    // In a child process this is a copy, and what it represents belongs to the parent.
+    if (!client.life.at_home())
+        return;
+    const auto ended = leaving->end();
+    if (ended == core::lease_end::nothing)
+        return;
+    enter(client.loop.strand, [leaving = std::move(leaving), ended, then]() {
+        hold& held = *leaving->held();
+        if (ended == core::lease_end::hold)
+            return then(held);
+        held.stays_in_grace = held.stays_in_grace || leaving->is_in_grace();
+        held.on_lease_end();
+    });
+}
+
+}  // namespace
+
+core::lease_end share::end() noexcept
+{
+    const auto state = hold_->state();
+    const bool stays = hold_->grace() > milliseconds(0) || state->at_least() > milliseconds(0);
+    std::optional<core::instant> now;
+    if (part_.attending > 0 || stays)
+        now = hold_->client()->now();
+    return state->leave(part_, now);
+}
+
+void share::release_in_background(std::shared_ptr<share> leaving) noexcept
+{
+    end_in_background(std::move(leaving), [](hold& held) {
+        if (held.grace() > milliseconds(0) && !held.state()->was_given_back())
+            held.client()->holds.remove(held);
+        else
+            held.client()->holds.give_back(held);
+    });
+}
+
+void share::abandon(std::shared_ptr<share> leaving) noexcept
+{
+    end_in_background(std::move(leaving), [](hold& held) {
+        held.granted_by().abandon();
+        held.client()->holds.remove(held);
+    });
+}
+
+}  // namespace detail
 
 error_code detail::loss_of(const lease& held, error_code waited)
 {

@@ -1,6 +1,5 @@
 #include "client/queue_wait.hpp"
 
-#include "client/client_impl.hpp"
 #include "core/holder_estimate.hpp"
 #include "core/limits.hpp"
 
@@ -37,8 +36,8 @@ std::optional<milliseconds> time_to_free(const round& lost, const round& holders
 class track_round final : public round
 {
 public:
-    track_round(subject of, turn& end_of_turn, std::weak_ptr<client_impl> client)
-        : round(std::move(of), end_of_turn), client_(std::move(client))
+    track_round(subject of, turn& end_of_turn, std::weak_ptr<detail::node::owner> told)
+        : round(std::move(of), end_of_turn), told_(std::move(told))
     {
     }
 
@@ -46,40 +45,42 @@ public:
     {
         if (answer.held_for == milliseconds(0))
         {
-            if (const auto client = client_.lock())
-                client->on_news(node, {news::kind::free, key()});
+            if (const auto told = told_.lock())
+                told->on_news(node, {news::kind::free, key()});
         }
         round::on_reply(node, answer);
     }
 
 private:
-    std::weak_ptr<client_impl> client_;
+    std::weak_ptr<detail::node::owner> told_;
 };
 
 }  // namespace
 
-queue_wait::queue_wait(client_impl& client, waiter& in_line) noexcept
-    : client_(client),
+queue_wait::queue_wait(rounds& asking, life& of, events& tells, waiter& in_line) noexcept
+    : rounds_(asking),
+      life_(of),
+      events_(tells),
       in_line_(in_line),
-      polls_(core::reservation_for(client.config.node_timeout), client.config.waiting.poll)
+      polls_(core::reservation_for(asking.config().node_timeout), asking.config().waiting.poll)
 {
 }
 
 void queue_wait::enter()
 {
-    if (!client_.rounds.queues())
+    if (!rounds_.queues())
         return;
     place_ = core::queue_place::in_queues();
-    era_ = client_.rounds.times().era();
+    era_ = rounds_.times().era();
     if (!in_line_.may_ask())
-        place_.arrive(client_.rounds.times().now());
+        place_.arrive(rounds_.times().now());
 }
 
 queue_entry queue_wait::entry(fencing_token token)
 {
     if (place_.is_apart())
         return {};
-    const stamps& times = client_.rounds.times();
+    const stamps& times = rounds_.times();
     const std::uint64_t era = times.era();
     if (std::exchange(era_, era) != era)
         place_.forget_arrival();
@@ -109,7 +110,7 @@ core::nanoseconds queue_wait::next_delay(core::nanoseconds pause)
 
 task<error_code> queue_wait::until_next_round(core::nanoseconds pause, time_point give_up)
 {
-    const core::instant now = client_.now();
+    const core::instant now = rounds_.loop().now();
     // Not beyond the end of the wait, when there is one last round.
     const time_point next = std::min(core::shifted(now, next_delay(pause)).steady, give_up);
     const time_point watch_at = core::shifted(now, watch_after).steady;
@@ -121,7 +122,7 @@ task<error_code> queue_wait::until_next_round(core::nanoseconds pause, time_poin
     else if (!interrupted && !in_line_.woken())
     {
         const time_point until = std::min(next, in_line_.next());
-        interrupted = co_await client_.life.sleep_until(in_line_.sleep(), until);
+        interrupted = co_await life_.sleep_until(in_line_.sleep(), until);
     }
     if (interrupted)
         co_return interrupted;
@@ -130,7 +131,7 @@ task<error_code> queue_wait::until_next_round(core::nanoseconds pause, time_poin
     if (in_line_.woken())
     {
         polls_.start_again();
-        client_.events.woken();
+        events_.woken();
     }
     co_return error_code();
 }
@@ -138,10 +139,10 @@ task<error_code> queue_wait::until_next_round(core::nanoseconds pause, time_poin
 /// Asks the nodes to watch the key if none of them has woken it by then.
 task<error_code> queue_wait::begin_watching(time_point at)
 {
-    if (const error_code ec = co_await client_.life.sleep_until(in_line_.sleep(), at))
+    if (const error_code ec = co_await life_.sleep_until(in_line_.sleep(), at))
         co_return ec;
     // A client that closes wakes what sleeps. This one has slept enough.
-    if (!client_.life.running())
+    if (!life_.running())
         co_return boost::asio::error::operation_aborted;
     watching_ = !in_line_.woken();
     if (watching_)
@@ -154,13 +155,13 @@ task<error_code> queue_wait::sleep_watching(time_point until)
 {
     for (;;)
     {
-        const std::size_t before = client_.nodes.connections();
+        const std::size_t before = rounds_.nodes().connections();
         const time_point next = std::min(until, in_line_.next());
-        suspension::list& among = client_.life.for_connections().list();
-        if (const error_code ec = co_await client_.life.sleep_until(in_line_.sleep(), next, among))
+        suspension::list& among = life_.for_connections().list();
+        if (const error_code ec = co_await life_.sleep_until(in_line_.sleep(), next, among))
             co_return ec;
-        const bool connected = client_.nodes.connections() != before;
-        if (!connected || in_line_.is_called() || client_.now().steady >= next)
+        const bool connected = rounds_.nodes().connections() != before;
+        if (!connected || in_line_.is_called() || rounds_.loop().now().steady >= next)
             co_return error_code();
         track_key();
     }
@@ -169,16 +170,16 @@ task<error_code> queue_wait::sleep_watching(time_point until)
 /// Asks the nodes to report when the key changes. The client is told where it's already gone.
 void queue_wait::track_key()
 {
-    client_.rounds.put_to_all(client_.rounds.make<track_round>(
-        {.what = verb::track, .attempt = last_}, client_.weak_from_this()
-    ));
+    rounds_.put_to_all(
+        rounds_.make<track_round>({.what = verb::track, .attempt = last_}, rounds_.nodes().owner())
+    );
 }
 
 void queue_wait::leave()
 {
-    if (place_.at_end() != core::queue_move::leave || !client_.life.connected())
+    if (place_.at_end() != core::queue_move::leave || !life_.connected())
         return;
-    client_.rounds.put_to_all(client_.rounds.make<round>({.what = verb::leave, .attempt = last_}));
+    rounds_.put_to_all(rounds_.make<round>({.what = verb::leave, .attempt = last_}));
 }
 
 }  // namespace redlock::detail

@@ -1,8 +1,10 @@
 #ifndef REDLOCK_SRC_CLIENT_QUEUE_WAIT_HPP
 #define REDLOCK_SRC_CLIENT_QUEUE_WAIT_HPP
 
+#include "client/events.hpp"
+#include "client/life.hpp"
 #include "client/lines.hpp"
-#include "client/round.hpp"
+#include "client/rounds.hpp"
 #include "core/backoff.hpp"
 #include "core/queue_place.hpp"
 #include "loop/task.hpp"
@@ -14,8 +16,6 @@
 
 namespace redlock::detail {
 
-class client_impl;
-
 /** How an acquisition waits for the nodes between two rounds.
 
     In their queues it sleeps until a quorum of them wakes it (see `waiter`), and polls in case none
@@ -25,7 +25,7 @@ class client_impl;
 class queue_wait
 {
 public:
-    queue_wait(client_impl& client, waiter& in_line) noexcept;
+    queue_wait(rounds& asking, life& of, events& tells, waiter& in_line) noexcept;
 
     /// From now on it waits in the queues, if its client does.
     void enter();
@@ -53,7 +53,9 @@ private:
     [[nodiscard]] task<error_code> sleep_watching(time_point until);
     void track_key();
 
-    client_impl& client_;
+    rounds& rounds_;
+    life& life_;
+    events& events_;
     waiter& in_line_;
     core::queue_place place_;
     std::uint64_t era_ = 0;  ///< Of its time of arrival.

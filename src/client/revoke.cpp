@@ -101,7 +101,8 @@ task<result<round_ptr>> ask(client_impl& client, std::shared_ptr<const attempt> 
         }
         if (!granted && client.rounds.times().lacks_times(*asked))
         {
-            if (const error_code ec = co_await until_time_is_told(client, *asked))
+            if (const error_code ec =
+                    co_await client.rounds.until_time_is_told(*asked, client.life))
                 co_return ec;
         }
         const bool too_long = granted && took_too_long(*asked, now, client.config);

@@ -47,12 +47,13 @@ bool roster::owes_release() const
     return std::ranges::any_of(nodes_, [](const auto& each) { return each->owed_releases() > 0; });
 }
 
-void roster::start(const std::weak_ptr<node::owner>& told, time_point chance_ends)
+void roster::start(std::weak_ptr<node::owner> told, time_point chance_ends)
 {
+    owner_ = std::move(told);
     chance_ends_ = chance_ends;
     sessions_ = size();
     for (const auto& each : nodes_)
-        each->start(told);
+        each->start(owner_);
 }
 
 void roster::stop() noexcept

@@ -44,8 +44,11 @@ public:
 
     /// Starts the sessions.
     /// @param chance_ends Until then a node may connect before it counts as absent.
-    void start(const std::weak_ptr<node::owner>& told, time_point chance_ends);
+    void start(std::weak_ptr<node::owner> told, time_point chance_ends);
     void stop() noexcept;
+
+    /// Whom the nodes tell. Empty before the start.
+    [[nodiscard]] const std::weak_ptr<node::owner>& owner() const noexcept { return owner_; }
 
     /// A session has ended. @return Whether it was the last one.
     bool on_stopped() noexcept { return --sessions_ == 0; }
@@ -67,6 +70,7 @@ public:
 
 private:
     const node_list nodes_;
+    std::weak_ptr<node::owner> owner_;
     std::size_t sessions_ = 0;
     std::size_t connections_ = 0;
     time_point chance_ends_ = time_point::max();

@@ -1,6 +1,5 @@
 #include "client/rounds.hpp"
 
-#include "client/client_impl.hpp"
 #include "core/limits.hpp"
 
 #include <algorithm>
@@ -41,13 +40,8 @@ void write_vote(node_vote& to, const reply& from, std::uint64_t stamp)
 class undo_question final : public question
 {
 public:
-    undo_question(
-        round::subject of,
-        turn&,
-        release_round_ptr release,
-        std::weak_ptr<client_impl> client
-    )
-        : question(std::move(of.says)), release_(std::move(release)), client_(std::move(client))
+    undo_question(round::subject of, turn&, release_round_ptr release, std::weak_ptr<rounds> asks)
+        : question(std::move(of.says)), release_(std::move(release)), asks_(std::move(asks))
     {
     }
 
@@ -56,15 +50,15 @@ public:
         mark_answered(node);
         if (answer.vote == vote::granted || answer.vote == vote::denied)
             return release_->on_reply(node, answer);
-        if (const auto client = client_.lock())
-            client->rounds.put(node, release_);
+        if (const auto asks = asks_.lock())
+            asks->put(node, release_);
     }
 
     [[nodiscard]] bool wanted() const noexcept override { return true; }
 
 private:
     release_round_ptr release_;
-    std::weak_ptr<client_impl> client_;
+    std::weak_ptr<rounds> asks_;
 };
 
 }  // namespace
@@ -168,7 +162,7 @@ release_round_ptr rounds::release(round& left_behind, const ending& how)
     return asked;
 }
 
-void rounds::undo(round& lost, core::queue_move move, std::weak_ptr<client_impl> client)
+void rounds::undo(round& lost, core::queue_move move, std::weak_ptr<rounds> self)
 {
     const auto release = make_release(lost, {.ttl = lost.ttl(), .move = move});
     const node_set touched = lost.touched();
@@ -179,7 +173,7 @@ void rounds::undo(round& lost, core::queue_move move, std::weak_ptr<client_impl>
     {
         wording says = release->says();
         says.what = verb::undo;
-        undone = make<undo_question>(std::move(says), release, std::move(client));
+        undone = make<undo_question>(std::move(says), release, std::move(self));
     }
     for (std::size_t node = 0; node < nodes_.size(); ++node)
     {
@@ -189,6 +183,20 @@ void rounds::undo(round& lost, core::queue_move move, std::weak_ptr<client_impl>
             release->skip(node);
     }
     set_deadline(*release);
+}
+
+task<error_code> rounds::until_time_is_told(const round& lost, life& of)
+{
+    constexpr milliseconds between_looks{2};
+    const time_point limit = core::shifted(lost.started(), config_.node_timeout).steady;
+    while (times_.lacks_times(lost) && loop_.now().steady < limit)
+    {
+        pause later(*loop_.end_of_turn);
+        const time_point at = core::shifted(loop_.now(), between_looks).steady;
+        if (const error_code ec = co_await of.sleep_until(later, std::min(at, limit)))
+            co_return ec;
+    }
+    co_return error_code();
 }
 
 void rounds::set_deadline(round& asked)

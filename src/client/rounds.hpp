@@ -5,6 +5,7 @@
 #include <redlock/diagnostics.hpp>
 
 #include "client/client_loop.hpp"
+#include "client/life.hpp"
 #include "client/roster.hpp"
 #include "client/round.hpp"
 #include "client/stamps.hpp"
@@ -18,8 +19,6 @@
 #include <utility>
 
 namespace redlock::detail {
-
-class client_impl;
 
 /// How to release what an attempt may have left behind.
 struct ending
@@ -47,6 +46,10 @@ public:
     {
         return config_.mode == mode::guarded && config_.waiting.queue;
     }
+
+    [[nodiscard]] const client_config& config() const noexcept { return config_; }
+    [[nodiscard]] const client_loop& loop() const noexcept { return loop_; }
+    [[nodiscard]] const roster& nodes() const noexcept { return nodes_; }
 
     /// The time of the nodes.
     [[nodiscard]] stamps& times() noexcept { return times_; }
@@ -92,7 +95,12 @@ public:
     release_round_ptr release(round& left_behind, const ending& how);
 
     /// Releases a lost round, without a tombstone on nodes that still owe its answer.
-    void undo(round& lost, core::queue_move move, std::weak_ptr<client_impl> client);
+    /// @param self Itself, kept by the client.
+    void undo(round& lost, core::queue_move move, std::weak_ptr<rounds> self);
+
+    /// After a round that was lost for its time: waits until enough nodes have said what time it
+    /// is, for at most a node timeout. Fails with operation_aborted.
+    [[nodiscard]] task<error_code> until_time_is_told(const round& lost, life& of);
 
     /// Lets the round wait for answers until then, in place of a node timeout.
     void set_deadline(round& asked, time_point until);

@@ -45,6 +45,20 @@ ARROWS = {
     "src/tool": ["core", "loop", "node", "tool", "wire"],
 }
 
+# Inside src/client: a file includes its own header and those of the rows above.
+CLIENT_ROWS = [
+    {"bodies", "carry_out", "client_loop", "roster", "validate", "watchers", "window"},
+    {"lines", "round"},
+    {"hold", "life", "stamps"},
+    {"events", "rounds"},
+    {"holds", "queue_wait"},
+    {"client_impl", "extensions"},
+    {"observation", "operations", "spawn_op", "watchdog"},
+    {"inquiry"},
+    {"acquire", "client", "close", "extend", "free_kept", "initialize", "inspect", "lead", "lease",
+     "release", "revoke", "run", "wait_lost", "wait_ready", "with_lock"},
+]
+
 # Where a mention of an option of CMake has to fit.
 RECIPES = {("packaging", "vcpkg"), ("packaging", "conan")}
 
@@ -208,6 +222,23 @@ def check_arrows(path, text):
     for found in re.finditer(r"^ *# *include *<redlock/(\w+)\.hpp>", text, re.M):
         if folder in BELOW_THE_CLIENT and found[1] in OPERATIONS:
             yield path, line(text, found.start()), f"{folder} knows nothing of {found[1]}.hpp"
+
+
+def row_in_client(name):
+    return next((row for row, names in enumerate(CLIENT_ROWS) if name in names), None)
+
+
+def check_order_in_client(path, text):
+    if path.parent.as_posix() != "src/client":
+        return
+    own = row_in_client(path.stem)
+    if own is None:
+        yield path, 1, f"{path.stem} is in no row of CLIENT_ROWS"
+        return
+    for found in re.finditer(r'^ *# *include *"client/(\w+)\.hpp"', text, re.M):
+        other = row_in_client(found[1])
+        if found[1] != path.stem and (other is None or other >= own):
+            yield path, line(text, found.start()), f"{path.stem} knows nothing of {found[1]}.hpp"
 
 
 def check_core_is_pure(path, text):
@@ -378,6 +409,7 @@ EACH_FILE = [
     check_header_guard,
     check_examples_libraries,
     check_arrows,
+    check_order_in_client,
     check_core_is_pure,
     check_openssl,
     check_suite_comes_first,

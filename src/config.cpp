@@ -467,27 +467,6 @@ std::vector<node_config> parse_nodes(std::string_view urls)
     return nodes;
 }
 
-const char* to_string(log_level value) noexcept
-{
-    switch (value)
-    {
-    case log_level::info: return "info";
-    case log_level::warning: return "warning";
-    case log_level::error: return "error";
-    }
-    return "unknown";
-}
-
-const char* to_string(mode value) noexcept
-{
-    switch (value)
-    {
-    case mode::guarded: return "guarded";
-    case mode::plain: return "plain";
-    }
-    return "unknown";
-}
-
 void log_to_stderr(log_level level, std::string_view line)
 {
     if (level == log_level::info)

@@ -97,7 +97,8 @@ public:
     release_round_ptr release(const hold& ended);
 
     /// Extends a hold to `ttl` from now. See extensions.cpp.
-    /// @param taken The place of its round. Empty: it waits for one, until `limit` or the hold ends.
+    /// @param taken The place of its round. Empty: it waits for one, until `limit` or the hold
+    /// ends.
     [[nodiscard]] task<error_code> extend(
         std::shared_ptr<hold> held,
         milliseconds ttl,

@@ -1,3 +1,5 @@
+#include <redlock/watcher.hpp>
+
 #include "client/inquiry.hpp"
 #include "client/observation.hpp"
 #include "client/operations.hpp"
@@ -211,3 +213,24 @@ void start_next(handler_of<holding> handler, std::shared_ptr<observation> watche
 }
 
 }  // namespace redlock::detail
+
+namespace redlock {
+
+watcher::watcher(std::shared_ptr<detail::observation> watched) noexcept
+    : watched_(std::move(watched))
+{
+}
+
+watcher::~watcher() = default;
+
+std::string_view watcher::resource() const noexcept
+{
+    return watched_->about()->resource();
+}
+
+detail::lease_executor watcher::runs_on() const
+{
+    return detail::lease_executor(watched_->client()->executor);
+}
+
+}  // namespace redlock

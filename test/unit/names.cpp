@@ -1,6 +1,7 @@
 #include <redlock/config.hpp>
 #include <redlock/diagnostics.hpp>
 #include <redlock/error.hpp>
+#include <redlock/holding.hpp>
 #include <redlock/node_status.hpp>
 #include <redlock/options.hpp>
 #include <redlock/release_outcome.hpp>
@@ -31,6 +32,8 @@ BOOST_AUTO_TEST_CASE(each_public_enumeration_prints_its_name)
 {
     BOOST_TEST(printed(vote::granted) == "granted");
     BOOST_TEST(printed(vote::unknown) == "unknown");
+    BOOST_TEST(printed(holding_state::kept) == "kept");
+    BOOST_TEST(printed(release_outcome::barely_kept) == "barely kept");
     BOOST_TEST(printed(reason::config_mismatch) == to_string(reason::config_mismatch));
     BOOST_TEST(printed(node_state::quarantined) == "quarantined");
     BOOST_TEST(printed(release_outcome::still_held) == to_string(release_outcome::still_held));

@@ -458,12 +458,15 @@ private:
     std::size_t enter_queue(bool was_granted = false)
     {
         auto& queue = on_.queues.waiting[key_];
+        const fake_place entered{seen(asked_.entry().arrival, was_granted), client_};
         auto place = std::ranges::find(queue, client_, &fake_place::client);
-        if (place == queue.end())
+        if (place != queue.end() && entered < *place)
         {
-            const fake_place entered{seen(asked_.entry().arrival, was_granted), client_};
-            place = queue.insert(std::ranges::upper_bound(queue, entered), entered);
+            queue.erase(place);
+            place = queue.end();
         }
+        if (place == queue.end())
+            place = queue.insert(std::ranges::upper_bound(queue, entered), entered);
         const auto before = static_cast<std::size_t>(place - queue.begin());
         if (queue.size() > core::max_queue)
             queue.pop_back();

@@ -242,6 +242,16 @@ BOOST_FIXTURE_TEST_CASE(a_place_does_not_move_with_each_poll, queue_stage)
     BOOST_TEST(arrival("a") == arrived);
 }
 
+BOOST_FIXTURE_TEST_CASE(a_place_that_a_late_token_was_given_moves_to_its_arrival, queue_stage)
+{
+    hold();
+    const std::int64_t arrived = now() - 4 * window;
+    acquire(place("a", arrived), "other", -2 * window);
+    BOOST_TEST(arrival("a") > arrived);
+    acquire(place("a", arrived));
+    BOOST_TEST(arrival("a") == arrived);
+}
+
 BOOST_FIXTURE_TEST_CASE(questions_of_one_script_have_places_of_their_own, queue_stage)
 {
     hold();

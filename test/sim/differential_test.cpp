@@ -202,7 +202,7 @@ private:
     {
         arguments made{"ZADD", set_key()};
         if (dice_.below(3) == 0)
-            made.emplace_back(dice_.below(2) ? "nx" : "XX");
+            made.emplace_back(std::array{"nx", "XX", "LT"}[dice_.below(3)]);
         if (dice_.below(20) == 0)
             made.emplace_back("XX");
         for (std::size_t left = 1 + dice_.below(3); left > 0; --left)

@@ -62,6 +62,7 @@ struct addition
 {
     bool only_new = false;
     bool only_old = false;
+    bool only_less = false;
     std::vector<sorted_set::member> members{};
     std::optional<answer> refused{};
 };
@@ -76,6 +77,8 @@ addition read_addition(const arguments& with)
             made.only_new = true;
         else if (iequals(with[at], "XX"))
             made.only_old = true;
+        else if (iequals(with[at], "LT"))
+            made.only_less = true;
         else
             break;
     }
@@ -83,6 +86,9 @@ addition read_addition(const arguments& with)
         made.refused = answer::error(syntax_error);
     else if (made.only_new && made.only_old)
         made.refused = answer::error("ERR XX and NX options at the same time are not compatible");
+    else if (made.only_new && made.only_less)
+        made.refused =
+            answer::error("ERR GT, LT, and/or NX options at the same time are not compatible");
     for (; !made.refused && at < with.size(); at += 2)
     {
         if (const auto score = to_score(with[at]))
@@ -135,6 +141,8 @@ answer server::zadd(const call& by)
         const std::size_t rank = after.rank(each.name);
         const bool is_there = rank < after.size();
         if (is_there ? asked.only_new : asked.only_old)
+            continue;
+        if (is_there && asked.only_less && each.score >= after.members()[rank].score)
             continue;
         if (is_there)
             after.erase(rank);

@@ -31,7 +31,9 @@ local function enter(key, place, token, now)
     local queue = queue_prefix .. key
     local client, arrival, keeps = parts(place)
     local score = string.format('%.0f', seen(arrival, token, now))
-    local added = redis.pcall('ZADD', queue, 'NX', score, client)
+    -- Only to an earlier one: a place does not move back with each poll, and what a token that came
+    -- too late has left is corrected by the next.
+    local added = redis.pcall('ZADD', queue, 'LT', score, client)
     local before = redis.pcall('ZRANK', queue, client)
     if type(before) ~= 'number' then
         return -2

@@ -132,8 +132,9 @@ void set_end(plan& made)
         more.between_arrivals = 700us * nodes;
     const nanoseconds round = clients * made.fair_hand_over();
     more.faults_at = clients * more.between_arrivals + round;
-    // Reservations for those that are frozen, and polls of those whose place was lost.
-    nanoseconds recovery = static_cast<int>(more.frozen) * 60ms;
+    // Reservations for those that are frozen, and polls of those whose place was lost. Clients that
+    // see only a part of the nodes wake a frozen one there first, and later on the others.
+    nanoseconds recovery = static_cast<int>(more.frozen) * (more.partial > 0 ? 120ms : 60ms);
     if (more.queues_lost > 0)
         recovery += 2 * nanoseconds(made.poll);
     if (made.load.stall > 0ns)

@@ -399,6 +399,8 @@ void invariants::i17_the_time_has_passed(const claim& granted)
         break_rule(
             "I17", describe(granted) + ", and it is kept for " + to_string(found->second.first)
         );
+    else
+        kept_.erase(found);  // Whatever clocks say later.
 }
 
 /// Neither a late acquisition nor a late extension. In plain mode nothing stops them.

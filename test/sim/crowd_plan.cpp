@@ -135,6 +135,9 @@ void set_end(plan& made)
     // Reservations for those that are frozen, and polls of those whose place was lost. Clients that
     // see only a part of the nodes wake a frozen one there first, and later on the others.
     nanoseconds recovery = static_cast<int>(more.frozen) * (more.partial > 0 ? 120ms : 60ms);
+    // The one that had just been woken when it was killed.
+    if (more.killed > 0)
+        recovery += 60ms;
     if (more.queues_lost > 0)
         recovery += 2 * nanoseconds(made.poll);
     if (made.load.stall > 0ns)

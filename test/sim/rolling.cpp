@@ -126,12 +126,12 @@ nanoseconds simulation::restart(server& node)
     return down;
 }
 
-/// Whether a grant of now was asked for in this absence. Before it, the node that is away may have
-/// been one of its quorum.
+/// Whether a grant of now was asked for after the last absence began. Before it, the node that was
+/// away may have been one of its quorum, and may have forgotten that.
 bool simulation::is_covered() const noexcept
 {
     const nanoseconds round = 2 * nanoseconds(plan_.node_timeout) + 4 * plan_.habits.longest;
-    return !roll_.away || time_.elapsed() - roll_.since > round;
+    return time_.elapsed() - roll_.since > round;
 }
 
 /// Acquires in all ways, and mostly holds for long.

@@ -9,7 +9,9 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <ostream>
+#include <string>
 
 /// How values print.
 namespace redlock {
@@ -41,6 +43,15 @@ constexpr std::array release_outcomes{
 constexpr std::array log_levels{"info", "warning", "error"};
 
 constexpr std::array modes{"guarded", "plain"};
+
+static_assert(votes.size() == static_cast<std::size_t>(vote::unknown) + 1);
+static_assert(node_states.size() == static_cast<std::size_t>(node_state::quarantined) + 1);
+static_assert(holding_states.size() == static_cast<std::size_t>(holding_state::kept) + 1);
+static_assert(
+    release_outcomes.size() == static_cast<std::size_t>(release_outcome::barely_kept) + 1
+);
+static_assert(log_levels.size() == static_cast<std::size_t>(log_level::error) + 1);
+static_assert(modes.size() == static_cast<std::size_t>(mode::plain) + 1);
 
 }  // namespace
 

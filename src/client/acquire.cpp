@@ -139,6 +139,7 @@ std::string too_low_a_token(const hold& held, fencing_token wanted)
            ", must be below the token of the owner's hold, which is " + to_string(held.fence());
 }
 
+/// Takes part in what its owner already holds. Fails with lease_lost if that is over.
 task<error_code> join(acquisition& acquiring, std::shared_ptr<hold> held)
 {
     client_impl& client = *acquiring.client;
@@ -209,6 +210,8 @@ void report_place(const acquisition& acquiring)
     acquiring.report()->waiters = at.length;
 }
 
+/// Waits for its turn in the line of the resource. Ends with a lease if its owner is granted the
+/// resource in that time. Fails with contended if neither happens.
 task<error_code> wait_in_line(acquisition& acquiring)
 {
     client_impl& client = *acquiring.client;
@@ -380,6 +383,7 @@ bool wants_holders(const acquisition& acquiring, const round& lost, core::verdic
            verdict == core::verdict::contended;
 }
 
+/// Asks all nodes once. Ends with a lease if a quorum grants.
 task<error_code> ask_once(acquisition& acquiring)
 {
     client_impl& client = *acquiring.client;
@@ -406,8 +410,8 @@ task<error_code> ask_once(acquisition& acquiring)
     {
         // A lost round can leave our key on a minority of nodes and on every node that timed out.
         // Undo that before waiting, or others queue for a resource that nobody holds.
-        std::weak_ptr<rounds> kept = std::shared_ptr<rounds>(acquiring.client, &client.rounds);
-        client.rounds.undo(*asked, acquiring.queue.place().in_round(), std::move(kept));
+        std::weak_ptr<rounds> asking = std::shared_ptr<rounds>(acquiring.client, &client.rounds);
+        client.rounds.undo(*asked, acquiring.queue.place().in_round(), std::move(asking));
         client.watchers.on_change(acquiring.wanted->resource());
         if (!interrupted && client.rounds.times().lacks_times(*asked))
             interrupted = co_await client.rounds.until_time_is_told(*asked, client.life);

@@ -1,6 +1,5 @@
 #include "client/holds.hpp"
 #include "client/validate.hpp"
-#include "core/limits.hpp"
 #include "core/validity.hpp"
 #include "loop/suspension.hpp"
 
@@ -253,7 +252,7 @@ void holds::on_vote(hold& held, std::size_t node, bool granted, bool has_again)
     set_at_risk(held, held.standing().count());
     if (!has_again || rounds_.config().mode == mode::plain)
         return;
-    // The key has what an extension carries. In guarded mode that isn't all.
+    // The key was set again with what an extension carries, and in guarded mode a key has more.
     rounds_.put(
         node,
         rounds_.make<round>(

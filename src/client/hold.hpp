@@ -50,7 +50,7 @@ private:
 struct upkeep : boost::intrusive::set_base_hook<>, boost::intrusive::list_base_hook<>
 {
     std::shared_ptr<hold> kept;    ///< Itself, until it is over.
-    holds* kept_by = nullptr;      ///< Where.
+    holds* kept_by = nullptr;      ///< Where it is or was kept: late answers need it.
     core::nanoseconds look_at{0};  ///< When to look at it next, by the time of `holds`.
     core::extension_schedule schedule;
     milliseconds extended_by{0};   ///< The ttl of an automatic extension. Zero: none.

@@ -388,6 +388,7 @@ void holds::tell_of_the_absent(hold& due)
     events_.extended(due, ec, loop_.now());
 }
 
+/// Here, because a hold knows no more of holds than their name.
 void hold::on_admitted(place taken)
 {
     kept_by->start_extension(kept, std::move(taken));

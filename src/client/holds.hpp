@@ -113,7 +113,7 @@ public:
     void extend_no_more(hold& held);
 
     /// A node has answered an extension of a hold.
-    /// @param has_again Whether the key was gone there and is set again.
+    /// @param has_again Whether the key was gone there and has been set again.
     void on_vote(hold& held, std::size_t node, bool granted, bool has_again);
 
     /// Nodes are ready, perhaps again: has them take again what they may have lost meanwhile, some

@@ -1,6 +1,5 @@
 #include "client/round.hpp"
 
-#include "client/window.hpp"
 #include "core/silence.hpp"
 
 #include <algorithm>
@@ -239,6 +238,9 @@ error_code round::outcome(core::verdict how) const noexcept
     // only if a majority denies.
     if (what() == verb::extend && tally_.denied_by_majority())
         return error::lease_lost;
+    // Refusals may have decided before that was known.
+    if (what() != verb::acquire && was_too_much())
+        return error::overloaded;
     switch (how)
     {
     case core::verdict::contended: return why_denied();

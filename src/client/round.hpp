@@ -20,7 +20,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <utility>
 
 namespace redlock::detail {
 
@@ -85,7 +84,8 @@ public:
     [[nodiscard]] bool succeeded() const noexcept { return tally_.succeeded(); }
 
     /// What the caller of an acquisition, extension or revocation gets from a round that ended this
-    /// way. Empty: it succeeded.
+    /// way, as far as votes tell. Empty: it succeeded. One that is undecided, as when the nodes
+    /// that were away are just back, counts as unreachable.
     [[nodiscard]] error_code outcome(core::verdict how) const noexcept;
     [[nodiscard]] error_code outcome() const noexcept { return outcome(tally_.by_votes()); }
 

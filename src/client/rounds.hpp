@@ -95,7 +95,7 @@ public:
     release_round_ptr release(round& left_behind, const ending& how);
 
     /// Releases a lost round, without a tombstone on nodes that still owe its answer.
-    /// @param self Itself, kept by the client.
+    /// @param self This object. Locked, it keeps the client.
     void undo(round& lost, core::queue_move move, std::weak_ptr<rounds> self);
 
     /// After a round that was lost for its time: waits until enough nodes have said what time it

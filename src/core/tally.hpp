@@ -16,7 +16,7 @@ namespace redlock::core {
 enum class aim : std::uint8_t
 {
     grants,   ///< A quorum grants.
-    answers,  ///< A quorum grants or denies. Of a release: it holds nothing for us any more.
+    answers,  ///< A quorum grants or denies. After a release, it holds nothing for us any more.
     all,      ///< Every node says something.
 };
 
@@ -25,9 +25,9 @@ enum class verdict : std::uint8_t
 {
     undecided,    ///< The aim is still possible, keep listening.
     granted,      ///< The aim is reached.
-    contended,    ///< It can't be, and at least one node denied: waiting may help.
-    rejected,     ///< It can't be, and no node denied: refusals were needed to rule it out.
-    unreachable,  ///< Failures alone rule it out.
+    contended,    ///< The aim is out of reach, and a denial counts against it: waiting may help.
+    rejected,     ///< The aim is out of reach, and refusals were needed to rule it out.
+    unreachable,  ///< Failures alone rule the aim out.
     too_late,     ///< The deadline has passed: whatever was granted may have expired already.
 };
 
@@ -66,7 +66,7 @@ public:
         return granted() + denied() >= voters_.quorum();
     }
 
-    /// Whether one grant less would not have been enough, and one more was possible.
+    /// Whether one grant fewer would not have been enough, and not every node granted.
     [[nodiscard]] bool barely_granted() const noexcept
     {
         return granted() == voters_.quorum() && granted() < voters_.size();

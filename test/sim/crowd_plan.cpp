@@ -133,7 +133,7 @@ void set_end(plan& made)
     const nanoseconds round = clients * made.fair_hand_over();
     more.faults_at = clients * more.between_arrivals + round;
     // Reservations for those that are frozen, and polls of those whose place was lost. Clients that
-    // see only a part of the nodes wake a frozen one there first, and later on the others.
+    // see only a part of the nodes wake a frozen one on those first, and on the others later.
     nanoseconds recovery = static_cast<int>(more.frozen) * (more.partial > 0 ? 120ms : 60ms);
     // The one that had just been woken when it was killed.
     if (more.killed > 0)

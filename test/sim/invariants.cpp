@@ -400,7 +400,7 @@ void invariants::i17_the_time_has_passed(const claim& granted)
             "I17", describe(granted) + ", and it is kept for " + to_string(found->second.first)
         );
     else
-        kept_.erase(found);  // Whatever clocks say later.
+        kept_.erase(found);  // It has ended, whatever a clock says later.
 }
 
 /// Neither a late acquisition nor a late extension. In plain mode nothing stops them.

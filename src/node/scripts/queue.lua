@@ -24,15 +24,15 @@ local function seen(arrival, token, now)
     return math.max(math.min(arrival + 0, token or now), earliest)
 end
 
--- Enters a place, unless its client has one. Returns how many are before it, -1 if the queue is
--- full, -2 if it cannot be used. `token` as in `seen`. In a full queue an earlier arrival takes the
--- place of the last one.
+-- Enters a place. If its client has one already, the earlier arrival counts. Returns how many are
+-- before it, -1 if the queue is full, -2 if it cannot be used. `token` as in `seen`. In a full
+-- queue an earlier arrival takes the place of the last one.
 local function enter(key, place, token, now)
     local queue = queue_prefix .. key
     local client, arrival, keeps = parts(place)
     local score = string.format('%.0f', seen(arrival, token, now))
-    -- Only to an earlier one: a place does not move back with each poll, and what a token that came
-    -- too late has left is corrected by the next.
+    -- LT: a place moves only to an earlier arrival. So it does not move back with each poll, and a
+    -- good token corrects the place that a late one was given.
     local added = redis.pcall('ZADD', queue, 'LT', score, client)
     local before = redis.pcall('ZRANK', queue, client)
     if type(before) ~= 'number' then

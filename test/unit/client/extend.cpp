@@ -206,6 +206,23 @@ BOOST_AUTO_TEST_CASE(an_extension_that_nodes_refuse_leaves_the_lease_as_it_is)
     BOOST_TEST(fixture.log(verb::release).empty());
 }
 
+BOOST_AUTO_TEST_CASE(an_extension_that_full_nodes_prevent_says_so_whoever_answers_first)
+{
+    for (const bool refused_first : {true, false})
+    {
+        running_client fixture;
+        lease held = fixture.acquire("orders:42");
+        const std::size_t refusing = refused_first ? 0 : 4;
+        for (std::size_t node = 1; node < 4; ++node)
+            fixture.node(node).on(verb::extend).reply(vote::unknown, reason::overloaded);
+        fixture.node(refusing).on(verb::extend).reply(vote::refused, reason::error_reply);
+
+        const auto [ec] = fixture.complete(held.async_extend(10s));
+
+        BOOST_TEST(ec == error::overloaded);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(an_extension_that_only_a_minority_denies_leaves_the_lease_as_it_is)
 {
     running_client fixture;

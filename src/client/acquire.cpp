@@ -103,7 +103,7 @@ void acquisition::wait_from(core::instant now) noexcept
 
 bool acquisition::is_held_here() const
 {
-    const auto held = client->holds.find(wanted->resource());
+    const auto held = client->holds.find(wanted->name());
     return held && !held->over_at(client->now());
 }
 
@@ -185,7 +185,7 @@ std::shared_ptr<hold> own_hold(const acquisition& acquiring)
     const owner who = acquiring.options().owner;
     if (who == owner::none)
         return nullptr;
-    auto held = acquiring.client->holds.find(acquiring.wanted->resource());
+    auto held = acquiring.client->holds.find(acquiring.wanted->name());
     return held && held->wanted().options.owner == who ? held : nullptr;
 }
 

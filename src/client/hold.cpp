@@ -31,6 +31,7 @@ hold::hold(
       limit_(core::shifted(granted_by.started(), wanted().options.hold_max)),
       state_(valid_until)
 {
+    name = wanted().name();
     longest_ttl = wanted().options.ttl + grace();
     if (wanted().options.auto_extend)
         extended_by = wanted().options.ttl;

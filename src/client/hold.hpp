@@ -46,9 +46,13 @@ private:
 /// What the caller gets. Empty: it wasn't lost.
 [[nodiscard]] error_code to_error(core::hold_end how) noexcept;
 
+/// Of a hold that is found by its resource.
+using named_hook = boost::intrusive::set_base_hook<boost::intrusive::tag<struct by_name>>;
+
 /// When to look at a hold, and what an extension of it asks for. Used on the strand only.
-struct upkeep : boost::intrusive::set_base_hook<>, boost::intrusive::list_base_hook<>
+struct upkeep : boost::intrusive::set_base_hook<>, named_hook, boost::intrusive::list_base_hook<>
 {
+    hashed_name name;              ///< Of the resource.
     std::shared_ptr<hold> kept;    ///< Itself, until it is over.
     holds* kept_by = nullptr;      ///< Where it is or was kept: late answers need it.
     core::nanoseconds look_at{0};  ///< When to look at it next, by the time of `holds`.

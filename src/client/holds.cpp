@@ -53,14 +53,9 @@ void holds::add(std::shared_ptr<hold> granted, core::instant asked, core::instan
 {
     static_cast<void>(time_.read(now));
     granted->schedule.granted(time_.at(asked), granted->extended_by, jitter_());
-    // There may already be one, whose keys have vanished. The new entry must not use that one's
-    // name, which is destroyed with it.
-    const auto [at, is_first] = by_resource_.try_emplace(granted->resource(), granted.get());
-    if (!is_first)
-    {
-        by_resource_.erase(at);
-        by_resource_.emplace(granted->resource(), granted.get());
-    }
+    // There may already be one, whose keys have vanished.
+    by_name_.erase(granted->name);
+    by_name_.insert(*granted);
     watchers_.on_change(granted->resource());
     hold& held = *granted;
     held.kept_by = this;
@@ -84,9 +79,8 @@ std::shared_ptr<hold> holds::remove(hold& over)
     told_.splice(told_.end(), over.extending_waits);
     if (!over.kept)
         return nullptr;
-    const auto found = by_resource_.find(over.resource());
-    if (found != by_resource_.end() && found->second == &over)
-        by_resource_.erase(found);
+    if (over.named_hook::is_linked())
+        by_name_.erase(by_name_.iterator_to(over));
     over.forget_extension();
     at_risk_ -= std::exchange(over.at_risk, false);
     events_.set_at_risk(at_risk_);
@@ -100,7 +94,7 @@ std::shared_ptr<hold> holds::remove(hold& over)
     }
     events_.set_held(holds_.size());
     if (lines_.size() > 0)
-        lines_.on_hold_end(over.resource(), rounds_.times().now(), rounds_.times().era());
+        lines_.on_hold_end(over.name, rounds_.times().now(), rounds_.times().era());
     watchers_.on_change(over.resource());
     life_.note_end();
     return std::move(over.kept);
@@ -153,7 +147,7 @@ release_round_ptr holds::release(const hold& ended)
     round& granted_by = ended.granted_by();
     // A node that hasn't answered may still deny.
     const std::size_t denials = granted_by.tally().denied() + granted_by.tally().missing();
-    const bool next_waits = rounds_.queues() && lines_.head_of(ended.resource());
+    const bool next_waits = rounds_.queues() && lines_.head_of(ended.name);
     const core::queue_move move = ended.queued().at_release(denials, next_waits);
     const milliseconds to_keep = ended.state()->to_keep();
     const verb extended = ended.extension_tried ? verb::finish : verb::release;
@@ -238,10 +232,10 @@ void holds::revoke(std::string_view resource, fencing_token token)
         revoke(*held);
 }
 
-std::shared_ptr<hold> holds::find(std::string_view resource) const
+std::shared_ptr<hold> holds::find(const hashed_name& resource) const
 {
-    const auto found = by_resource_.find(resource);
-    return found == by_resource_.end() ? nullptr : found->second->kept;
+    const auto found = by_name_.find(resource);
+    return found == by_name_.end() ? nullptr : found->kept;
 }
 
 void holds::catch_up()
@@ -284,6 +278,7 @@ void holds::on_turn_end()
 
 void holds::shut_down() noexcept
 {
+    by_name_.clear();
     while (!holds_.empty())
     {
         // The operations own leases, and thus the hold.
@@ -298,7 +293,6 @@ void holds::shut_down() noexcept
     }
     while (!told_.empty())
         told_.front().drop();
-    by_resource_.clear();
 }
 
 void holds::on_deadline()

@@ -11,7 +11,6 @@
 #include "client/watchers.hpp"
 #include "core/faster_clock.hpp"
 #include "loop/deadlines.hpp"
-#include "loop/recycling.hpp"
 #include "loop/turn.hpp"
 
 #include <boost/intrusive/list.hpp>
@@ -121,7 +120,7 @@ public:
     void on_return(const node_set& nodes);
 
     /// The last hold of a resource, or null.
-    [[nodiscard]] std::shared_ptr<hold> find(std::string_view resource) const;
+    [[nodiscard]] std::shared_ptr<hold> find(const hashed_name& resource) const;
 
     /// A hold that is due to be extended has a place for that.
     void start_extension(const std::shared_ptr<hold>& next, place taken);
@@ -157,6 +156,12 @@ private:
         {
             return a.look_at < b.look_at;
         }
+    };
+
+    struct name_of
+    {
+        using type = hashed_name;
+        const type& operator()(const upkeep& of) const noexcept { return of.name; }
     };
 
     void on_deadline() override;
@@ -200,7 +205,11 @@ private:
     boost::intrusive::multiset<upkeep, boost::intrusive::compare<sooner>> holds_;
     in_order_of_age by_age_;
     boost::intrusive::list<tour, boost::intrusive::constant_time_size<false>> tours_;
-    recycled_map<std::string_view, hold*> by_resource_;
+    boost::intrusive::set<
+        upkeep,
+        boost::intrusive::base_hook<named_hook>,
+        boost::intrusive::key_of_value<name_of>>
+        by_name_;  ///< The last one of each resource.
 
     walk walk_{*this};
     std::optional<tour> returning_;  ///< How far the walk is.

@@ -174,7 +174,7 @@ void lines::remove_head(waiter& leaving, line& from, bool held_here) noexcept
         next.sleep_.wake({});
 }
 
-void lines::on_hold_end(std::string_view resource, std::uint64_t now, std::uint64_t era) noexcept
+void lines::on_hold_end(const hashed_name& resource, std::uint64_t now, std::uint64_t era) noexcept
 {
     line* const found = find(resource);
     if (!found)
@@ -185,13 +185,13 @@ void lines::on_hold_end(std::string_view resource, std::uint64_t now, std::uint6
     found->head->sleep_.wake({});
 }
 
-waiter* lines::head_of(std::string_view resource) noexcept
+waiter* lines::head_of(const hashed_name& resource) noexcept
 {
     line* const found = find(resource);
     return found ? found->head : nullptr;
 }
 
-line* lines::find(std::string_view resource) noexcept
+line* lines::find(const hashed_name& resource) noexcept
 {
     if (lines_.empty())
         return nullptr;

@@ -64,7 +64,7 @@ class waiter
 public:
     /// @param wanted Must outlive the waiter.
     waiter(const demand& wanted, turn& end_of_turn) noexcept
-        : resource_(wanted.resource()), owner_(wanted.options.owner), sleep_(end_of_turn)
+        : resource_(wanted.name()), owner_(wanted.options.owner), sleep_(end_of_turn)
     {
     }
 
@@ -133,7 +133,7 @@ public:
     /// Whether its owner is that of the head, which may be granted a hold for both of them.
     [[nodiscard]] bool follows_its_owner() const noexcept;
 
-    [[nodiscard]] std::string_view resource() const noexcept { return resource_; }
+    [[nodiscard]] std::string_view resource() const noexcept { return resource_.text(); }
 
     /// Its place in the line, from 1, and the line's length.
     [[nodiscard]] waiting_place place() const noexcept;
@@ -147,7 +147,7 @@ private:
 
     [[nodiscard]] bool is_head() const noexcept { return line_ && line_->head == this; }
 
-    std::string_view resource_;
+    hashed_name resource_;
     redlock::owner owner_;
     pause sleep_;
     lines* in_ = nullptr;
@@ -167,7 +167,7 @@ private:
     Only the first of a line asks the nodes. So the acquisitions of one client don't take votes from
     each other or overtake each other, and a thousand of them cost the nodes as much as one.
 
-    An acquisition with nobody behind it costs one entry in a table. Nothing here takes longer
+    An acquisition with nobody behind it costs one entry in a map. Nothing here takes longer
     because a line is long. Used on the strand only.
 */
 class lines
@@ -179,10 +179,10 @@ public:
     /// A hold of this client is over: lets the head ask at once.
     /// @param now As an arrival.
     /// @param era Of that time.
-    void on_hold_end(std::string_view resource, std::uint64_t now, std::uint64_t era) noexcept;
+    void on_hold_end(const hashed_name& resource, std::uint64_t now, std::uint64_t era) noexcept;
 
     /// The head of the line for a resource. Null: nobody waits for it.
-    [[nodiscard]] waiter* head_of(std::string_view resource) noexcept;
+    [[nodiscard]] waiter* head_of(const hashed_name& resource) noexcept;
 
     /// How many wait, including those that ask. Any thread.
     [[nodiscard]] std::size_t size() const noexcept
@@ -196,7 +196,7 @@ public:
 private:
     friend class waiter;
 
-    [[nodiscard]] line* find(std::string_view resource) noexcept;
+    [[nodiscard]] line* find(const hashed_name& resource) noexcept;
 
     /// @param held_here Whether the next one must sleep.
     void remove(waiter& leaving, bool held_here) noexcept;
@@ -205,7 +205,7 @@ private:
     void set_size(std::size_t size) noexcept { size_.store(size, std::memory_order_relaxed); }
 
     std::atomic<std::size_t> size_ = 0;
-    recycled_map<std::string_view, line> lines_;
+    recycled_map<hashed_name, line> lines_;
 };
 
 }  // namespace redlock::detail

@@ -1,10 +1,12 @@
 #ifndef REDLOCK_SRC_CLIENT_WATCHERS_HPP
 #define REDLOCK_SRC_CLIENT_WATCHERS_HPP
 
+#include <redlock/detail/hashed_name.hpp>
+
 #include "loop/suspension.hpp"
 
+#include <map>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 namespace redlock::detail {
@@ -40,7 +42,7 @@ private:
     friend class watchers;
 
     watchers& among_;
-    std::string_view resource_;
+    hashed_name resource_;
     pause sleep_;
     bool changed_ = false;
 };
@@ -59,7 +61,7 @@ public:
 private:
     friend class watching;
 
-    std::unordered_multimap<std::string_view, watching*> all_;
+    std::multimap<hashed_name, watching*> all_;
 };
 
 }  // namespace redlock::detail

@@ -5,8 +5,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
-#include <unordered_map>
 #include <utility>
 
 /** Memory for what each operation needs and soon frees: coroutine frames, rounds, holds, handlers.
@@ -35,12 +35,8 @@ template <class T, class... Arguments>
 }
 
 template <class Key, class Value>
-using recycled_map = std::unordered_map<
-    Key,
-    Value,
-    std::hash<Key>,
-    std::equal_to<Key>,
-    recycling_allocator<std::pair<const Key, Value>>>;
+using recycled_map =
+    std::map<Key, Value, std::less<Key>, recycling_allocator<std::pair<const Key, Value>>>;
 
 }  // namespace redlock::detail
 

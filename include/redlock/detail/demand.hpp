@@ -1,6 +1,7 @@
 #ifndef REDLOCK_DETAIL_DEMAND_HPP
 #define REDLOCK_DETAIL_DEMAND_HPP
 
+#include <redlock/detail/hashed_name.hpp>
 #include <redlock/options.hpp>
 #include <redlock/time.hpp>
 
@@ -33,6 +34,7 @@ struct demand
     {
         key.insert(0, prefix);
         prefix_size = prefix.size();
+        hash = hashed_name(resource()).hash();
     }
 
     [[nodiscard]] std::string_view resource() const noexcept
@@ -40,11 +42,14 @@ struct demand
         return std::string_view(key).substr(prefix_size);
     }
 
+    [[nodiscard]] hashed_name name() const noexcept { return {hash, resource()}; }
+
     /// Whether one round is all it gets.
     [[nodiscard]] bool once() const noexcept { return options.wait == milliseconds(0); }
 
     std::string key;  ///< The prefix and the resource.
     std::size_t prefix_size = 0;
+    std::size_t hash = 0;  ///< Of the resource, once the key is complete.
     acquire_options options;
     bool tries = false;
     bool by_its_holder = false;  ///< Asked by the function that holds it through `with_lock`.

@@ -44,6 +44,9 @@ constexpr auto distance_epoch = 1min;
 /// still, the replies are there but unread.
 constexpr auto reading_time = 200ms;
 
+/// Questions of a lost connection that fail in one handler, a millisecond's work.
+constexpr std::size_t most_failed_at_once = 2048;
+
 /// What was written and isn't fully answered: a step of the vetting, a batch or a probe.
 struct expected
 {
@@ -197,8 +200,20 @@ private:
         next_look_->cancel();
         const bool elsewhere = wire_ && wire_->may_lead_elsewhere();
         owner_->on_end({end_.code, std::move(end_.refused), std::move(end_.guess), elsewhere});
+        fail_written();
+    }
+
+    /// Fails what was written and not answered, and then the rest. A node that was silent may owe
+    /// more answers than one handler has time for.
+    void fail_written()
+    {
+        const std::size_t owed = questions_.unanswered();
         for (; !expected_.empty(); expected_.pop_front())
         {
+            if (owed - questions_.unanswered() > most_failed_at_once)
+                return enter_later(ground_.strand, [self = shared_from_this()]() {
+                    self->ground_.end_of_turn->work([&self]() { self->fail_written(); });
+                });
             if (const auto& asked = expected_.front().asked)
                 questions_.fail(*asked, end_.code);
         }

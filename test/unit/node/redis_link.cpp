@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "support/contains.hpp"
 #include "support/link_fixture.hpp"
@@ -403,6 +404,20 @@ BOOST_AUTO_TEST_CASE(what_has_no_answer_fails_and_releases_are_handed_back)
     BOOST_TEST(lost_releases == "cd");
     BOOST_TEST(link->unanswered() == 0u);
     BOOST_TEST(!time->next().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(thousands_of_questions_fail_in_several_turns)
+{
+    std::vector<question_of_test_ptr> asked;
+    for (std::size_t i = 0; i < 10 * detail::pipeline::max_batch; ++i)
+        asked.push_back(ask(verb::acquire, "a"));
+    wire->end(asio::error::connection_reset);
+    BOOST_TEST(link->unanswered() > asked.size() / 3);
+
+    settle();
+    for (const auto& each : asked)
+        BOOST_TEST_REQUIRE(each->answers == 1u);
+    BOOST_TEST(link->unanswered() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_question_that_was_to_be_asked_again_fails_with_the_others)

@@ -36,27 +36,44 @@ void write_vote(node_vote& to, const reply& from, std::uint64_t stamp)
     It comes behind that on the same connection, so it needs no tombstone, which would refuse
     acquisitions of others that are under way. A node whose connection is lost first, or that
     refuses it, gets the release.
+
+    With its last answer, all nodes have said what time it is. Those that decide a round may always
+    be the same ones, behind the others or ahead, and a client that knows only their time would come
+    before others in each turn, or after.
 */
 class undo_question final : public question
 {
 public:
-    undo_question(round::subject of, turn&, release_round_ptr release, std::weak_ptr<rounds> asks)
-        : question(std::move(of.says)), release_(std::move(release)), asks_(std::move(asks))
+    undo_question(
+        round::subject of,
+        turn&,
+        round_ptr lost,
+        release_round_ptr release,
+        std::weak_ptr<rounds> asks
+    )
+        : question(std::move(of.says)),
+          lost_(std::move(lost)),
+          release_(std::move(release)),
+          asks_(std::move(asks))
     {
     }
 
     void on_reply(std::size_t node, const reply& answer) noexcept override
     {
         mark_answered(node);
+        const auto asks = asks_.lock();
         if (answer.vote == vote::granted || answer.vote == vote::denied)
-            return release_->on_reply(node, answer);
-        if (const auto asks = asks_.lock())
+            release_->on_reply(node, answer);
+        else if (asks)
             asks->put(node, release_);
+        if (asks && owing().none())
+            asks->times().learn_time(*lost_);
     }
 
     [[nodiscard]] bool wanted() const noexcept override { return true; }
 
 private:
+    round_ptr lost_;
     release_round_ptr release_;
     std::weak_ptr<rounds> asks_;
 };
@@ -173,7 +190,7 @@ void rounds::undo(round& lost, core::queue_move move, std::weak_ptr<rounds> self
     {
         wording says = release->says();
         says.what = verb::undo;
-        undone = make<undo_question>(std::move(says), release, std::move(self));
+        undone = make<undo_question>(std::move(says), round_ptr(&lost), release, std::move(self));
     }
     for (std::size_t node = 0; node < nodes_.size(); ++node)
     {

@@ -89,12 +89,8 @@ bool stamps::correct(const round& lost, fencing_token& above)
     return mended > 0 && open + mended >= lost.voters().quorum();
 }
 
-/** Adopts the time of the nodes, if a quorum reported it or so many refuse ours that no quorum can
-    grant.
-
-    Fewer may all be wrong. A client that followed them would be granted there and leave fences that
-    are far ahead, on one such node after another.
-*/
+// Fewer may all be wrong. A client that followed them would be granted there and leave fences that
+// are far ahead, on one such node after another.
 void stamps::learn_time(const round& lost)
 {
     auto node_times = times_of(lost);

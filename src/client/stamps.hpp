@@ -46,10 +46,13 @@ public:
     /// time; raises `above` to the highest fence that may be exceeded.
     [[nodiscard]] bool correct(const round& lost, fencing_token& above);
 
+    /// Adopts the time of the nodes, if a quorum reported it or so many refuse ours that no quorum
+    /// can grant.
+    void learn_time(const round& lost);
+
 private:
     [[nodiscard]] milliseconds reservation_at(core::nanoseconds distance) const noexcept;
     [[nodiscard]] std::chrono::microseconds ahead() const noexcept;
-    void learn_time(const round& lost);
 
     const client_config& config_;
     const client_loop& loop_;

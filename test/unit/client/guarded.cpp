@@ -154,6 +154,26 @@ BOOST_AUTO_TEST_CASE(it_learns_the_time_though_the_nodes_answer_one_after_the_ot
     }
 }
 
+BOOST_AUTO_TEST_CASE(it_learns_the_time_of_nodes_that_answer_after_the_round_is_lost)
+{
+    guarded_client fixture(5);
+    for (std::size_t index = 0; index < 5; ++index)
+    {
+        fixture.node(index).guard().clock_offset = index * 25ms;
+        fixture.node(index).on(verb::acquire).runs_after(index < 3 ? 0ms : 1ms).once();
+    }
+    fixture.hold_elsewhere("orders:42", 9s, 0, 5);
+    BOOST_TEST(fixture.acquire_with(one_round) == error::contended);
+    fixture.advance(5ms);
+
+    const lease held = fixture.acquire("orders:2", one_round);
+
+    const auto now = static_cast<std::uint64_t>(fixture.time().wall().count());
+    const std::uint64_t ahead = held.fence().value() - now;
+    BOOST_TEST(ahead > 45'000u);
+    BOOST_TEST(ahead < 51'000u);
+}
+
 BOOST_AUTO_TEST_CASE(nodes_whose_clocks_are_ahead_in_turn_get_no_fences_from_the_future)
 {
     guarded_client fixture;

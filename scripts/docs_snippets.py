@@ -70,6 +70,7 @@ def refill(page, findings):
 def pages():
     return [
         ROOT / "README.md",
+        ROOT / "bench/README.md",
         ROOT / "test/README.md",
         *sorted(ROOT.glob("docs/**/*.md")),
         *sorted(ROOT.glob("examples/*/README.md")),

@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs/pictures"
-BENCHMARK = ROOT / "docs/design/architecture.md"
+BENCHMARK = ROOT / "bench/README.md"
 
 WIDTH = 680
 RIGHT = 14
@@ -351,7 +351,7 @@ PICTURES = {
 
 def check_pages(pictures):
     """Whether each picture is shown, and by words that say the same."""
-    patterns = ["README.md", "test/README.md", "docs/**/*.md", "examples/*/README.md"]
+    patterns = ["README.md", "bench/README.md", "test/README.md", "docs/**/*.md", "examples/*/README.md"]
     pages = [page for pattern in patterns for page in sorted(ROOT.glob(pattern))]
     shown = set()
     for page in pages:

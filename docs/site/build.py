@@ -85,7 +85,7 @@ class Builder:
 
     def markdown_files(self):
         page = re.compile(
-            r"((docs|packaging)/([\w-]+/)*)?[\w-]+\.md|(test|examples/[\w-]+)/README\.md"
+            r"((docs|packaging)/([\w-]+/)*)?[\w-]+\.md|(bench|test|examples/[\w-]+)/README\.md"
         )
         return sorted(f for f in self.site.files if page.fullmatch(f))
 

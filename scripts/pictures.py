@@ -351,7 +351,13 @@ PICTURES = {
 
 def check_pages(pictures):
     """Whether each picture is shown, and by words that say the same."""
-    patterns = ["README.md", "bench/README.md", "test/README.md", "docs/**/*.md", "examples/*/README.md"]
+    patterns = [
+        "README.md",
+        "bench/README.md",
+        "test/README.md",
+        "docs/**/*.md",
+        "examples/*/README.md",
+    ]
     pages = [page for pattern in patterns for page in sorted(ROOT.glob(pattern))]
     shown = set()
     for page in pages:

@@ -99,7 +99,8 @@ struct released_event
 
     @par Executor
     Called on the client's strand, in the middle of its work. A function must not block or throw. It
-    must post any call to the client's operations. The views in an event are valid only during the
+    must post any call to the client's operations. It may call the getters of clients and leases,
+    and may destroy or abandon a lease. The views in an event are valid only during the
     call.
 
     @par Lifetime

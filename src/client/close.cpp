@@ -32,7 +32,7 @@ struct leftovers
 constexpr milliseconds repeat_interval = 100ms;
 
 /// How often to check whether the nodes have answered the releases.
-constexpr milliseconds time_to_answer = 2ms;
+constexpr milliseconds between_looks = 2ms;
 
 template <class T>
 T take_first(std::deque<T>& from)
@@ -131,7 +131,7 @@ task<error_code> until_released(client_impl& client, time_point limit)
     {
         // Nodes answer soon, or are found to be silent.
         pause later(*client.loop.end_of_turn);
-        const auto at = core::shifted(client.now(), time_to_answer).steady;
+        const auto at = core::shifted(client.now(), between_looks).steady;
         if (const error_code ec = co_await client.life.sleep_until(later, at))
             co_return ec;
     }

@@ -54,7 +54,7 @@ public:
         at_risk_.store(count, std::memory_order_relaxed);
     }
 
-    /// Logs why an operation ends at once: the program must be changed.
+    /// Logs what is wrong with an operation.
     void problem(
         log_level level,
         std::string_view operation,

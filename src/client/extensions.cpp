@@ -146,7 +146,7 @@ error_code holds::settle(hold& held, const round& asked, milliseconds ttl, core:
         core::valid_until(asked.started(), ttl, rounds_.config().clock_drift, held.grace());
     if (!outcome && held.state()->extend(now, until))
         return held.revoked() ? error::revoked : error_code();
-    // Without a majority it's over, whatever the deadline says. A minority may still have the key,
+    // Only a majority that denies ends it before its deadline. A minority may still have the key,
     // but that holds nothing for us.
     if (outcome && outcome != error::lease_lost && !held.over_at(now))
         return held.revoked() ? error::revoked : outcome;

@@ -81,7 +81,7 @@ public:
     /// @return What kept it, or null. Nothing else may keep it.
     std::shared_ptr<hold> remove(hold& over);
 
-    /// The hold is over, and nobody gave it back. Does nothing if it had already ended.
+    /// The hold is over, and nobody gave it back. If it had already ended, no loss is reported.
     void lose(hold& held, core::hold_end why);
 
     /// Its holder is asked to stop: it's no longer extended. Wakes what waits for its loss.

@@ -24,7 +24,7 @@ namespace redlock::detail {
     | idle | constructed | wait for run, within their own limit |
     | running | async_run | work |
     | closing | async_close | fail; what is held is released |
-    | stopping | cancel | fail; releases under way get one node timeout |
+    | stopping | cancel | fail; releases under way get one node timeout, see run.cpp |
     | stopped | the last node session has ended | fail |
 
     Used on the strand only.

@@ -9,7 +9,8 @@
 
 #include <memory>
 
-/// The operations of a client and of its leases, each one a coroutine that runs on the strand.
+/// What operations share. Each one is a coroutine that runs on the strand, and client.hpp and
+/// lease.hpp declare how it starts.
 namespace redlock::detail {
 
 /// What the nodes said to a release.

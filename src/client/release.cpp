@@ -10,7 +10,7 @@ namespace redlock::detail {
 namespace {
 
 /// How often to look whether all nodes have answered.
-constexpr milliseconds time_to_answer{2};
+constexpr milliseconds between_looks{2};
 
 /// Lets the nodes that a quorum doesn't need say that they keep the resource too. Fails if the wait
 /// is cut short.
@@ -20,7 +20,7 @@ task<error_code> until_all_answered(client_impl& client, const release_round& as
     while (asked.tally().missing() > 0 && client.now().steady < limit)
     {
         pause later(*client.loop.end_of_turn);
-        const time_point at = core::shifted(client.now(), time_to_answer).steady;
+        const time_point at = core::shifted(client.now(), between_looks).steady;
         if (const error_code ec = co_await client.life.sleep_until(later, std::min(at, limit)))
             co_return ec;
     }

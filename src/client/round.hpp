@@ -29,8 +29,8 @@ namespace redlock::detail {
 /** Asking every node once.
 
     Keeps the answer of each node it was put to, and wakes what waits for it as soon as the tally is
-    decided. At the deadline the nodes that didn't answer count as unknown; their late answers are
-    only noted.
+    decided. Votes that come after that are still counted, for what the round leaves behind. At the
+    deadline the nodes that didn't answer count as unknown, whatever they say later.
 
     Used on the strand only. Kept alive by its coroutine and by the nodes that owe an answer.
 */

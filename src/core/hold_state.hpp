@@ -44,7 +44,8 @@ struct lease_part
     | lost | the client has noticed, and knows why | yes | yes |
     | given back | no lease needs it any more | yes | once the deadline has passed |
 
-    A hold that is over stays over, whatever an extension seen at the same time brings.
+    A hold that is over stays over, whatever an extension seen at the same time brings. A revoked
+    one is held until it is given back or its deadline passes; it is only extended no more.
 */
 class hold_state
 {

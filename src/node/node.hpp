@@ -241,7 +241,8 @@ private:
 /// Keeps a question. Used on the strand only.
 using question_ptr = boost::intrusive_ptr<question>;
 
-/// What a node tells its client without being asked.
+/// What a node tells its client without being asked. guard.hpp has the channels, to which the
+/// vetting subscribes; another one is of the kind `free`.
 struct news
 {
     enum class kind : std::uint8_t

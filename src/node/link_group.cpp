@@ -1,6 +1,6 @@
 #include "node/link_group.hpp"
 
-#include "node/commands.hpp"
+#include "node/pipeline.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -50,10 +50,9 @@ constexpr std::size_t most_failed_at_once = 2048;
 /// What was written and isn't fully answered: a step of the vetting, a batch or a probe.
 struct expected
 {
-    std::size_t replies = 0;
-    time_point written{};
-    std::unique_ptr<batch> asked{};  ///< Set for a batch.
-    vetting::step next = nullptr;    ///< Set for the vetting or a probe.
+    std::size_t replies;
+    time_point written;
+    vetting::step next;  ///< Null for a batch.
 };
 
 /// What `node_config::ask_credentials` has answered.
@@ -207,17 +206,11 @@ private:
     /// more answers than one handler has time for.
     void fail_written()
     {
-        const std::size_t owed = questions_.unanswered();
-        for (; !expected_.empty(); expected_.pop_front())
-        {
-            if (owed - questions_.unanswered() > most_failed_at_once)
-                return enter_later(ground_.strand, [self = shared_from_this()]() {
-                    self->ground_.end_of_turn->work([&self]() { self->fail_written(); });
-                });
-            if (const auto& asked = expected_.front().asked)
-                questions_.fail(*asked, end_.code);
-        }
-        fail_unwritten();
+        if (!questions_.fail_written(end_.code, most_failed_at_once))
+            return fail_unwritten();
+        enter_later(ground_.strand, [self = shared_from_this()]() {
+            self->ground_.end_of_turn->work([&self]() { self->fail_written(); });
+        });
     }
 
     /// Fails what wasn't written, and reports which releases were lost.
@@ -296,7 +289,7 @@ private:
 
     void exchange(const request& what, vetting::step next) override
     {
-        expected_.push_back({what.size(), now(), nullptr, next});
+        expected_.push_back({what.size(), now(), next});
         wire_->write(what.payload());
     }
 
@@ -338,13 +331,10 @@ private:
     {
         if (over_)
             return fail_unwritten();
-        const request* const made = questions_.prepare();
+        const request* const made = questions_.take_batch();
         if (!made)
             return;
-        expected& to_come = expected_.emplace_back();
-        to_come.replies = made->size();
-        to_come.written = now();
-        to_come.asked = questions_.take();
+        expected_.push_back({made->size(), now(), nullptr});
         wire_->write(made->payload());
     }
 
@@ -358,11 +348,10 @@ private:
                 told_.read(part);
             return give_up(resp::error::unasked);
         }
-        expected& by = expected_.front();
-        if (by.asked)
-            questions_.read(*by.asked, part);
-        else
+        if (expected_.front().next)
             told_.read(part);
+        else
+            questions_.read(part);
         if (!part.last)
             return;
         replied_ = true;
@@ -414,7 +403,7 @@ private:
     /// All replies to what is expected first are there.
     void on_answered()
     {
-        expected done = std::move(expected_.front());
+        const expected done = expected_.front();
         expected_.pop_front();
         const time_point answered = now();
         const core::nanoseconds took = answered - done.written;
@@ -423,7 +412,6 @@ private:
             servers_->heard(index_, answered);
         if (done.next)
             return (vetting_.*done.next)(std::exchange(told_, {}));
-        questions_.done(std::move(done.asked));
         on_batch_answered(took);
     }
 

@@ -2,7 +2,7 @@
 
 #include "core/one_line.hpp"
 #include "core/overlap.hpp"
-#include "node/commands.hpp"
+#include "node/pipeline.hpp"
 #include "node/sha1.hpp"
 #include "scripts.hpp"
 

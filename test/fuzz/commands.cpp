@@ -1,10 +1,9 @@
 // Any keys, logins and numbers: the bytes that a server gets are the commands that were meant, with
 // each argument as it was, so that nothing that a user chooses becomes a command.
 
-#include "node/commands.hpp"
-
 #include "fuzz/fuzz_target.hpp"
 #include "node/guard.hpp"
+#include "node/pipeline.hpp"
 #include "node/verbs.hpp"
 #include "node/vetting.hpp"
 #include "wire/resp_reader.hpp"

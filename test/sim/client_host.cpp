@@ -2,7 +2,7 @@
 
 #include "client/client_impl.hpp"
 #include "client/validate.hpp"
-#include "node/commands.hpp"
+#include "node/pipeline.hpp"
 #include "node/redis_node.hpp"
 
 #include <boost/asio/strand.hpp>

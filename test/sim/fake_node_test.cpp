@@ -4,7 +4,6 @@
 #include "core/hold_value.hpp"
 #include "core/limits.hpp"
 #include "core/quarantine.hpp"
-#include "node/commands.hpp"
 #include "node/guard.hpp"
 #include "node/pipeline.hpp"
 #include "wire/resp_reader.hpp"
@@ -91,19 +90,17 @@ public:
     void ask(const asked_ptr& what)
     {
         asked_.add(what);
-        while (const detail::request* const made = asked_.prepare())
+        while (const detail::request* const made = asked_.take_batch())
         {
             const std::string replies = at_.receive(*session_, made->payload());
-            std::unique_ptr<detail::batch> written = asked_.take();
             std::string_view input = replies;
             while (const auto part = reader_.next(input))
             {
                 if (part->pushed)
                     woken_ = true;
                 else
-                    asked_.read(*written, *part);
+                    asked_.read(*part);
             }
-            asked_.done(std::move(written));
         }
     }
 

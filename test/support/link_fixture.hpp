@@ -1,7 +1,7 @@
 #ifndef REDLOCK_TEST_SUPPORT_LINK_FIXTURE_HPP
 #define REDLOCK_TEST_SUPPORT_LINK_FIXTURE_HPP
 
-#include "node/commands.hpp"
+#include "node/pipeline.hpp"
 #include "node/redis_link.hpp"
 
 #include <boost/asio/error.hpp>

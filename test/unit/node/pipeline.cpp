@@ -1,8 +1,7 @@
 // What a node is sent for the questions of a turn, and which question gets which answer.
 
-#include "node/batch.hpp"
+#include "node/pipeline.hpp"
 
-#include "node/commands.hpp"
 #include "scripts.hpp"
 #include "wire/resp_reader.hpp"
 
@@ -18,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-BOOST_AUTO_TEST_SUITE(test_batch)
+BOOST_AUTO_TEST_SUITE(test_pipeline)
 
 namespace detail = redlock::detail;
 using detail::verb;
@@ -32,10 +31,16 @@ class question_of_test final : public detail::question
 public:
     using question::question;
 
-    void on_reply(std::size_t, const detail::reply&) noexcept override {}
+    void on_reply(std::size_t, const detail::reply& said) noexcept override
+    {
+        if (told)
+            *told += std::string(key()) + " " + to_string(said.vote) + "; ";
+    }
     bool wanted() const noexcept override { return wanted_; }
 
     void give_up() noexcept { wanted_ = false; }
+
+    std::string* told = nullptr;  ///< Where to note the answer.
 
 private:
     bool wanted_ = true;
@@ -57,13 +62,25 @@ std::string wire(const std::vector<std::string>& words)
     return made;
 }
 
-/// The batch of a node, and questions for it. Keys are "a", "b" and so on, ids 40 times the same.
-struct batch_fixture
+std::string set(char key)
 {
-    detail::command_encoder plain{nullptr, false};
-    detail::batch sent;
+    return wire({"SET", {key}, std::string(40, key), "NX", "PX", "1500"});
+}
+
+std::string release(char key)
+{
+    return wire({"EVALSHA", detail::release_script.sha, "1", {key}, std::string(40, key)});
+}
+
+/// The pipeline of a node, and questions for it. Keys are "a", "b" and so on, ids 40 times that.
+struct pipeline_fixture
+{
+    std::shared_ptr<detail::command_encoder> encoder =
+        std::make_shared<detail::command_encoder>(nullptr, false);
+    detail::command_encoder& plain = *encoder;
+    detail::pipeline sent{0, encoder};
     std::uint64_t serial = 0;
-    std::string dropped;
+    std::string told;
 
     /// @param entry Of a round that waits in queues, or of a release that leaves them.
     boost::intrusive_ptr<question_of_test> make(
@@ -76,9 +93,11 @@ struct batch_fixture
         auto wanted = std::make_shared<const detail::demand>(key, redlock::acquire_options());
         detail::attempt about{std::move(wanted), {}, {}};
         about.id.fill(key.front());
-        return detail::question::keep(std::make_shared<question_of_test>(detail::wording{
+        auto made = detail::question::keep(std::make_shared<question_of_test>(detail::wording{
             ++serial, what, std::make_shared<const detail::attempt>(std::move(about)), ttl, 0, entry
         }));
+        made->told = &told;
+        return made;
     }
 
     boost::intrusive_ptr<question_of_test> make(
@@ -110,11 +129,30 @@ struct batch_fixture
         return made;
     }
 
-    std::string_view put_together()
+    /// What is written at the end of a turn.
+    std::string end_turn() { return end_turn(sent); }
+
+    static std::string end_turn(detail::pipeline& of)
     {
-        return sent
-            .put_together(plain, "", [this](detail::question& each) { dropped += each.key(); })
-            .payload();
+        const detail::request* const made = of.take_batch();
+        return made ? std::string(made->payload()) : std::string();
+    }
+
+    static void reply(detail::pipeline& to, std::string_view input)
+    {
+        detail::resp::reader reader;
+        while (const auto part = reader.next(input))
+            to.read(*part);
+    }
+
+    /// Writes as many batches as a node may owe answers to.
+    void fill()
+    {
+        for (std::size_t at = 0; at < detail::pipeline::max_written; ++at)
+        {
+            sent.add(make(verb::acquire, "f"));
+            BOOST_TEST_REQUIRE(end_turn() == set('f'));
+        }
     }
 };
 
@@ -132,16 +170,6 @@ std::string words(const std::vector<std::string>& all)
     return command.substr(command.find('$'));
 }
 
-std::string set(char key)
-{
-    return wire({"SET", {key}, std::string(40, key), "NX", "PX", "1500"});
-}
-
-std::string release(char key)
-{
-    return wire({"EVALSHA", detail::release_script.sha, "1", {key}, std::string(40, key)});
-}
-
 std::vector<std::size_t> sizes_of(const detail::encoded_questions& from)
 {
     std::vector<std::size_t> sizes;
@@ -156,13 +184,6 @@ detail::answer error(const char* text, bool of_all)
     return made;
 }
 
-std::string name(const detail::answer& said)
-{
-    if (said.what == detail::answer::kind::ok)
-        return "OK";
-    return said.number() ? std::to_string(*said.number()) : std::string(said.text().value_or(""));
-}
-
 void check(const std::vector<std::size_t>& sizes, const std::vector<std::size_t>& expected)
 {
     BOOST_TEST(sizes == expected, boost::test_tools::per_element());
@@ -170,68 +191,71 @@ void check(const std::vector<std::size_t>& sizes, const std::vector<std::size_t>
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_CASE(acquisitions_of_plain_mode_are_a_SET_each, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(acquisitions_of_plain_mode_are_a_SET_each, pipeline_fixture)
 {
     sent.add(make(verb::acquire, "a"));
     sent.add(make(verb::acquire, "b"));
-    BOOST_TEST(put_together() == set('a') + set('b'));
+    BOOST_TEST(end_turn() == set('a') + set('b'));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_question_about_a_holder_is_a_PTTL, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(a_question_about_a_holder_is_a_PTTL, pipeline_fixture)
 {
     sent.add(make(verb::holder, "a"));
-    BOOST_TEST(put_together() == wire({"PTTL", "a"}));
+    BOOST_TEST(end_turn() == wire({"PTTL", "a"}));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_lone_release_has_a_script_to_itself, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(a_lone_release_has_a_script_to_itself, pipeline_fixture)
 {
     sent.add(make(verb::release, "a"));
-    BOOST_TEST(put_together() == release('a'));
+    BOOST_TEST(end_turn() == release('a'));
 }
 
-BOOST_FIXTURE_TEST_CASE(releases_of_a_turn_share_a_script, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(releases_of_a_turn_share_a_script, pipeline_fixture)
 {
     sent.add(make(verb::release, "a"));
     sent.add(make(verb::release, "b"));
     const std::string ids_of[] = {std::string(40, 'a'), std::string(40, 'b')};
     BOOST_TEST(
-        put_together() ==
+        end_turn() ==
         wire({"EVALSHA", detail::release_script.sha, "2", "a", "b", ids_of[0], ids_of[1]})
     );
 }
 
-BOOST_FIXTURE_TEST_CASE(extensions_of_a_turn_share_a_script, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(extensions_of_a_turn_share_a_script, pipeline_fixture)
 {
     sent.add(make(verb::extend, "a"));
     sent.add(make(verb::extend, "b"));
     const std::string ids_of[] = {std::string(40, 'a'), std::string(40, 'b')};
     BOOST_TEST(
-        put_together() ==
+        end_turn() ==
         wire({"EVALSHA", detail::extend_script.sha, "2", "a", "b", "1500", ids_of[0], ids_of[1]})
     );
 }
 
-BOOST_FIXTURE_TEST_CASE(extensions_of_a_turn_bring_a_ttl_each_if_theirs_differ, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(extensions_of_a_turn_bring_a_ttl_each_if_theirs_differ, pipeline_fixture)
 {
     sent.add(make(verb::extend, "a"));
     sent.add(make(verb::extend, "b", milliseconds(2500)));
     const std::string ids_of[] = {std::string(40, 'a'), std::string(40, 'b')};
     BOOST_TEST(
-        put_together() == wire(
-                              {"EVALSHA",
-                               detail::extend_script.sha,
-                               "2",
-                               "a",
-                               "b",
-                               ids_of[0],
-                               "1500",
-                               ids_of[1],
-                               "2500"}
-                          )
+        end_turn() == wire(
+                          {"EVALSHA",
+                           detail::extend_script.sha,
+                           "2",
+                           "a",
+                           "b",
+                           ids_of[0],
+                           "1500",
+                           ids_of[1],
+                           "2500"}
+                      )
     );
 }
 
-BOOST_FIXTURE_TEST_CASE(releases_that_leave_a_queue_say_the_name_of_the_client_once, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(
+    releases_that_leave_a_queue_say_the_name_of_the_client_once,
+    pipeline_fixture
+)
 {
     const auto by = guard_of_test();
     const std::string ids_of[] = {std::string(40, 'a'), std::string(40, 'b')};
@@ -241,7 +265,7 @@ BOOST_FIXTURE_TEST_CASE(releases_that_leave_a_queue_say_the_name_of_the_client_o
     );
 }
 
-BOOST_FIXTURE_TEST_CASE(releases_bring_a_place_each_if_theirs_differ, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(releases_bring_a_place_each_if_theirs_differ, pipeline_fixture)
 {
     const auto by = guard_of_test();
     const std::string ids_of[] = {std::string(40, 'a'), std::string(40, 'b')};
@@ -251,7 +275,10 @@ BOOST_FIXTURE_TEST_CASE(releases_bring_a_place_each_if_theirs_differ, batch_fixt
     );
 }
 
-BOOST_FIXTURE_TEST_CASE(a_release_that_leaves_a_queue_says_nothing_of_a_far_client, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(
+    a_release_that_leaves_a_queue_says_nothing_of_a_far_client,
+    pipeline_fixture
+)
 {
     const auto by = guard_of_test();
     detail::queue_entry entry = since(77, milliseconds(120));
@@ -262,7 +289,10 @@ BOOST_FIXTURE_TEST_CASE(a_release_that_leaves_a_queue_says_nothing_of_a_far_clie
     BOOST_TEST(placed() == words({"1", "a", by->queue_name, id, "0"}));
 }
 
-BOOST_FIXTURE_TEST_CASE(an_acquisition_says_when_it_arrived_unless_that_was_just_now, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(
+    an_acquisition_says_when_it_arrived_unless_that_was_just_now,
+    pipeline_fixture
+)
 {
     const auto by = guard_of_test();
     const auto asked = [&](detail::queue_entry entry) {
@@ -278,7 +308,7 @@ BOOST_FIXTURE_TEST_CASE(an_acquisition_says_when_it_arrived_unless_that_was_just
     BOOST_TEST(asked({}) == with(""));
 }
 
-BOOST_FIXTURE_TEST_CASE(clients_that_poll_have_no_place, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(clients_that_poll_have_no_place, pipeline_fixture)
 {
     const auto by = guard_of_test(false);
     BOOST_TEST(
@@ -287,7 +317,7 @@ BOOST_FIXTURE_TEST_CASE(clients_that_poll_have_no_place, batch_fixture)
     );
 }
 
-BOOST_FIXTURE_TEST_CASE(an_acquisition_brings_its_note_along, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(an_acquisition_brings_its_note_along, pipeline_fixture)
 {
     const auto by = guard_of_test();
     detail::demand wanted("a", {.note = "ships it"});
@@ -302,7 +332,7 @@ BOOST_FIXTURE_TEST_CASE(an_acquisition_brings_its_note_along, batch_fixture)
     BOOST_TEST(put(by, {asked}) == words({"1", "a", "1500", "", value}));
 }
 
-BOOST_FIXTURE_TEST_CASE(an_extension_brings_an_announcement_along, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(an_extension_brings_an_announcement_along, pipeline_fixture)
 {
     const auto by = guard_of_test();
     detail::wording says = make(verb::extend, "a")->says();
@@ -313,10 +343,15 @@ BOOST_FIXTURE_TEST_CASE(an_extension_brings_an_announcement_along, batch_fixture
 }
 
 // The stamp is the time at which it is asked, the token that of the acquisition.
-BOOST_FIXTURE_TEST_CASE(a_guarded_extension_has_its_stamp_and_brings_its_token_along, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(
+    a_guarded_extension_has_its_stamp_and_brings_its_token_along,
+    pipeline_fixture
+)
 {
     const auto guarded = guard_of_test();
-    detail::command_encoder encoder(guarded, false);
+    const auto scripted = std::make_shared<detail::command_encoder>(guarded, false);
+    detail::pipeline to(0, scripted);
+    to.address_to("run");
     const auto wanted = std::make_shared<detail::demand>("a", redlock::acquire_options());
     const auto asked = detail::question::keep(std::make_shared<question_of_test>(detail::wording{
         1,
@@ -327,42 +362,41 @@ BOOST_FIXTURE_TEST_CASE(a_guarded_extension_has_its_stamp_and_brings_its_token_a
         milliseconds(1500),
         9
     }));
-    sent.add(asked);
+    to.add(asked);
     const std::string id(asked->id());
     BOOST_TEST(
-        sent.put_together(encoder, "run", [](detail::question&) {}).payload() ==
-        wire(
-            {"EVALSHA",
-             script_of(encoder.scripts(), verb::extend).sha,
-             "1",
-             "a",
-             "run",
-             "1500",
-             "0",
-             "",
-             id,
-             "9",
-             "7"}
-        )
+        end_turn(to) == wire(
+                            {"EVALSHA",
+                             script_of(scripted->scripts(), verb::extend).sha,
+                             "1",
+                             "a",
+                             "run",
+                             "1500",
+                             "0",
+                             "",
+                             id,
+                             "9",
+                             "7"}
+                        )
     );
 }
 
 // The bytes are made once, and then copied for each node.
 BOOST_FIXTURE_TEST_CASE(
     each_node_gets_its_own_run_id_once_for_all_questions_of_a_command,
-    batch_fixture
+    pipeline_fixture
 )
 {
     const auto guarded = guard_of_test();
-    detail::command_encoder encoder(guarded, false);
+    const auto scripted = std::make_shared<detail::command_encoder>(guarded, false);
     const auto asked = make_many(verb::extend, 65);
     for (const std::string run_id : {"first", "second"})
     {
-        detail::batch to;
+        detail::pipeline to(0, scripted);
+        to.address_to(run_id);
         for (const auto& each : asked)
             to.add(each);
-        const std::string bytes(to.put_together(encoder, run_id, [](detail::question&) {}).payload()
-        );
+        const std::string bytes = end_turn(to);
         const std::string argument = "$" + std::to_string(run_id.size()) + "\r\n" + run_id;
         const std::size_t once = bytes.find(argument);
         const std::size_t twice = bytes.find(argument, once + 1);
@@ -371,30 +405,22 @@ BOOST_FIXTURE_TEST_CASE(
     }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_forgotten_script_that_votes_has_the_run_id_too, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(a_forgotten_script_that_votes_has_the_run_id_too, pipeline_fixture)
 {
-    const auto guarded = guard_of_test();
-    const detail::command_encoder encoder(guarded, false);
-    sent.add_whole(make(verb::extend, "a"), encoder, "run");
+    const auto scripted = std::make_shared<detail::command_encoder>(guard_of_test(), false);
+    detail::pipeline to(0, scripted);
+    to.address_to("run");
+    to.add(make(verb::extend, "a"));
+    (void)end_turn(to);
+    reply(to, "-NOSCRIPT No matching script\r\n");
+    const std::string& text = script_of(scripted->scripts(), verb::extend).text;
     const std::string id(40, 'a');
     BOOST_TEST(
-        put_together() == wire(
-                              {"EVAL",
-                               script_of(encoder.scripts(), verb::extend).text,
-                               "1",
-                               "a",
-                               "run",
-                               "1500",
-                               "0",
-                               "",
-                               id,
-                               "0",
-                               "0"}
-                          )
+        end_turn(to) == wire({"EVAL", text, "1", "a", "run", "1500", "0", "", id, "0", "0"})
     );
 }
 
-BOOST_FIXTURE_TEST_CASE(no_script_has_more_than_64_questions, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(no_script_has_more_than_64_questions, pipeline_fixture)
 {
     check(sizes_of(plain.encode(make_many(verb::release, 130))), {64, 64, 2});
     check(sizes_of(plain.encode(make_many(verb::extend, 65))), {64, 1});
@@ -402,7 +428,7 @@ BOOST_FIXTURE_TEST_CASE(no_script_has_more_than_64_questions, batch_fixture)
     check(sizes_of(guarded.encode(make_many(verb::acquire, 65))), {64, 1});
 }
 
-BOOST_FIXTURE_TEST_CASE(several_questions_are_answered_with_a_list_and_one_is_not, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(several_questions_are_answered_with_a_list_and_one_is_not, pipeline_fixture)
 {
     const auto& commands = plain.encode(make_many(verb::release, 65)).commands;
     BOOST_TEST_REQUIRE(commands.size() == 2u);
@@ -412,7 +438,7 @@ BOOST_FIXTURE_TEST_CASE(several_questions_are_answered_with_a_list_and_one_is_no
 
 BOOST_FIXTURE_TEST_CASE(
     where_a_command_may_have_one_key_only_each_question_has_its_own,
-    batch_fixture
+    pipeline_fixture
 )
 {
     detail::command_encoder of_cluster(nullptr, true);
@@ -420,7 +446,7 @@ BOOST_FIXTURE_TEST_CASE(
 }
 
 // The serial says which question it is, so one with the same serial is not looked at.
-BOOST_FIXTURE_TEST_CASE(the_same_questions_are_encoded_once, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(the_same_questions_are_encoded_once, pipeline_fixture)
 {
     const std::vector<detail::question_ptr> first{make(verb::release, "a")};
     serial = 0;
@@ -429,7 +455,7 @@ BOOST_FIXTURE_TEST_CASE(the_same_questions_are_encoded_once, batch_fixture)
     BOOST_TEST(plain.encode(again).request.payload() == release('a'));
 }
 
-BOOST_FIXTURE_TEST_CASE(other_questions_are_not_taken_for_the_last_ones, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(other_questions_are_not_taken_for_the_last_ones, pipeline_fixture)
 {
     const auto first = make_many(verb::release, 2);
     const std::vector<detail::question_ptr> second{
@@ -443,65 +469,86 @@ BOOST_FIXTURE_TEST_CASE(other_questions_are_not_taken_for_the_last_ones, batch_f
 }
 
 // What is given back in a turn is free for who asks in it.
-BOOST_FIXTURE_TEST_CASE(releases_go_before_the_acquisitions_of_their_turn, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(releases_go_before_the_acquisitions_of_their_turn, pipeline_fixture)
 {
     sent.add(make(verb::acquire, "a"));
     sent.add(make(verb::release, "a"));
-    BOOST_TEST(put_together() == release('a') + set('a'));
+    BOOST_TEST(end_turn() == release('a') + set('a'));
 }
 
-BOOST_FIXTURE_TEST_CASE(releases_go_behind_the_acquisitions_of_earlier_turns, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(releases_go_behind_the_acquisitions_of_earlier_turns, pipeline_fixture)
 {
+    fill();
     sent.add(make(verb::acquire, "a"));
-    (void)put_together();
+    BOOST_TEST(end_turn().empty());
     sent.add(make(verb::release, "a"));
-    BOOST_TEST(put_together() == set('a') + release('a'));
+    BOOST_TEST(end_turn().empty());
+    reply(sent, "+OK\r\n");
+    BOOST_TEST(end_turn() == set('a') + release('a'));
 }
 
 // Or its release, which goes before it, would leave the key to its ttl.
-BOOST_FIXTURE_TEST_CASE(an_acquisition_that_was_given_up_in_its_turn_is_not_sent, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(an_acquisition_that_was_given_up_in_its_turn_is_not_sent, pipeline_fixture)
 {
     const auto given_up = make(verb::acquire, "a");
     sent.add(given_up);
     sent.add(make(verb::acquire, "b"));
     given_up->give_up();
     sent.add(make(verb::release, "a"));
-    BOOST_TEST(put_together() == release('a') + set('b'));
-    BOOST_TEST(dropped == "a");
+    BOOST_TEST(end_turn() == release('a') + set('b'));
+    BOOST_TEST(told == "a refused; ");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_batch_of_nothing_but_what_was_given_up_is_empty, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(a_batch_of_nothing_but_what_was_given_up_is_empty, pipeline_fixture)
 {
     const auto given_up = make(verb::acquire, "a");
     sent.add(given_up);
     given_up->give_up();
-    BOOST_TEST(put_together().empty());
-    BOOST_TEST(sent.empty());
-    BOOST_TEST(!sent.take_unanswered());
+    BOOST_TEST(end_turn().empty());
+    BOOST_TEST(!sent.owed());
+    BOOST_TEST(sent.unanswered() == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(what_was_not_written_can_be_taken_back, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(what_was_not_written_can_be_taken_back, pipeline_fixture)
 {
+    fill();
     sent.add(make(verb::acquire, "a"));
-    (void)put_together();
+    BOOST_TEST(end_turn().empty());
     sent.add(make(verb::release, "b"));
     sent.add(make(verb::holder, "c"));
-    std::string taken;
-    while (const auto next = sent.take_unanswered())
-        taken += next->key();
-    BOOST_TEST(taken == "abc");
+    sent.fail_unwritten({});
+    BOOST_TEST(told == "a unknown; b unknown; c unknown; ");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_forgotten_script_is_sent_with_a_question_of_its_own, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(what_was_written_and_has_no_answer_fails_batch_by_batch, pipeline_fixture)
 {
-    sent.add_whole(make(verb::release, "a"), plain, "");
-    BOOST_TEST(
-        put_together() ==
-        wire({"EVAL", detail::release_script.text, "1", "a", std::string(40, 'a')})
-    );
+    for (const char* key : {"a", "b", "c"})
+    {
+        sent.add(make(verb::acquire, key));
+        sent.add(make(verb::holder, key));
+        (void)end_turn();
+    }
+    reply(sent, "+OK\r\n");
+    told.clear();
+    BOOST_TEST(sent.fail_written({}, 1));
+    BOOST_TEST(told == "a unknown; b unknown; b unknown; ");
+    BOOST_TEST(!sent.fail_written({}, 1));
+    BOOST_TEST(sent.unanswered() == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_forgotten_script_is_worth_another_command, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(a_forgotten_script_is_sent_with_a_question_of_its_own, pipeline_fixture)
+{
+    sent.add(make(verb::release, "a"));
+    sent.add(make(verb::release, "b"));
+    (void)end_turn();
+    reply(sent, "-NOSCRIPT No matching script\r\n");
+    const auto whole = [](char key) {
+        return wire({"EVAL", detail::release_script.text, "1", {key}, std::string(40, key)});
+    };
+    BOOST_TEST(end_turn() == whole('a') + whole('b'));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_forgotten_script_is_worth_another_command, pipeline_fixture)
 {
     using form = detail::script_form;
     const auto alone = error("NOSCRIPT No matching script", false);
@@ -511,7 +558,10 @@ BOOST_FIXTURE_TEST_CASE(a_forgotten_script_is_worth_another_command, batch_fixtu
     BOOST_TEST(!is_worth_another({1, form::text}, alone));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_forbidden_key_is_worth_other_commands_if_there_were_more, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(
+    a_forbidden_key_is_worth_other_commands_if_there_were_more,
+    pipeline_fixture
+)
 {
     using form = detail::script_form;
     BOOST_TEST(is_worth_another({2, form::hash}, error("NOPERM No permissions", true)));
@@ -520,7 +570,7 @@ BOOST_FIXTURE_TEST_CASE(a_forbidden_key_is_worth_other_commands_if_there_were_mo
 }
 
 // It was run, and may have had its effect before it failed.
-BOOST_FIXTURE_TEST_CASE(an_error_within_a_list_is_not_worth_another_command, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(an_error_within_a_list_is_not_worth_another_command, pipeline_fixture)
 {
     using form = detail::script_form;
     BOOST_TEST(!is_worth_another({2, form::hash}, error("NOPERM No permissions", false)));
@@ -528,7 +578,7 @@ BOOST_FIXTURE_TEST_CASE(an_error_within_a_list_is_not_worth_another_command, bat
 }
 
 // A server that says so of SET is mad, and gets no script instead.
-BOOST_FIXTURE_TEST_CASE(a_command_that_is_no_script_is_not_worth_another, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(a_command_that_is_no_script_is_not_worth_another, pipeline_fixture)
 {
     const auto alone = error("NOSCRIPT No matching script", false);
     BOOST_TEST(!is_worth_another({1, detail::script_form::none}, alone));
@@ -539,25 +589,15 @@ BOOST_FIXTURE_TEST_CASE(a_command_that_is_no_script_is_not_worth_another, batch_
     }
 }
 
-BOOST_FIXTURE_TEST_CASE(each_question_gets_its_answer, batch_fixture)
+BOOST_FIXTURE_TEST_CASE(each_question_gets_its_answer, pipeline_fixture)
 {
     sent.add(make(verb::acquire, "a"));
     sent.add(make(verb::release, "b"));
     sent.add(make(verb::release, "c"));
-    (void)put_together();
-
-    std::string told;
-    std::string_view input = "*2\r\n:1\r\n-no\r\n+OK\r\n";
-    detail::resp::reader reader;
-    while (const auto part = reader.next(input))
-    {
-        sent.read(*part, [&](const auto& asked, const auto& put, const auto& answer) {
-            told += std::string(asked->key()) + " of " + std::to_string(put.size) + ": " +
-                    name(answer) + "; ";
-        });
-    }
-    BOOST_TEST(told == "b of 2: 1; c of 2: no; a of 1: OK; ");
-    BOOST_TEST(!sent.take_unanswered());
+    (void)end_turn();
+    reply(sent, "*2\r\n:1\r\n-no\r\n+OK\r\n");
+    BOOST_TEST(told == "b granted; c refused; a granted; ");
+    BOOST_TEST(!sent.owed());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -44,7 +44,7 @@ done
 # The files that a target is about. It reaches others on the way.
 subjects_of() {
     case $1 in
-    commands) echo src/node/pipeline.cpp src/node/vetting.cpp ;;
+    commands) echo src/node/pipeline.cpp src/node/vetting/vetting.cpp ;;
     options) echo src/client/validate.cpp src/core/limits.hpp ;;
     reader) echo src/wire/resp_reader.cpp src/wire/resp.cpp ;;
     urls) echo src/config.cpp ;;

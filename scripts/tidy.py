@@ -40,6 +40,7 @@ ARROWS = {
     "src/loop": ["core", "loop"],
     "src/wire": ["core", "loop", "wire"],
     "src/node": ["core", "loop", "node", "wire"],
+    "src/node/vetting": ["core", "loop", "node", "wire"],
     "src/client": ["client", "core", "loop", "node"],
     "src/testing": ["client", "core", "loop", "node", "testing"],
     "src/tool": ["core", "loop", "node", "tool", "wire"],
@@ -66,7 +67,7 @@ SUITE = re.compile(r"^BOOST_(AUTO|FIXTURE)_TEST_SUITE\(", re.M)
 
 # What the client offers. The floors below it know the values of the interface only.
 OPERATIONS = {"blocking", "client", "initialize", "lead", "lease", "testing", "with_lock"}
-BELOW_THE_CLIENT = {"src/core", "src/loop", "src/wire", "src/node"}
+BELOW_THE_CLIENT = {"src/core", "src/loop", "src/wire", "src/node", "src/node/vetting"}
 
 # Names by which code could ask for the system it is compiled for. One header has to.
 EXPORTS = "include/redlock/detail/export.hpp"

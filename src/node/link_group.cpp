@@ -1,6 +1,7 @@
 #include "node/link_group.hpp"
 
 #include "node/pipeline.hpp"
+#include "node/vetting/passed_entries.hpp"
 
 #include <algorithm>
 #include <chrono>

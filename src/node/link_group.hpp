@@ -5,7 +5,6 @@
 
 #include "core/incarnations.hpp"
 #include "node/guard.hpp"
-#include "node/passed_entries.hpp"
 #include "node/sentinels.hpp"
 #include "wire/tls_context.hpp"
 
@@ -18,6 +17,7 @@
 namespace redlock::detail {
 
 class command_encoder;
+class passed_entries;
 
 /// Shared by the links of a client.
 struct link_group

@@ -4,8 +4,8 @@
 #include "core/instant.hpp"
 #include "node/answer.hpp"
 #include "node/node.hpp"
-#include "node/server_info.hpp"
 #include "node/verbs.hpp"
+#include "node/vetting/server_info.hpp"
 #include "wire/request.hpp"
 #include "wire/resp.hpp"
 

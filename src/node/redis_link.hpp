@@ -7,8 +7,8 @@
 #include "node/link_group.hpp"
 #include "node/node.hpp"
 #include "node/sentinels.hpp"
-#include "node/server_info.hpp"
-#include "node/vetting.hpp"
+#include "node/vetting/server_info.hpp"
+#include "node/vetting/vetting.hpp"
 #include "wire/connection.hpp"
 #include "wire/name_lookup.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "core/one_line.hpp"
 #include "node/answer.hpp"
-#include "node/vetting.hpp"
+#include "node/vetting/vetting.hpp"
 #include "wire/request.hpp"
 #include "wire/resp_reader.hpp"
 

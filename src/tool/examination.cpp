@@ -2,8 +2,8 @@
 
 #include "core/one_line.hpp"
 #include "core/overlap.hpp"
-#include "node/server_info.hpp"
-#include "node/vetting.hpp"
+#include "node/vetting/server_info.hpp"
+#include "node/vetting/vetting.hpp"
 #include "tool/printing.hpp"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "node/guard.hpp"
 #include "node/pipeline.hpp"
 #include "node/verbs.hpp"
-#include "node/vetting.hpp"
+#include "node/vetting/vetting.hpp"
 #include "wire/resp_reader.hpp"
 
 #include <algorithm>

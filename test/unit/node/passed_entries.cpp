@@ -1,4 +1,4 @@
-#include "node/passed_entries.hpp"
+#include "node/vetting/passed_entries.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -54,7 +54,7 @@ BOOST_FIXTURE_TEST_CASE(a_quorum_is_told_to_those_that_passed_before, three_entr
 BOOST_FIXTURE_TEST_CASE(an_entry_that_has_left_does_not_count_and_is_told_nothing, three_entries)
 {
     enter(0);
-    subject.leave(0);
+    subject.leave(0, entrants[0]);
     enter(1);
     BOOST_TEST(!subject.are_quorum());
     enter(2);
@@ -65,7 +65,7 @@ BOOST_FIXTURE_TEST_CASE(each_quorum_is_told, three_entries)
 {
     enter(0);
     enter(1);
-    subject.leave(1);
+    subject.leave(1, entrants[1]);
     enter(1);
     BOOST_TEST(told == "00");
 }

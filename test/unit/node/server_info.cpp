@@ -1,4 +1,4 @@
-#include "node/server_info.hpp"
+#include "node/vetting/server_info.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,4 +1,4 @@
-#include "node/vetting.hpp"
+#include "node/vetting/vetting.hpp"
 
 #include <boost/test/unit_test.hpp>
 

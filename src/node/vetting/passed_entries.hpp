@@ -1,6 +1,9 @@
-#ifndef REDLOCK_SRC_NODE_PASSED_ENTRIES_HPP
-#define REDLOCK_SRC_NODE_PASSED_ENTRIES_HPP
+#ifndef REDLOCK_SRC_NODE_VETTING_PASSED_ENTRIES_HPP
+#define REDLOCK_SRC_NODE_VETTING_PASSED_ENTRIES_HPP
 
+#include "core/electorate.hpp"
+
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -29,12 +32,31 @@ public:
 
     /// The server of an entry has passed. If this makes the quorum, tells all others that have.
     /// @param passed Must live until it leaves.
-    void enter(std::size_t node, entrant& passed);
+    void enter(std::size_t node, entrant& passed)
+    {
+        const bool were_quorum = are_quorum();
+        passed_[node] = &passed;
+        if (were_quorum || !are_quorum())
+            return;
+        for (entrant* const each : passed_)
+        {
+            if (each && each != &passed)
+                each->on_quorum();
+        }
+    }
 
-    /// Its connection is over. No effect if it has not passed.
-    void leave(std::size_t node) noexcept { passed_[node] = nullptr; }
+    /// The connection is over. No effect if it hasn't passed, or if another one has since.
+    void leave(std::size_t node, const entrant& passed) noexcept
+    {
+        if (passed_[node] == &passed)
+            passed_[node] = nullptr;
+    }
 
-    [[nodiscard]] bool are_quorum() const noexcept;
+    [[nodiscard]] bool are_quorum() const noexcept
+    {
+        const auto absent = static_cast<std::size_t>(std::ranges::count(passed_, nullptr));
+        return absent <= core::electorate(passed_.size()).spare();
+    }
 
 private:
     std::vector<entrant*> passed_;  ///< Null for the others.

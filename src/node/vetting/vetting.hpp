@@ -1,18 +1,19 @@
-#ifndef REDLOCK_SRC_NODE_VETTING_HPP
-#define REDLOCK_SRC_NODE_VETTING_HPP
+#ifndef REDLOCK_SRC_NODE_VETTING_VETTING_HPP
+#define REDLOCK_SRC_NODE_VETTING_VETTING_HPP
 
 #include <redlock/config.hpp>
 
 #include "core/instant.hpp"
 #include "node/answer.hpp"
 #include "node/link_group.hpp"
-#include "node/server_info.hpp"
 #include "node/verbs.hpp"
+#include "node/vetting/passed_entries.hpp"
+#include "node/vetting/server_info.hpp"
 #include "wire/request.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,8 +52,8 @@ namespace redlock::detail {
 struct admission
 {
     milliseconds quarantine{0};  ///< How long it must not vote.
-    std::string marker;          ///< Only for a link that looks. Empty if the node carries none.
-    std::string polls;           ///< Why the node doesn't wake waiters. Empty if it does.
+    std::string marker{};        ///< Only for a link that looks. Empty if the node carries none.
+    std::string polls{};         ///< Why the node doesn't wake waiters. Empty if it does.
     bool unmarked = false;       ///< It doesn't vote before it is marked.
 };
 
@@ -71,7 +72,8 @@ inline constexpr const char* data_replaced =
 
     Each step sends a request and judges the replies. The last one admits the node or refuses it;
     until then nothing else is on the wire. Later a probe asks an idle node whether it is still the
-    one that was admitted.
+    one that was admitted. In guarded mode, a node without a marker gets one only after a quorum of
+    the list has passed; until then it waits.
 */
 class vetting final : private passed_entries::entrant
 {
@@ -131,7 +133,7 @@ public:
 
     /// Probes an admitted server. Refuses it if it is no longer a master, or its data was
     /// replaced.
-    void look_again();
+    void look_again() { on(event::idle); }
 
     /// Whether to probe a busy server too: no other answer shows its settings.
     [[nodiscard]] bool derives_overlap() const noexcept { return derives_overlap_; }
@@ -148,15 +150,44 @@ private:
         life,    ///< Only that it answers.
     };
 
-    /// Whether a node without a marker waits until a quorum of the list has passed.
-    enum class waiting : std::uint8_t
+    /// What is done, and what is to come.
+    enum class state : std::uint8_t
     {
-        no,
-        yes,   ///< Not reported yet, because at a start the others follow at once.
-        told,  ///< It is admitted as unmarked.
+        checking,         ///< The server says who it is and how it is set up.
+        asking,           ///< The node was asked to admit, and then to wake us.
+        asking_alone,     ///< It was asked to admit, and nothing else is to come.
+        subscribing,      ///< It admits. It was asked to wake us.
+        waiting,          ///< It has no marker. Not reported: at a start the others follow at once.
+        asking_again,     ///< The same, and it was asked to admit once more.
+        unmarked,         ///< It has no marker. It is admitted without a vote.
+        asking_unmarked,  ///< The same, and it was asked to admit once more.
+        admitted,         ///< It has our marker, or needs none.
     };
 
+    /// What leads from one state to another.
+    enum class event : std::uint8_t
+    {
+        marked,        ///< The node admits: it has our marker.
+        unmarked,      ///< It has none, and must not get one yet.
+        to_be_marked,  ///< It has none, and may get one now.
+        subscribed,    ///< It has said whether it wakes us.
+        quorum,        ///< A quorum of the list has passed.
+        idle,          ///< The link looks whether the node is still there.
+    };
+
+    struct transition
+    {
+        state from;
+        event by;
+        state to;
+        void (vetting::*act)();
+    };
+
+    static const std::array<transition, 18> transitions;
+    void on(event what);
+
     [[nodiscard]] probe_kind probe_by() const noexcept;
+    void probe();
     void on_looked_again(const texts& told);
     void look_at_replication(const std::string& told);
     void on_settings_again(const texts& told);
@@ -167,18 +198,19 @@ private:
     void refuse_overlapping();
     [[nodiscard]] std::string incarnation() const;
     [[nodiscard]] std::string fingerprint() const;
-    [[nodiscard]] milliseconds quarantine() const;
+    [[nodiscard]] milliseconds full_quarantine() const;
     void on_settings(const texts& told);
     void on_replica_settings(const texts& told);
     void introduce();
     void ask_to_admit();
     void on_asked_to_admit(const texts& told);
     void pass();
-    void on_quorum() override;
-    void wait_for_quorum();
-    void on_quarantine_told(milliseconds quarantine);
+    void on_quorum() override { on(event::quorum); }
+    void wait() { link_.on_waiting(); }
     void admit(admission what);
-    void admit_if_subscribed();
+    void admit_marked();
+    void admit_unmarked();
+    void report_marker() { link_.on_marked(quarantine_); }
     [[nodiscard]] std::string mismatch(const texts& told) const;
     void subscribe();
     void on_subscribed(const texts& told);
@@ -198,15 +230,12 @@ private:
 
     /// For an entry that may fail over: promised, or derived from the server's settings.
     milliseconds overlap_{0};
-    bool passed_ = false;  ///< The server has passed all checks.
-    waiting waits_ = waiting::no;
-    std::optional<admission> admission_;  ///< Kept while it subscribes.
-    std::string polls_;                   ///< See `admission::polls`.
-    bool subscribed_ = false;             ///< To wake-ups, or not needed.
-    bool asked_to_admit_ = false;         ///< And the answer is to come.
-    bool has_smaller_ = false;            ///< At admission the marker had the smaller `ttl_max`.
-    bool overlaps_ = false;               ///< It is refused, but its quarantine may begin.
-    bool may_ask_role_ = true;            ///< As far as is known.
+    state state_ = state::checking;
+    milliseconds quarantine_{0};  ///< See `admission::quarantine`.
+    std::string polls_;           ///< See `admission::polls`.
+    bool has_smaller_ = false;    ///< At admission the marker had the smaller `ttl_max`.
+    bool overlaps_ = false;       ///< It is refused, but its quarantine may begin.
+    bool may_ask_role_ = true;    ///< As far as is known.
 };
 
 }  // namespace redlock::detail

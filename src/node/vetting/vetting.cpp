@@ -1,4 +1,4 @@
-#include "node/vetting.hpp"
+#include "node/vetting/vetting.hpp"
 
 #include "core/one_line.hpp"
 #include "core/overlap.hpp"
@@ -10,7 +10,6 @@
 #include <array>
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -146,6 +145,48 @@ vetting::vetting(link& vetted, link_group group, std::size_t index, node_config 
 {
 }
 
+// What isn't here changes nothing: the node was asked and its answer is to come, or it is no longer
+// asked.
+const std::array<vetting::transition, 18> vetting::transitions{{
+    {state::asking, event::marked, state::subscribing, nullptr},
+    {state::asking, event::unmarked, state::waiting, &vetting::wait},
+    {state::asking, event::to_be_marked, state::asking_alone, &vetting::ask_to_admit},
+
+    {state::asking_alone, event::marked, state::admitted, &vetting::admit_marked},
+    {state::asking_alone, event::unmarked, state::waiting, &vetting::wait},
+    {state::asking_alone, event::to_be_marked, state::asking_alone, &vetting::ask_to_admit},
+
+    {state::subscribing, event::subscribed, state::admitted, &vetting::admit_marked},
+
+    {state::waiting, event::quorum, state::asking_again, &vetting::ask_to_admit},
+    {state::waiting, event::idle, state::asking_again, &vetting::ask_to_admit},
+
+    {state::asking_again, event::marked, state::admitted, &vetting::admit_marked},
+    {state::asking_again, event::unmarked, state::unmarked, &vetting::admit_unmarked},
+    {state::asking_again, event::to_be_marked, state::asking_again, &vetting::ask_to_admit},
+
+    {state::unmarked, event::quorum, state::asking_unmarked, &vetting::ask_to_admit},
+    {state::unmarked, event::idle, state::asking_unmarked, &vetting::ask_to_admit},
+
+    {state::asking_unmarked, event::marked, state::admitted, &vetting::report_marker},
+    {state::asking_unmarked, event::unmarked, state::unmarked, nullptr},
+    {state::asking_unmarked, event::to_be_marked, state::asking_unmarked, &vetting::ask_to_admit},
+
+    {state::admitted, event::idle, state::admitted, &vetting::probe},
+}};
+
+void vetting::on(event what)
+{
+    const auto* const found = std::ranges::find_if(transitions, [&](const transition& each) {
+        return each.from == state_ && each.by == what;
+    });
+    if (found == transitions.end())
+        return;
+    state_ = found->to;
+    if (found->act)
+        (this->*found->act)();
+}
+
 void vetting::use(credentials login)
 {
     node_.username = std::move(login.username);
@@ -186,7 +227,7 @@ void vetting::on_introduced(const texts& told)
     if (!group_.guarded)
     {
         if (!lacks_scripts)
-            link_.on_admitted({});
+            admit({});
         return;
     }
     if (!group_.seal.empty())
@@ -204,13 +245,12 @@ void vetting::on_scripts_loaded(const texts& told)
     if (!told.error.empty())
         link_.refuse(reason::rejected, shown(told.error));
     else if (!group_.guarded)
-        link_.on_admitted({});
+        admit({});
 }
 
 void vetting::end() noexcept
 {
-    if (std::exchange(passed_, false))
-        group_.passed->leave(index_);
+    group_.passed->leave(index_, *this);
 }
 
 /** Whether to continue with this server.
@@ -293,10 +333,9 @@ void vetting::on_replica_settings(const texts& told)
 /// The last commands before it is admitted. The server is the right one.
 void vetting::introduce()
 {
+    state_ = group_.guarded->queue_name.empty() ? state::asking_alone : state::asking;
     ask_to_admit();
-    if (group_.guarded->queue_name.empty())
-        subscribed_ = true;
-    else
+    if (state_ == state::asking)
         subscribe();
 }
 
@@ -316,7 +355,7 @@ std::string vetting::marker_end() const
     return group_.guarded ? group_.guarded->end_of(fingerprint() + incarnation()) : "";
 }
 
-milliseconds vetting::quarantine() const
+milliseconds vetting::full_quarantine() const
 {
     return group_.guarded->quarantine + overlap_;
 }
@@ -334,7 +373,7 @@ void vetting::ask_to_admit()
     made.add(guarded.quarantine_key);
     made.add(guarded.fingerprint_of(node_));
     made.add(incarnation());
-    made.add(quarantine());
+    made.add(full_quarantine());
     made.add(durable_ ? 1 : 0);
     // A server that ran while the last one did isn't a restart of it.
     made.add(overlaps_ || group_.servers->was_admitted(index_) ? 1 : 0);
@@ -345,12 +384,10 @@ void vetting::ask_to_admit()
         made.add(guarded.raises ? 1 : 0);
     }
     link_.exchange(made, &vetting::on_asked_to_admit);
-    asked_to_admit_ = true;
 }
 
 void vetting::on_asked_to_admit(const texts& told)
 {
-    asked_to_admit_ = false;
     if (told.error.starts_with("NOREPLICAS"))
         return link_.refuse(reason::too_few_replicas, told.error);
     if (!told.error.empty())
@@ -363,67 +400,37 @@ void vetting::on_asked_to_admit(const texts& told)
         return link_.refuse(reason::config_mismatch, mismatch(told));
     pass();
     if (unmarked && group_.passed->are_quorum())
-        return ask_to_admit();
+        return on(event::to_be_marked);
     if (overlaps_)
         return refuse_overlapping();
     if (unmarked)
-        return wait_for_quorum();
+        return on(event::unmarked);
     group_.servers->admitted(index_);
-    on_quarantine_told(*remaining < 0 ? forever : milliseconds(*remaining));
+    quarantine_ = *remaining < 0 ? forever : milliseconds(*remaining);
+    on(event::marked);
 }
 
 void vetting::pass()
 {
-    if (std::exchange(passed_, true))
-        return;
     if (const auto& told = group_.sentinels[index_])
         told->believe();
     group_.passed->enter(index_, *this);
 }
 
-void vetting::on_quorum()
-{
-    if (waits_ != waiting::no && !asked_to_admit_)
-        ask_to_admit();
-}
-
-void vetting::wait_for_quorum()
-{
-    switch (waits_)
-    {
-    case waiting::no: waits_ = waiting::yes; return link_.on_waiting();
-    case waiting::yes:
-    {
-        waits_ = waiting::told;
-        admission what;
-        what.unmarked = true;
-        return admit(std::move(what));
-    }
-    case waiting::told: return;
-    }
-}
-
-void vetting::on_quarantine_told(milliseconds quarantine)
-{
-    if (std::exchange(waits_, waiting::no) == waiting::told)
-        return link_.on_marked(quarantine);
-    admission what;
-    what.quarantine = quarantine;
-    admit(std::move(what));
-}
-
 void vetting::admit(admission what)
 {
-    admission_ = std::move(what);
-    admit_if_subscribed();
+    state_ = state::admitted;
+    link_.on_admitted(std::move(what));
 }
 
-void vetting::admit_if_subscribed()
+void vetting::admit_marked()
 {
-    if (!admission_ || !subscribed_)
-        return;
-    admission_->polls = polls_;
-    link_.on_admitted(*std::exchange(admission_, {}));
+    link_.on_admitted({.quarantine = quarantine_, .polls = polls_});
+}
+
+void vetting::admit_unmarked()
+{
+    link_.on_admitted({.polls = polls_, .unmarked = true});
 }
 
 /// Asks to be woken when a client gives back a resource, and when a watched key changes.
@@ -451,8 +458,7 @@ void vetting::on_tracking(const texts& told)
 {
     if (polls_.empty())
         polls_ = told.error;
-    subscribed_ = true;
-    admit_if_subscribed();
+    on(event::subscribed);
 }
 
 std::string vetting::mismatch(const texts& told) const
@@ -466,14 +472,8 @@ std::string vetting::mismatch(const texts& told) const
            group_.guarded->marker_key + "'";
 }
 
-void vetting::look_again()
+void vetting::probe()
 {
-    if (waits_ != waiting::no)
-    {
-        if (!asked_to_admit_)
-            ask_to_admit();
-        return;
-    }
     request probe;
     switch (probe_by())
     {
@@ -558,7 +558,7 @@ void vetting::on_looked(const texts& told)
         return link_.refuse(reason::rejected, told.error);
     admission what;
     what.marker = told.first();
-    link_.on_admitted(std::move(what));
+    admit(std::move(what));
 }
 
 void vetting::on_mark_answered(const texts& told)

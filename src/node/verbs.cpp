@@ -2,13 +2,16 @@
 
 #include "core/limits.hpp"
 #include "core/token_clock.hpp"
-#include "node/sha1.hpp"
 #include "scripts.hpp"
+
+#include <boost/uuid/detail/sha1.hpp>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <cstddef>
+#include <cstdio>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -478,6 +481,20 @@ constexpr std::array<verb_rules, verb_count> table{{
     },
 }};
 
+/// @tparam Number Boost returns five of 32 bits, and since 1.86 twenty bytes.
+template <class Number, std::size_t count>
+std::string in_hex(const Number (&digest)[count])
+{
+    std::string made;
+    for (const Number each : digest)
+    {
+        std::array<char, 9> part{};
+        std::snprintf(part.data(), part.size(), "%0*x", int{2 * sizeof each}, unsigned{each});
+        made += part.data();
+    }
+    return made;
+}
+
 }  // namespace
 
 const std::array<verb, verb_count> write_order{
@@ -515,10 +532,11 @@ reply interpret(verb asked, std::uint64_t stamp, const answer& from) noexcept
 
 lua_script make_script(std::string text)
 {
-    lua_script made;
-    made.sha = hex_sha1(text);
-    made.text = std::move(text);
-    return made;
+    boost::uuids::detail::sha1 of;
+    of.process_bytes(text.data(), text.size());
+    boost::uuids::detail::sha1::digest_type digest;
+    of.get_digest(digest);
+    return {in_hex(digest), std::move(text)};
 }
 
 script_set make_scripts(const guard* guarded)

@@ -110,10 +110,10 @@ extern const std::array<verb, verb_count> write_order;
 */
 [[nodiscard]] reply interpret(verb asked, std::uint64_t stamp, const answer& from) noexcept;
 
-/// A script, and the hash by which a server knows it.
+/// A script, and the hash by which a server knows it. No secret depends on that.
 struct lua_script
 {
-    std::string sha;
+    std::string sha;  ///< In 40 lower-case hexadecimal digits.
     std::string text;
 };
 

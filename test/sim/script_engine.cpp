@@ -1,6 +1,6 @@
 #include "sim/script_engine.hpp"
 
-#include "node/sha1.hpp"
+#include "node/verbs.hpp"
 
 #include <array>
 #include <cstdio>
@@ -278,7 +278,7 @@ const script_engine::compiled& script_engine::compile(std::string_view text)
         return known->second;
 
     lua_State* const lua = state_.get();
-    compiled made{detail::hex_sha1(text), 0, {}};
+    compiled made{detail::make_script(std::string(text)).sha, 0, {}};
     std::string changed(text);
     for (const auto& [words, by] : replaced_)
     {

@@ -3,7 +3,6 @@
 #include "core/one_line.hpp"
 #include "core/overlap.hpp"
 #include "node/pipeline.hpp"
-#include "node/sha1.hpp"
 #include "scripts.hpp"
 
 #include <algorithm>
@@ -54,7 +53,7 @@ lua_script make_last_script(const script_set& scripts)
     std::string all;
     for (const lua_script& each : scripts)
         all += each.sha;
-    return make_script("return '" + hex_sha1(all) + "'");
+    return make_script("return '" + make_script(std::move(all)).sha + "'");
 }
 
 request make_vetting_request(const node_config& config, const script_set& scripts, std::string name)

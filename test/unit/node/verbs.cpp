@@ -419,10 +419,18 @@ BOOST_AUTO_TEST_CASE(a_time_that_no_clock_shows_is_not_computed_with)
     }
 }
 
-// By redis-cli SCRIPT LOAD.
+// By redis-cli SCRIPT LOAD, and the examples of RFC 3174.
 BOOST_AUTO_TEST_CASE(a_script_is_known_by_its_hash)
 {
-    BOOST_TEST(make_script("return 1").sha == "e0e1f9fabfc9d4800c877a703b823ac0578ff8db");
+    const auto sha = [](const std::string& text) { return make_script(text).sha; };
+    BOOST_TEST(sha("return 1") == "e0e1f9fabfc9d4800c877a703b823ac0578ff8db");
+    BOOST_TEST(sha("") == "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+    BOOST_TEST(sha("abc") == "a9993e364706816aba3e25717850c26c9cd0d89d");
+    BOOST_TEST(
+        sha("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
+        "84983e441c3bd26ebaae4aa1f95129e5e54670f1"
+    );
+    BOOST_TEST(sha(std::string(1'000'000, 'a')) == "34aa973cd4c4daa4f61eeb2bdbad27316534016f");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

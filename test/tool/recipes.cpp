@@ -41,6 +41,10 @@ struct kitchen : tool_nodes
         const auto at = text.find("/usr/local/bin/");
         if (at != std::string::npos)
             text.replace(at, 15, "./");
+        // A leader that its shell waits for would outlive the shell.
+        const auto leads = text.find("redlock lead");
+        if (leads != std::string::npos)
+            text.insert(leads, "exec ");
         const std::string tool_folder = std::filesystem::path(REDLOCK_TOOL).parent_path();
         const std::string line = "cd " + folder.path().string() + "; PATH=" + tool_folder +
                                  ":$PATH; " + before + "\n" + text;

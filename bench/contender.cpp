@@ -84,7 +84,7 @@ asio::awaitable<void> direct(team& of)
     }
     of.board.report_ready();
     while (!of.board.has_start())
-        co_await sleep_until(clock::now() + 20ms);
+        co_await sleep_until(clock::now() + of.board.start_poll());
     co_await sleep_until(of.board.start());
 
     const auto executor = co_await asio::this_coro::executor;

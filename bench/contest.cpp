@@ -17,6 +17,8 @@ using clock = scoreboard::clock;
 
 constexpr std::chrono::minutes time_limit{5};
 constexpr auto connecting_limit = 120s;
+// More of them would leave the nodes no processor, and time out.
+constexpr std::size_t connecting_at_once = 256;
 
 constexpr auto checking = 1s;
 constexpr auto settling = 500ms;
@@ -52,23 +54,28 @@ contest_processes start_processes(
 )
 {
     contest_processes processes{.resource = resource, .all = {}, .struck = {}};
-    for (std::size_t process = 0; process < board.contenders().processes; ++process)
-        processes.all.emplace_back(time_limit, [&] { run(board, process, resource); });
-    processes.struck.resize(processes.all.size());
-
     const clock::time_point give_up = clock::now() + connecting_limit;
-    while (board.ready() < processes.all.size())
+    const auto await_ready = [&](std::size_t expected) {
+        while (board.ready() < expected)
+        {
+            if (clock::now() > give_up)
+                throw std::runtime_error("contenders do not get ready");
+            std::this_thread::sleep_for(5ms);
+        }
+    };
+    for (std::size_t process = 0; process < board.contenders().processes; ++process)
     {
-        if (clock::now() > give_up)
-            throw std::runtime_error("contenders do not get ready");
-        std::this_thread::sleep_for(5ms);
+        await_ready(process - std::min(process, connecting_at_once));
+        processes.all.emplace_back(time_limit, [&] { run(board, process, resource); });
     }
+    await_ready(processes.all.size());
+    processes.struck.resize(processes.all.size());
     return processes;
 }
 
 void set_times(scoreboard& board, clock::duration duration)
 {
-    const clock::time_point start = clock::now() + 100ms;
+    const clock::time_point start = clock::now() + 2 * board.start_poll();
     const clock::time_point stop = start + duration;
     const clock::time_point hold = stop + checking;
     board.start(start, stop, hold, hold + settling + holding);

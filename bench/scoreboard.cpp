@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <new>
 #include <stdexcept>
 #include <type_traits>
@@ -12,6 +13,7 @@
 namespace bench {
 namespace {
 
+using namespace std::chrono_literals;
 using clock = scoreboard::clock;
 
 constexpr std::size_t most_parties = 4096;
@@ -99,6 +101,12 @@ void scoreboard::start(
     shared_->hold = to_count(hold);
     shared_->end = to_count(end);
     shared_->start = to_count(start);  // The last one, because it tells that the others are there.
+}
+
+scoreboard::clock::duration scoreboard::start_poll() const noexcept
+{
+    const auto processes = static_cast<clock::rep>(contenders_.processes);
+    return std::max<clock::duration>(20ms, processes * 200us);
 }
 
 bool scoreboard::has_start() const noexcept

@@ -70,6 +70,10 @@ public:
         clock::time_point end
     ) noexcept;
     [[nodiscard]] bool has_start() const noexcept;
+
+    /// How often a process that is ready looks for the start. If thousands looked often, they would
+    /// leave no processor to those that still connect.
+    [[nodiscard]] clock::duration start_poll() const noexcept;
     /// @}
 
     /// Times of the measurement. @pre `has_start()`

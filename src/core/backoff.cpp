@@ -54,9 +54,10 @@ nanoseconds queue_polls::next(
 ) noexcept
 {
     const auto spread = static_cast<nanoseconds::rep>(draw % 128);
-    nanoseconds behind = delay_behind(position - 1);
+    const bool is_in = position <= max_queue;
+    nanoseconds behind = delay_behind(is_in ? position - 1 : max_queue / 2);
     // Those behind a full queue have the same place, and may have come at the same moment.
-    if (position > max_queue)
+    if (!is_in)
         behind = behind / 2 + behind * spread / 128;
     const auto doublings = std::min<std::size_t>(polls_++, 10);
     nanoseconds delay = std::min((reservation_ + behind) * (1 << doublings), longest_ + behind);

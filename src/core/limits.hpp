@@ -45,7 +45,7 @@ inline constexpr milliseconds min_poll = 10ms;
 inline constexpr milliseconds max_poll = 10s;
 
 /// Clients in the queue of a node for one resource. Others poll.
-inline constexpr std::size_t max_queue = 1024;
+inline constexpr std::size_t max_queue = 4096;
 
 /// Nodes count no wait as longer than this. It is the longest ttl, so that waits in practice stay
 /// below it and keep their order.

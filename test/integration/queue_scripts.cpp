@@ -458,7 +458,7 @@ BOOST_FIXTURE_TEST_CASE(
     const std::int64_t arrived = now();
     command(
         {"EVAL",
-         "for i = 1, 1024 do redis.call('ZADD', KEYS[1], ARGV[1] + i, 'e' .. i) end",
+         "for i = 1, 4096 do redis.call('ZADD', KEYS[1], ARGV[1] + i, 'e' .. i) end",
          "1",
          queue,
          std::to_string(arrived - hour)}
@@ -467,8 +467,8 @@ BOOST_FIXTURE_TEST_CASE(
     BOOST_TEST(!waits("a"));
     acquire(place("b", arrived - 2 * hour));
     BOOST_TEST(waits("b"));
-    BOOST_TEST(!waits("e1024"));
-    BOOST_TEST(number({"ZCARD", queue}) == 1024);
+    BOOST_TEST(!waits("e4096"));
+    BOOST_TEST(number({"ZCARD", queue}) == 4096);
 }
 
 BOOST_FIXTURE_TEST_CASE(who_is_next_is_told_for_how_long_the_resource_is_reserved, queue_stage)

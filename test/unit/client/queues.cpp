@@ -379,7 +379,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_closes_at_any_step_ends_its_waiters_at_once)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_client_that_finds_the_queue_full_asks_as_the_one_behind_it)
+BOOST_AUTO_TEST_CASE(a_client_that_finds_the_queue_full_asks_as_the_one_in_its_middle)
 {
     queue_fixture fixture;
     fixture.each_node([](fake_node& node) {
@@ -394,9 +394,9 @@ BOOST_AUTO_TEST_CASE(a_client_that_finds_the_queue_full_asks_as_the_one_behind_i
     fixture.run_until_idle();
     BOOST_TEST(!report.votes[0].position);
 
-    fixture.advance(2s);
+    fixture.advance(4s);
     BOOST_TEST(fixture.rounds() == 1u);
-    fixture.advance(5s);
+    fixture.advance(9s);
     BOOST_TEST(fixture.rounds() >= 2u);
     BOOST_TEST(fixture.rounds() <= 4u);
 }

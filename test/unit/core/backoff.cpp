@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(polls_differ_by_less_than_an_eighth)
 BOOST_AUTO_TEST_CASE(those_behind_a_full_queue_do_not_all_ask_at_once)
 {
     constexpr std::size_t behind = redlock::core::max_queue + 1;
-    constexpr nanoseconds delay = (2 * redlock::core::max_queue - 64) * nanoseconds(2ms);
+    constexpr nanoseconds delay = (redlock::core::max_queue - 64) * nanoseconds(2ms);
     const auto first = [](std::uint64_t draw) {
         return queue_polls(reservation, 10s).next(behind, nothing_known, draw);
     };

@@ -15,8 +15,8 @@ using boost::system::error_code;
 /** Why an operation failed: one code for each cause that needs a different reaction.
 
     Cancellation is always `boost::asio::error::operation_aborted`. `diagnostics` has the answer of
-    each node. error.cpp has the text of each and the conditions that it meets, and what follows
-    from them: an acquisition tries again after `condition::not_acquired`.
+    each node. See `condition` for what to do: an acquisition tries again after
+    `condition::not_acquired`.
 */
 enum class error
 {

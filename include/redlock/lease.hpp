@@ -136,9 +136,9 @@ public:
 
         Never shortens a ttl. A node that may vote and has no key of anyone, because it was away or
         has forgotten it, takes the lease again. On failure nothing is deleted and `valid_until()`
-        doesn't change, unless a quorum extended it before a node said that it is revoked. Waits, at
-        most until the deadline, while the client has as many extensions under way as its nodes can
-        answer in time.
+        doesn't change, unless a quorum extended it and another node said that it is revoked. Waits,
+        at most until the deadline, while the client has as many extensions under way as its nodes
+        can answer in time.
 
         @par Completion signature
         `void(boost::system::error_code)`

@@ -79,9 +79,9 @@ void round::on_reply(std::size_t node, const reply& answer) noexcept
     mark_answered(node);
     take(node, answer);
     const bool enough =
-        place_in_ && (heard() >= voters().quorum() || (!wanted() && owing().none()));
+        admitted_by_ && (heard() >= voters().quorum() || (!wanted() && owing().none()));
     if (enough)
-        leave_place();
+        leave_window();
     if (patient_ && !decided() && !may_be_granted())
     {
         deadline::forget();
@@ -105,12 +105,12 @@ void round::abandon() noexcept
 {
     abandoned_ = true;
     if (owing().none())
-        leave_place();
+        leave_window();
 }
 
-void round::leave_place() noexcept
+void round::leave_window() noexcept
 {
-    if (window* const from = std::exchange(place_in_, nullptr))
+    if (window* const from = std::exchange(admitted_by_, nullptr))
         from->leave();
 }
 
@@ -238,7 +238,7 @@ error_code round::outcome(core::verdict how) const noexcept
     // only if a majority denies.
     if (what() == verb::extend && tally_.denied_by_majority())
         return error::lease_lost;
-    // Refusals may have decided before that was known.
+    // Refusals may have decided before the last full node answered.
     if (what() != verb::acquire && was_too_much())
         return error::overloaded;
     switch (how)

@@ -42,7 +42,7 @@ private:
     friend class watchers;
 
     watchers& among_;
-    hashed_name resource_;
+    std::multimap<hashed_name, watching*>::iterator at_;
     pause sleep_;
     bool changed_ = false;
 };

@@ -307,33 +307,35 @@ void pipeline::note_error(verb what, std::string_view error)
         noted.errors.emplace_back(what, error);
 }
 
-bool pipeline::fail_written(error_code why, std::size_t most)
+bool pipeline::fail_some(error_code why, std::size_t most)
 {
-    const std::size_t owed = unanswered_;
+    if (open_)
+        written_.push_back(std::exchange(open_, nullptr));
     for (; !written_.empty(); end_batch())
     {
-        if (owed - unanswered_ > most)
-            return true;
-        for (const auto& asked = written_.front()->asked; next_question_ < asked.size();)
+        for (const auto& asked = written_.front()->asked; next_question_ < asked.size(); --most)
+        {
+            if (most == 0)
+                return true;
             fail(asked[next_question_++], why);
+        }
     }
-    return false;
-}
-
-void pipeline::fail_unwritten(error_code why)
-{
-    for (; !to_ask_again_.empty(); to_ask_again_.pop_front())
-        fail(to_ask_again_.front(), why);
-    if (const auto unwritten = std::exchange(open_, nullptr))
+    for (; !to_ask_again_.empty(); to_ask_again_.pop_front(), --most)
     {
-        for (const question_ptr& asked : unwritten->asked)
-            fail(asked, why);
+        if (most == 0)
+            return true;
+        fail(to_ask_again_.front(), why);
     }
     for (question_list& added : added_)
     {
-        for (; !added.empty(); added.pop_back())
+        for (; !added.empty(); added.pop_back(), --most)
+        {
+            if (most == 0)
+                return true;
             fail(added.back(), why);
+        }
     }
+    return false;
 }
 
 void pipeline::fail(const question_ptr& asked, error_code why)

@@ -172,12 +172,9 @@ public:
         return std::exchange(answered_, {});
     }
 
-    /// The connection has broken. Fails written questions that have no answer, batch by batch.
-    /// @return Whether some are left, because more than `most` have failed.
-    [[nodiscard]] bool fail_written(error_code why, std::size_t most);
-
-    /// The same for all that weren't written.
-    void fail_unwritten(error_code why);
+    /// The connection has broken. Fails up to `most` questions that have no answer.
+    /// @return Whether some are left.
+    [[nodiscard]] bool fail_some(error_code why, std::size_t most);
 
     /// The releases among them.
     [[nodiscard]] std::vector<question_ptr> take_lost_releases() noexcept

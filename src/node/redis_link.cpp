@@ -13,6 +13,7 @@
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/assert.hpp>
 
 #include <algorithm>
 #include <bitset>
@@ -132,6 +133,7 @@ public:
 
     void ask(question_ptr asked) override
     {
+        BOOST_ASSERT(!over_);
         questions_.add(std::move(asked));
         if (questions_.is_full())
             return on_turn_end();
@@ -199,26 +201,21 @@ private:
         next_look_->cancel();
         const bool elsewhere = wire_ && wire_->may_lead_elsewhere();
         owner_->on_end({end_.code, std::move(end_.refused), std::move(end_.guess), elsewhere});
-        fail_written();
+        fail_questions();
     }
 
-    /// Fails what was written and not answered, and then the rest. A node that was silent may owe
-    /// more answers than one handler has time for.
-    void fail_written()
+    /// Fails what wasn't answered, and reports which releases were lost. A node that was silent may
+    /// owe more answers than one handler has time for.
+    void fail_questions()
     {
-        if (!questions_.fail_written(end_.code, most_failed_at_once))
-            return fail_unwritten();
-        enter_later(ground_.strand, [self = shared_from_this()]() {
-            self->ground_.end_of_turn->work([&self]() { self->fail_written(); });
-        });
-    }
-
-    /// Fails what wasn't written, and reports which releases were lost.
-    void fail_unwritten()
-    {
-        questions_.fail_unwritten(end_.code);
+        const bool more = questions_.fail_some(end_.code, most_failed_at_once);
         for (auto& lost : questions_.take_lost_releases())
             owner_->on_lost_release(std::move(lost));
+        if (!more)
+            return owner_->on_gone();
+        enter_later(ground_.strand, [self = shared_from_this()]() {
+            self->ground_.end_of_turn->work([&self]() { self->fail_questions(); });
+        });
     }
 
     /// Explains the end beyond the network's error, if more is known.
@@ -330,7 +327,7 @@ private:
     void on_turn_end() override
     {
         if (over_)
-            return fail_unwritten();
+            return;  // They fail.
         const request* const made = questions_.take_batch();
         if (!made)
             return;

@@ -45,8 +45,11 @@ public:
         /// Connected and vetted. At most once.
         virtual void on_ready(admission what) = 0;
 
-        /// The link is over. Called exactly once, even if it was never ready. Lost releases follow.
+        /// The link is over. Called exactly once, even if it was never ready.
         virtual void on_end(link_end why) = 0;
+
+        /// All its questions have failed. The last call.
+        virtual void on_gone() {}
 
         // For an owner that marks.
         virtual void on_mark_answered(not_marked) {}

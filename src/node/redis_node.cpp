@@ -182,12 +182,16 @@ private:
 
     void on_end(link_end why) override
     {
-        link_ = nullptr;
         // A node is away only once all ways to it were tried.
         const bool still_connects = why.may_lead_elsewhere && !state_.stopping() &&
                                     state_.status().state == node_state::connecting;
         if (!still_connects)
             lose(why);
+    }
+
+    void on_gone() override
+    {
+        link_ = nullptr;
         if (state_.stopping())
             return stop_behind_completions();
 

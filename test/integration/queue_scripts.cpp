@@ -471,6 +471,25 @@ BOOST_FIXTURE_TEST_CASE(
     BOOST_TEST(number({"ZCARD", queue}) == 4096);
 }
 
+// Or queues of clients that have gone would keep the node from all others.
+BOOST_FIXTURE_TEST_CASE(a_release_looks_at_no_more_clients_than_a_full_queue_has, queue_stage)
+{
+    hold();
+    acquire(place("a", now()));
+    command(
+        {"EVAL",
+         "for i = 1, 5000 do redis.call('ZADD', KEYS[1], ARGV[1] + i, 'e' .. i) end",
+         "1",
+         queue,
+         std::to_string(now() - hour)}
+    );
+    release();
+    BOOST_TEST(number({"ZCARD", queue}) == 5001 - 4096);
+    hold();
+    release();
+    BOOST_TEST(number({"ZCARD", queue}) == 0);
+}
+
 BOOST_FIXTURE_TEST_CASE(who_is_next_is_told_for_how_long_the_resource_is_reserved, queue_stage)
 {
     const resp_client a = listen("redlock:a");

@@ -6,11 +6,16 @@
 -- A client that is woken leaves the queue: should it be frozen, nobody waits for it twice. The one
 -- behind it is told for how long the resource is kept, and asks then, without a poll.
 --
+-- It looks at no more clients than a full queue has, or dead clients of many resources would keep
+-- the node busy. Those behind poll.
+--
 -- Without a function: a script makes its functions anew whenever it is run, and where anybody
 -- waits, this is what each release does.
+local looks = 0
 for _, key in ipairs(to_wake) do
     local queue, client, arrival, heard = queue_prefix .. key, nil, nil, 0
-    while heard == 0 do
+    while heard == 0 and looks < queue_max do
+        looks = looks + 1
         local popped = redis.pcall('ZPOPMIN', queue)
         if popped.err then
             break

@@ -19,26 +19,26 @@ class passed_entries
 {
 public:
     /// The connection that has passed for an entry.
-    class entrant
+    class member
     {
     public:
         virtual void on_quorum() = 0;
 
     protected:
-        ~entrant() = default;
+        ~member() = default;
     };
 
     explicit passed_entries(std::size_t node_count) : passed_(node_count) {}
 
     /// The server of an entry has passed. If this makes the quorum, tells all others that have.
     /// @param passed Must live until it leaves.
-    void enter(std::size_t node, entrant& passed)
+    void enter(std::size_t node, member& passed)
     {
         const bool were_quorum = are_quorum();
         passed_[node] = &passed;
         if (were_quorum || !are_quorum())
             return;
-        for (entrant* const each : passed_)
+        for (member* const each : passed_)
         {
             if (each && each != &passed)
                 each->on_quorum();
@@ -46,7 +46,7 @@ public:
     }
 
     /// The connection is over. No effect if it hasn't passed, or if another one has since.
-    void leave(std::size_t node, const entrant& passed) noexcept
+    void leave(std::size_t node, const member& passed) noexcept
     {
         if (passed_[node] == &passed)
             passed_[node] = nullptr;
@@ -59,7 +59,7 @@ public:
     }
 
 private:
-    std::vector<entrant*> passed_;  ///< Null for the others.
+    std::vector<member*> passed_;  ///< Null for the others.
 };
 
 }  // namespace redlock::detail

@@ -75,7 +75,7 @@ inline constexpr const char* data_replaced =
     one that was admitted. In guarded mode, a node without a marker gets one only after a quorum of
     the list has passed; until then it waits.
 */
-class vetting final : private passed_entries::entrant
+class vetting final : private passed_entries::member
 {
 public:
     /// Judges the replies to a request.
@@ -155,7 +155,7 @@ private:
     {
         checking,         ///< The server says who it is and how it is set up.
         asking,           ///< The node was asked to admit, and then to wake us.
-        asking_alone,     ///< It was asked to admit, and nothing else is to come.
+        asking_alone,     ///< It was asked to admit. What else is to come comes first.
         subscribing,      ///< It admits. It was asked to wake us.
         waiting,          ///< It has no marker. Not reported: at a start the others follow at once.
         asking_again,     ///< The same, and it was asked to admit once more.

@@ -396,7 +396,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_finds_the_queue_full_asks_as_the_one_in_its_m
 
     fixture.advance(4s);
     BOOST_TEST(fixture.rounds() == 1u);
-    fixture.advance(9s);
+    fixture.advance(10s);
     BOOST_TEST(fixture.rounds() >= 2u);
     BOOST_TEST(fixture.rounds() <= 4u);
 }

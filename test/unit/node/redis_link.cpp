@@ -431,15 +431,6 @@ BOOST_AUTO_TEST_CASE(a_question_that_was_to_be_asked_again_fails_with_the_others
     BOOST_TEST(lost_releases == "b");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_asked_of_a_lost_link_fails)
-{
-    lose();
-    const auto late = ask(verb::acquire, "a");
-    settle();
-
-    BOOST_TEST(late->why == reason::connection_lost);
-}
-
 BOOST_AUTO_TEST_CASE(a_reply_to_no_command_ends_the_connection)
 {
     send("+OK\r\n");

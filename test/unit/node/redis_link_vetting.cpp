@@ -53,7 +53,7 @@ std::string is_durable(bool yes, restarted was = restarted::maybe)
 }
 
 /// Another entry of the list.
-struct other_entry final : detail::passed_entries::entrant
+struct other_entry final : detail::passed_entries::member
 {
     void on_quorum() override {}
 };

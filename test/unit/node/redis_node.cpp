@@ -121,7 +121,10 @@ public:
     void finish(scripted_link& which, const detail::link_end& why)
     {
         if (const auto owner = std::exchange(which.node, nullptr))
+        {
             owner->on_end(why);
+            owner->on_gone();
+        }
         settle();
     }
 
@@ -463,6 +466,7 @@ BOOST_AUTO_TEST_CASE(a_release_that_got_no_answer_crosses_over_as_a_new_command)
     auto& lost = link();
     lost.node->on_end({asio::error::connection_reset, {}, {}});
     lost.node->on_lost_release(asked);
+    lost.node->on_gone();
     lost.node = nullptr;
     advance(50ms);
     make_ready();
@@ -482,6 +486,22 @@ BOOST_AUTO_TEST_CASE(kept_releases_are_owed_until_a_first_attempt_to_connect_aga
 
     lose();
     BOOST_TEST(subject->owed_releases() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_lost_link_has_not_failed_yet_is_owed)
+{
+    make_ready();
+    ask(verb::release, "a");
+    link().node->on_end({asio::error::connection_reset, {}, {}});
+    BOOST_TEST(subject->owed_releases() == 1u);
+
+    subject->stop();
+    settle();
+    BOOST_TEST(client->stops == 0);
+    link().node->on_gone();
+    settle();
+    BOOST_TEST(client->stops == 1);
+    link().node = nullptr;
 }
 
 BOOST_AUTO_TEST_CASE(the_oldest_release_makes_room)

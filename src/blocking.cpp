@@ -38,33 +38,36 @@ using namespace std::chrono_literals;
 class detail::bound_to_process
 {
 public:
+    bound_to_process() = default;
+    bound_to_process(const bound_to_process&) = delete;
+    bound_to_process& operator=(const bound_to_process&) = delete;
+    virtual ~bound_to_process() = default;
+
     /// Whether this is the process that made it.
     [[nodiscard]] bool at_home() const noexcept { return home_.is_here(); }
 
-    /// Destroys it if this is its process.
-    template <class T>
-    static void end(T* of) noexcept
-    {
-        if (of->at_home())
-            delete of;
-        else
-            of->leave_alone();
-    }
-
-private:
     void leave_alone() noexcept
     {
         static std::atomic<bound_to_process*> last;
         before_ = last.exchange(this);
     }
 
+private:
     const redlock::detail::home home_;
     bound_to_process* before_ = nullptr;
 };
 
+void detail::end_at_home::operator()(bound_to_process* of) const noexcept
+{
+    if (of->at_home())
+        delete of;
+    else
+        of->leave_alone();
+}
+
 /// A client and the thread it runs in. Lives as long as the client or any of its leases, because
 /// both need answers.
-class detail::engine : public bound_to_process
+class detail::engine final : public bound_to_process
 {
 public:
     explicit engine(client_config config)
@@ -73,10 +76,7 @@ public:
         thread_ = std::thread([this] { context_.run(); });
     }
 
-    engine(const engine&) = delete;
-    engine& operator=(const engine&) = delete;
-
-    ~engine()
+    ~engine() override
     {
         locks_.cancel();
         work_.reset();
@@ -109,6 +109,25 @@ public:
         return std::move(operation)(asio::use_future).get();
     }
 
+    /// The same for at most this long. @return Nothing if it hasn't ended by then.
+    template <class Operation>
+    auto wait_within(milliseconds at_most, Operation operation)
+    {
+        check_may_wait();
+        asio::cancellation_signal late;
+        auto under_way = std::move(operation)(
+            asio::bind_cancellation_slot(late.slot(), asio::as_tuple(asio::use_future))
+        );
+        const bool in_time = ends_within(at_most, under_way);
+        if (!in_time)
+            stop(late);
+        auto ended = under_way.get();
+        const error_code ec = std::get<0>(ended);
+        if (ec && (in_time || ec != asio::error::operation_aborted))
+            throw boost::system::system_error(ec);
+        return ec ? std::nullopt : std::optional(std::move(ended));
+    }
+
     /// Blocks until an operation has ended, for at most this long. @return Whether it has.
     template <class Result>
     static bool ends_within(milliseconds at_most, const std::future<Result>& under_way)
@@ -118,6 +137,7 @@ public:
         return under_way.wait_for(std::min(at_most, longest)) == std::future_status::ready;
     }
 
+private:
     /// Cancels an operation, in the thread that its cancellation slot belongs to.
     void stop(asio::cancellation_signal& operation)
     {
@@ -125,7 +145,6 @@ public:
         asio::post(context_, asio::use_future(stop)).get();
     }
 
-private:
     asio::io_context context_{1};
     asio::executor_work_guard<asio::io_context::executor_type> work_{context_.get_executor()};
     redlock::client locks_;
@@ -133,7 +152,7 @@ private:
     std::thread thread_;
 };
 
-class detail::held_lease : public bound_to_process
+class detail::held_lease final : public bound_to_process
 {
 public:
     held_lease(std::shared_ptr<engine> by, redlock::lease held)
@@ -181,7 +200,7 @@ private:
     std::future<std::tuple<error_code>> lost_;
 };
 
-class detail::held_watcher : public bound_to_process
+class detail::held_watcher final : public bound_to_process
 {
 public:
     held_watcher(std::shared_ptr<engine> by, std::string_view resource)
@@ -191,20 +210,8 @@ public:
 
     std::optional<holding> next(milliseconds at_most)
     {
-        by_->check_may_wait();
-        asio::cancellation_signal late;
-        auto seen = watched_.async_next(
-            asio::bind_cancellation_slot(late.slot(), asio::as_tuple(asio::use_future))
-        );
-        const bool in_time = engine::ends_within(at_most, seen);
-        if (!in_time)
-            by_->stop(late);
-        const auto [ec, told] = seen.get();
-        if (!ec)
-            return told;
-        if (in_time || ec != asio::error::operation_aborted)
-            throw boost::system::system_error(ec);
-        return std::nullopt;
+        auto seen = by_->wait_within(at_most, watched_.async_next());
+        return seen ? std::optional(std::get<holding>(std::move(*seen))) : std::nullopt;
     }
 
 private:
@@ -220,16 +227,6 @@ lease::~lease() = default;
 lease::lease(std::shared_ptr<detail::engine> by, redlock::lease held)
     : held_(held ? new detail::held_lease(std::move(by), std::move(held)) : nullptr)
 {
-}
-
-void detail::end_held_lease::operator()(held_lease* held) const noexcept
-{
-    bound_to_process::end(held);
-}
-
-void detail::end_held_watcher::operator()(held_watcher* held) const noexcept
-{
-    bound_to_process::end(held);
 }
 
 watcher::watcher(watcher&& other) noexcept = default;
@@ -326,7 +323,7 @@ void lease::abandon() noexcept
 }
 
 client::client(client_config config)
-    : engine_(new detail::engine(std::move(config)), &detail::bound_to_process::end<detail::engine>)
+    : engine_(new detail::engine(std::move(config)), detail::end_at_home())
 {
 }
 
@@ -345,18 +342,7 @@ client::~client()
 
 bool client::wait_ready(milliseconds at_most)
 {
-    engine_->check_may_wait();
-    asio::cancellation_signal late;
-    auto ready = engine_->locks().async_wait_ready(
-        asio::bind_cancellation_slot(late.slot(), asio::as_tuple(asio::use_future))
-    );
-    const bool in_time = detail::engine::ends_within(at_most, ready);
-    if (!in_time)
-        engine_->stop(late);
-    const auto [ec] = ready.get();
-    if (ec && (in_time || ec != asio::error::operation_aborted))
-        throw boost::system::system_error(ec);
-    return !ec;
+    return engine_->wait_within(at_most, engine_->locks().async_wait_ready()).has_value();
 }
 
 lease client::acquire_with(std::string_view resource, const acquire_options& options)

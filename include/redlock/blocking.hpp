@@ -37,22 +37,16 @@ namespace detail {
 class bound_to_process;
 class engine;
 class held_lease;
-
-/// Destroys a lease, except in a child process.
-struct end_held_lease
-{
-    void operator()(held_lease* held) const noexcept;
-};
-
-using held_ptr = std::unique_ptr<held_lease, end_held_lease>;
-
 class held_watcher;
 
-/// The same for a watcher.
-struct end_held_watcher
+/// Destroys it, except in a child process.
+struct end_at_home
 {
-    void operator()(held_watcher* held) const noexcept;
+    void operator()(bound_to_process* of) const noexcept;
 };
+
+template <class T>
+using held_ptr = std::unique_ptr<T, end_at_home>;
 
 }  // namespace detail
 
@@ -154,7 +148,7 @@ private:
 
     void extend_to(milliseconds ttl);
 
-    detail::held_ptr held_;
+    detail::held_ptr<detail::held_lease> held_;
 };
 
 /** Reports who holds a resource, and then each change, with blocking functions.
@@ -189,7 +183,7 @@ private:
 
     watcher(std::shared_ptr<detail::engine> by, std::string_view resource);
 
-    std::unique_ptr<detail::held_watcher, detail::end_held_watcher> held_;
+    detail::held_ptr<detail::held_watcher> held_;
 };
 
 /** Acquires leases with blocking functions, in its own thread.

@@ -34,6 +34,11 @@ struct acquisition
     );
 
     [[nodiscard]] const acquire_options& options() const noexcept { return wanted->options; }
+
+    [[nodiscard]] core::lifetime lives() const noexcept
+    {
+        return {options().ttl, options().grace, client->config.clock_drift};
+    }
     [[nodiscard]] diagnostics* report() const noexcept { return options().report; }
 
     /// Says why nothing was sent, in the report and in the log.
@@ -48,9 +53,9 @@ struct acquisition
     /// Reports once to the observer that it waits, and to the log if it waits for itself.
     void tell_waiting();
 
-    /// How long it waits for a place among the rounds under way. A try waits as long as for an
+    /// How long it waits to be one of the rounds under way. A try waits as long as for an
     /// answer.
-    [[nodiscard]] time_point end_of_places() const noexcept;
+    [[nodiscard]] time_point end_of_admission() const noexcept;
 
     std::shared_ptr<client_impl> client;
     std::shared_ptr<const demand> wanted;
@@ -72,7 +77,6 @@ struct judgement
 {
     core::instant now;  ///< When it was judged.
     core::verdict verdict;
-    core::instant valid_until;
 };
 
 acquisition::acquisition(
@@ -121,7 +125,7 @@ void acquisition::tell_waiting()
     }
 }
 
-time_point acquisition::end_of_places() const noexcept
+time_point acquisition::end_of_admission() const noexcept
 {
     if (!wanted->once())
         return give_up;
@@ -150,7 +154,8 @@ task<error_code> join(acquisition& acquiring, std::shared_ptr<hold> held)
         co_return error::invalid_argument;
     }
 
-    const auto problem = problem_of_ttl(client.config, options.ttl, held->grace());
+    const core::lifetime lives = held->lives(options.ttl);
+    const auto problem = problem_of_ttl(client.config, lives);
     if (!problem.empty())
     {
         acquiring.explain(problem);
@@ -164,11 +169,9 @@ task<error_code> join(acquisition& acquiring, std::shared_ptr<hold> held)
 
     // From here on the lease leaves again if it isn't handed out.
     lease mine = share::make_lease(joined);
-    const auto wanted =
-        core::valid_until(now, options.ttl, client.config.clock_drift, held->grace());
-    if (core::remaining(now, held->valid_until()) < core::remaining(now, wanted))
+    if (core::remaining(now, held->valid_until()) < core::remaining(now, lives.end(now)))
     {
-        const time_point limit = acquiring.end_of_places();
+        const time_point limit = acquiring.end_of_admission();
         if (const error_code ec = co_await client.holds.extend(held, options.ttl, {}, limit))
             co_return ec == error::revoked ? error_code(error::lease_lost) : ec;
     }
@@ -205,7 +208,7 @@ void report_place(const acquisition& acquiring)
 {
     if (!acquiring.report())
         return;
-    const waiting_place at = acquiring.in_line.place();
+    const line_position at = acquiring.in_line.position();
     acquiring.report()->position = at.position;
     acquiring.report()->waiters = at.length;
 }
@@ -242,7 +245,7 @@ task<error_code> wait_in_line(acquisition& acquiring)
     }
 }
 
-// One round: its place among those under way, its votes and what they mean.
+// One round: its room, its votes and what they mean.
 
 /// Why the nodes that are away make a quorum impossible. Nothing is sent.
 error_code tell_of_the_absent(const acquisition& acquiring)
@@ -254,12 +257,12 @@ error_code tell_of_the_absent(const acquisition& acquiring)
     return asked->outcome();
 }
 
-/// Says that it found no place.
+/// Says that it wasn't admitted.
 void tell_of_overload(const acquisition& acquiring)
 {
     client_impl& client = *acquiring.client;
     std::string problem = "this client has as many rounds under way as the nodes answer in time (" +
-                          std::to_string(client.acquisitions.places()) +
+                          std::to_string(client.acquisitions.capacity()) +
                           "), and others are waiting for a place";
     client.events.overload(acquiring.wanted->resource(), problem);
     if (diagnostics* const report = acquiring.report())
@@ -271,19 +274,19 @@ void tell_of_overload(const acquisition& acquiring)
     }
 }
 
-/// Waits for a place among the rounds under way.
-/// @param taken The place. Empty if no quorum of nodes is ready: then a try asks them anyway.
-task<error_code> until_placed(acquisition& acquiring, std::optional<place>& taken)
+/// Waits until its round is admitted.
+/// @param taken Empty if no quorum of nodes is ready: then a try asks them anyway.
+task<error_code> until_admitted(acquisition& acquiring, std::optional<room>& taken)
 {
     client_impl& client = *acquiring.client;
-    window& places = client.acquisitions;
-    if (acquiring.wanted->once() && places.closed())
+    window& under_way = client.acquisitions;
+    if (acquiring.wanted->once() && under_way.closed())
         co_return error_code();
     acquiring.tell_waiting();
-    const time_point end = acquiring.end_of_places();
+    const time_point end = acquiring.end_of_admission();
     const bool woken = acquiring.in_line.woken();
-    place_wait waits(*client.loop.end_of_turn);
-    places.wait(
+    room_wait waits(*client.loop.end_of_turn);
+    under_way.wait(
         waits,
         acquiring.started.steady.time_since_epoch(),
         woken ? window::order::first : window::order::by_rank
@@ -294,14 +297,14 @@ task<error_code> until_placed(acquisition& acquiring, std::optional<place>& take
         co_return asio::error::operation_aborted;
     if (taken.emplace(waits.take()))
         co_return error_code();
-    if (places.closed())
+    if (under_way.closed())
         co_return tell_of_the_absent(acquiring);
     tell_of_overload(acquiring);
     co_return error::overloaded;
 }
 
 /// Puts the next round to the nodes.
-round_ptr start_round(acquisition& acquiring, place taken)
+round_ptr start_round(acquisition& acquiring, room taken)
 {
     client_impl& client = *acquiring.client;
     const acquire_options& options = acquiring.options();
@@ -314,7 +317,7 @@ round_ptr start_round(acquisition& acquiring, place taken)
     const auto tried = client.rounds.new_attempt(acquiring.wanted, acquiring.above);
     const queue_entry entry = acquiring.queue.entry(tried->token);
     auto made = client.rounds.make<round>(
-        {.what = verb::acquire, .attempt = tried, .ttl = options.ttl + options.grace, .entry = entry
+        {.what = verb::acquire, .attempt = tried, .ttl = acquiring.lives().of_keys(), .entry = entry
         }
     );
     made->occupy(std::move(taken));
@@ -330,30 +333,25 @@ round_ptr start_round(acquisition& acquiring, place taken)
 
 /// The clock is read here, after the wait: replies that queued up while this process was stopped
 /// must not make a lease that has already expired.
-judgement judge(
-    client_impl& client,
-    const round& asked,
-    const acquire_options& options,
-    error_code interrupted
-)
+judgement judge(const acquisition& acquiring, const round& asked, error_code interrupted)
 {
+    client_impl& client = *acquiring.client;
     const core::instant now = client.now();
-    const core::instant valid_until =
-        core::valid_until(asked.started(), options.ttl, client.config.clock_drift, options.grace);
+    const core::instant valid_until = acquiring.lives().end(asked.started());
     client.rounds.note_duration(asked, now);
     const core::verdict verdict = asked.tally().at(now, valid_until);
     const bool lost = verdict == core::verdict::unreachable || verdict == core::verdict::too_late;
     if (!interrupted)
         client.acquisitions.on_round(asked.started().steady, now.steady, !lost);
     client.events.round_ended(asked, interrupted ? interrupted : asked.outcome(verdict), now);
-    return {now, verdict, valid_until};
+    return {now, verdict};
 }
 
 /// Makes a lease of what `asked` was granted.
 void take_lease(acquisition& acquiring, const round& asked, const judgement& judged)
 {
     auto held =
-        make_recycled<hold>(acquiring.client, asked, acquiring.queue.place(), judged.valid_until);
+        make_recycled<hold>(acquiring.client, asked, acquiring.queue.place(), acquiring.lives());
     // As of the start: if the process has stood still since the verdict, this is an expired lease,
     // not a missing one.
     acquiring.granted =
@@ -387,18 +385,18 @@ bool wants_holders(const acquisition& acquiring, const round& lost, core::verdic
 task<error_code> ask_once(acquisition& acquiring)
 {
     client_impl& client = *acquiring.client;
-    std::optional<place> taken;
-    // A corrected round has just given up its place, but keeps it anyway.
+    std::optional<room> taken;
+    // A corrected round has just left, but goes on anyway.
     if (acquiring.corrected || client.acquisitions.has_room())
         taken.emplace(client.acquisitions);
-    else if (const error_code ec = co_await until_placed(acquiring, taken))
+    else if (const error_code ec = co_await until_admitted(acquiring, taken))
         co_return ec;
-    const auto asked = start_round(acquiring, taken ? std::move(*taken) : place());
+    const auto asked = start_round(acquiring, taken ? std::move(*taken) : room());
     error_code interrupted = co_await client.life.until_decided(*asked);
     if (!client.life.running())
         interrupted = asio::error::operation_aborted;
 
-    const judgement judged = judge(client, *asked, acquiring.options(), interrupted);
+    const judgement judged = judge(acquiring, *asked, interrupted);
     const bool granted = !interrupted && judged.verdict == core::verdict::granted;
     round_ptr holders;
     if (granted)

@@ -142,7 +142,7 @@ metrics client_impl::read_metrics() const noexcept
         result.rounds_under_way += each->under_way();
         result.waiting_for_place += each->waiting();
     }
-    result.window = acquisitions.places();
+    result.window = acquisitions.capacity();
     return result;
 }
 

@@ -54,7 +54,7 @@ void events::waiting(const waiter& who) noexcept
 {
     if (!config_.observer)
         return;
-    const waiting_place at = who.place();
+    const line_position at = who.position();
     config_.observer->on_waiting({who.resource(), at.position, at.length});
 }
 

@@ -62,7 +62,7 @@ public:
         std::string_view what
     ) const;
 
-    /// Logs that an acquisition found no place. Rarely, no matter how many there are.
+    /// Logs that an acquisition wasn't admitted. Rarely, no matter how many there are.
     void overload(std::string_view resource, std::string_view what);
 
     /// Writes a line to the log.

@@ -61,22 +61,22 @@ time_point patience_of(const hold& held, core::instant now)
 
 }  // namespace
 
-/// Waits for a place until `limit` or the hold ends. Without a quorum of ready nodes there is none,
+/// Waits until it's admitted, `limit` or the hold ends. Without a quorum of ready nodes it isn't,
 /// but the others are asked anyway, to say why.
-task<result<place>> holds::until_placed(std::shared_ptr<hold> held, time_point limit)
+task<result<room>> holds::until_admitted(std::shared_ptr<hold> held, time_point limit)
 {
-    window& places = extensions_;
-    if (places.has_room())
-        co_return place(places);
-    if (places.closed())
-        co_return place();
-    place_wait wait(*loop_.end_of_turn);
+    window& under_way = extensions_;
+    if (under_way.has_room())
+        co_return room(under_way);
+    if (under_way.closed())
+        co_return room();
+    room_wait wait(*loop_.end_of_turn);
     const core::instant end = held->valid_until();
-    places.wait(wait, end.boot);
+    under_way.wait(wait, end.boot);
     const time_point until = std::min(end.steady, limit);
     if (const error_code ec = co_await life_.sleep_until(wait.sleep, until, held->extending_waits))
         co_return ec;
-    place taken = wait.take();
+    room taken = wait.take();
     if (!taken && loop_.now().steady >= limit)
         co_return error_code(error::overloaded);
     co_return taken;
@@ -86,17 +86,17 @@ task<result<place>> holds::until_placed(std::shared_ptr<hold> held, time_point l
 task<result<round_ptr>> holds::ask_to_extend(
     std::shared_ptr<hold> held,
     milliseconds ttl,
-    place taken,
+    room taken,
     bool automatic
 )
 {
     for (bool corrected = false;; corrected = true)
     {
-        place now_taken = corrected ? place(extensions_) : std::move(taken);
+        room now_taken = corrected ? room(extensions_) : std::move(taken);
         const auto asked = rounds_.make<extension_round>(
             {.what = verb::extend,
              .attempt = held->granted_by().attempt(),
-             .ttl = ttl + held->grace(),
+             .ttl = held->lives(ttl).of_keys(),
              .announced = held->announced},
             held
         );
@@ -142,8 +142,7 @@ error_code holds::settle(hold& held, const round& asked, milliseconds ttl, core:
         revoke(held);
     // The quorum must have been seen before the old deadline: after that the lease has expired, and
     // an expired lease is never revived.
-    const auto until =
-        core::valid_until(asked.started(), ttl, rounds_.config().clock_drift, held.grace());
+    const auto until = held.lives(ttl).end(asked.started());
     if (!outcome && held.state()->extend(now, until))
         return held.revoked() ? error::revoked : error_code();
     // Only a majority that denies ends it before its deadline. A minority may still have the key,
@@ -161,10 +160,12 @@ error_code holds::why_not(const hold& held, milliseconds ttl) const
     if (!life_.running())
         return error::not_running;
     const core::instant now = loop_.now();
-    if (held.over_at(now))
-        return error::lease_lost;
-    if (held.revoked())
-        return error::revoked;
+    switch (held.state()->phase_at(now))
+    {
+    case core::hold_phase::over: return error::lease_lost;
+    case core::hold_phase::revoked: return error::revoked;
+    case core::hold_phase::held: break;
+    }
     if (held.beyond_limit(core::shifted(now, ttl)))
         return error::hold_limit_reached;
     return {};
@@ -174,23 +175,22 @@ error_code holds::why_not(const hold& held, milliseconds ttl) const
 milliseconds holds::ttl_to_deadline(const hold& held, core::instant now) const
 {
     const auto left = std::chrono::ceil<milliseconds>(core::remaining(now, held.valid_until()));
-    const client_config& config = rounds_.config();
-    const auto ttl = std::chrono::ceil<milliseconds>(
-        left + core::clock_drift(left + held.grace(), config.clock_drift)
-    );
+    const core::lifetime lives = held.lives(left);
+    const auto ttl = std::chrono::ceil<milliseconds>(left + lives.drift());
     // Right after the acquisition, rounding up would exceed what a quarantine allows for.
-    const bool is_guarded = config.mode == mode::guarded;
-    return is_guarded ? std::min(ttl, config.ttl_max - held.grace()) : ttl;
+    const client_config& config = rounds_.config();
+    return config.mode == mode::guarded ? std::min(ttl, config.ttl_max - lives.grace) : ttl;
 }
 
 task<error_code> holds::extend(
     std::shared_ptr<hold> held,
     milliseconds ttl,
-    place taken,
+    room taken,
     time_point limit
 )
 {
-    if (const auto problem = problem_of_ttl(rounds_.config(), ttl, held->grace()); !problem.empty())
+    const std::string problem = problem_of_ttl(rounds_.config(), held->lives(ttl));
+    if (!problem.empty())
     {
         events_.problem(log_level::error, "extend", held->resource(), problem);
         co_return error::invalid_argument;
@@ -199,14 +199,14 @@ task<error_code> holds::extend(
         co_return ec;
 
     const bool automatic = static_cast<bool>(taken);
-    std::optional<place> got;
+    std::optional<room> got;
     if (automatic)
     {
         got.emplace(std::move(taken));
     }
     else
     {
-        auto waited = co_await until_placed(held, limit);
+        auto waited = co_await until_admitted(held, limit);
         if (!waited)
             co_return waited.error();
         got.emplace(std::move(*waited));
@@ -230,11 +230,11 @@ task<error_code> holds::extend(
     co_return outcome;
 }
 
-task<error_code> holds::take_again(std::shared_ptr<hold> held, place taken)
+task<error_code> holds::take_again(std::shared_ptr<hold> held, room taken)
 {
     const core::instant now = loop_.now();
-    // It may have waited for its place.
-    if (held->over_at(now) || held->revoked() || !life_.running())
+    // It may have waited to be admitted.
+    if (held->state()->phase_at(now) != core::hold_phase::held || !life_.running())
         co_return error::lease_lost;
     const milliseconds ttl = ttl_to_deadline(*held, now);
     held->begin_extension(ttl);

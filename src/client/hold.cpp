@@ -23,16 +23,17 @@ hold::hold(
     std::shared_ptr<client_impl> client,
     const round& granted_by,
     core::queue_place queued,
-    core::instant valid_until
+    const core::lifetime& lives
 )
     : client_(std::move(client)),
       granted_by_(std::static_pointer_cast<round>(granted_by.shared())),
       queued_(queued),
+      lives_(lives),
       limit_(core::shifted(granted_by.started(), wanted().options.hold_max)),
-      state_(valid_until)
+      state_(lives.end(granted_by.started()), lives.grace)
 {
     name = wanted().name();
-    longest_ttl = wanted().options.ttl + grace();
+    longest_ttl = lives.of_keys();
     if (wanted().options.auto_extend)
         extended_by = wanted().options.ttl;
 }
@@ -65,7 +66,7 @@ void hold::announce(const note& text, std::uint64_t now)
 
 void hold::begin_extension(milliseconds ttl) noexcept
 {
-    longest_ttl = std::max(longest_ttl, ttl + grace());
+    longest_ttl = std::max(longest_ttl, lives(ttl).of_keys());
     extension_tried = true;
 }
 

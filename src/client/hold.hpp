@@ -58,9 +58,8 @@ struct upkeep : boost::intrusive::set_base_hook<>, named_hook, boost::intrusive:
     core::nanoseconds look_at{0};  ///< When to look at it next, by the time of `holds`.
     core::extension_schedule schedule;
     milliseconds extended_by{0};   ///< The ttl of an automatic extension. Zero: none.
-    milliseconds longest_ttl{0};   ///< The longest that the keys were given, with the grace.
+    milliseconds longest_ttl{0};   ///< The longest that the keys were given.
     bool extension_tried = false;  ///< So keys may outlive the deadline.
-    bool stays_in_grace = false;   ///< A lost lease was dropped.
     bool extending = false;        ///< An automatic extension is under way, or waits for room.
     bool at_limit = false;         ///< `hold_max` allows no further extension.
 
@@ -102,18 +101,23 @@ public:
         std::shared_ptr<client_impl> client,
         const round& granted_by,
         core::queue_place queued,
-        core::instant valid_until
+        const core::lifetime& lives
     );
 
     [[nodiscard]] const std::shared_ptr<client_impl>& client() const noexcept { return client_; }
     [[nodiscard]] const demand& wanted() const noexcept { return *granted_by_->attempt()->of; }
     [[nodiscard]] std::string_view resource() const noexcept { return wanted().resource(); }
-    [[nodiscard]] milliseconds grace() const noexcept { return wanted().options.grace; }
     [[nodiscard]] fencing_token fence() const noexcept { return granted_by_->attempt()->token; }
     [[nodiscard]] round& granted_by() const noexcept { return *granted_by_; }
 
     /// The place of its acquisition in the queues of the nodes.
     [[nodiscard]] const core::queue_place& queued() const noexcept { return queued_; }
+
+    /// As of its acquisition, but with this ttl.
+    [[nodiscard]] core::lifetime lives(milliseconds ttl) const noexcept
+    {
+        return {ttl, lives_.grace, lives_.drift_rate};
+    }
 
     /// Whether an extension to `until` would exceed `hold_max`.
     [[nodiscard]] bool beyond_limit(core::instant until) const noexcept;
@@ -149,7 +153,7 @@ public:
 
     void note_extension(error_code outcome) noexcept { *locked(mutex_, last_extension_) = outcome; }
 
-    /// Waits for a place among the extensions under way and is then extended.
+    /// Waits to be one of the extensions under way and is then extended.
     void wait_for_extension(window& in) { in.wait(*this, valid_until().boot); }
 
     /// If it's waiting, it won't be extended.
@@ -165,11 +169,12 @@ public:
     [[nodiscard]] bool begin_release() noexcept { return !std::exchange(release_begun_, true); }
 
 private:
-    void on_admitted(place taken) override;
+    void on_admitted(room taken) override;
 
     std::shared_ptr<client_impl> client_;
     std::shared_ptr<round> granted_by_;
     core::queue_place queued_;
+    core::lifetime lives_;
     core::instant limit_;  ///< Acquired plus hold_max.
     bool release_begun_ = false;
 
@@ -222,15 +227,8 @@ public:
         return hold_->state()->lost_at(now, part_);
     }
 
-    /// Whether it was lost when it ended, so the keys must stay for a while.
-    [[nodiscard]] bool is_in_grace() const noexcept
-    {
-        const auto locked = hold_->state();
-        return hold_->grace() > milliseconds(0) && part_.ended && part_.was_lost;
-    }
-
     /// Ends the lease, and the hold with the last one.
-    core::lease_end end() noexcept;
+    core::lease_end end(core::leaving how) noexcept;
 
     /// Releases what a lease had that is being destroyed.
     static void release_in_background(std::shared_ptr<share> leaving) noexcept;

@@ -109,10 +109,9 @@ void holds::lose(hold& held, core::hold_end why)
         events_.lost(held);
     // A node that wasn't reached yet no longer needs to get the question.
     held.granted_by().abandon();
-    // Keys expire soon after the deadline, unless an extension has reached some nodes. With a grace
-    // they must stay.
-    const bool may_last = held.extension_tried && held.grace() == milliseconds(0);
-    if (first && may_last && life_.connected() && held.begin_release())
+    // Keys expire soon after the deadline, unless an extension has reached some nodes.
+    const bool stay = !held.extension_tried || held.state()->keys_after() == core::key_fate::left;
+    if (first && !stay && life_.connected() && held.begin_release())
         release(held);
     remove(held);
 }
@@ -134,9 +133,8 @@ void holds::revoke(hold& held)
 release_round_ptr holds::give_back(hold& held)
 {
     const auto kept = remove(held);
-    // The release of one lease doesn't end what another has lost.
-    const bool stays = held.stays_in_grace && !held.state()->was_given_back();
-    if (stays || !life_.connected() || !held.begin_release())
+    const bool stay = held.state()->keys_after() == core::key_fate::left;
+    if (stay || !life_.connected() || !held.begin_release())
         return nullptr;
     events_.given_back();
     return release(held);
@@ -382,13 +380,13 @@ void holds::tell_of_the_absent(hold& due)
     events_.extended(due, ec, loop_.now());
 }
 
-/// Here, because a hold knows no more of holds than their name.
-void hold::on_admitted(place taken)
+/// Here, because hold.cpp doesn't include this class.
+void hold::on_admitted(room taken)
 {
     kept_by->start_extension(kept, std::move(taken));
 }
 
-void holds::start_extension(const std::shared_ptr<hold>& next, place taken)
+void holds::start_extension(const std::shared_ptr<hold>& next, room taken)
 {
     using handler = asio::any_completion_handler<void(error_code)>;
 

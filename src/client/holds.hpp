@@ -96,12 +96,12 @@ public:
     release_round_ptr release(const hold& ended);
 
     /// Extends a hold to `ttl` from now. See extensions.cpp.
-    /// @param taken The place of its round. Empty: it waits for one, until `limit` or the hold
+    /// @param taken For its round. Empty: it waits for one, until `limit` or the hold
     /// ends.
     [[nodiscard]] task<error_code> extend(
         std::shared_ptr<hold> held,
         milliseconds ttl,
-        place taken = {},
+        room taken = {},
         time_point limit = time_point::max()
     );
 
@@ -122,8 +122,8 @@ public:
     /// The last hold of a resource, or null.
     [[nodiscard]] std::shared_ptr<hold> find(const hashed_name& resource) const;
 
-    /// A hold that is due to be extended has a place for that.
-    void start_extension(const std::shared_ptr<hold>& next, place taken);
+    /// A hold that is due to be extended is admitted.
+    void start_extension(const std::shared_ptr<hold>& next, room taken);
 
     /// Does what is due. Called before anything else that a turn brings: a process that stood still
     /// past a deadline learns that first, not after the replies that have queued up.
@@ -171,12 +171,12 @@ private:
     [[nodiscard]] core::nanoseconds extension_due(const hold& held) const noexcept;
 
     // extensions.cpp
-    task<error_code> take_again(std::shared_ptr<hold> held, place taken);
-    task<result<place>> until_placed(std::shared_ptr<hold> held, time_point limit);
+    task<error_code> take_again(std::shared_ptr<hold> held, room taken);
+    task<result<room>> until_admitted(std::shared_ptr<hold> held, time_point limit);
     task<result<round_ptr>> ask_to_extend(
         std::shared_ptr<hold> held,
         milliseconds ttl,
-        place taken,
+        room taken,
         bool automatic
     );
     [[nodiscard]] error_code why_not(const hold& held, milliseconds ttl) const;

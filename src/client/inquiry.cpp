@@ -11,41 +11,43 @@ namespace {
 /// How long an operation waits for `async_run`.
 constexpr milliseconds time_to_run{1000};
 
-/// Waits until it has a place or there are none. Those that wait get theirs in turn, as fast as the
-/// nodes answer.
-task<result<place>> until_placed(client_impl& client)
+/// Waits until it's admitted or the window is closed. Those that wait are admitted in turn, as fast
+/// as the nodes answer.
+task<result<room>> until_admitted(client_impl& client)
 {
-    window& places = client.inquiries;
-    if (places.has_room())
-        co_return place(places);
-    place_wait waits(*client.loop.end_of_turn);
-    places.wait(waits, client.now().steady.time_since_epoch());
-    while (client.life.running() && !places.closed())
+    window& under_way = client.inquiries;
+    if (under_way.has_room())
+        co_return room(under_way);
+    room_wait waits(*client.loop.end_of_turn);
+    under_way.wait(waits, client.now().steady.time_since_epoch());
+    while (client.life.running() && !under_way.closed())
     {
         suspension::list& among = client.life.for_nodes().list();
         if (const error_code ec =
                 co_await client.life.sleep_until(waits.sleep, time_point::max(), among))
             co_return ec;
-        place taken = waits.take();
+        room taken = waits.take();
         if (taken && client.life.running())
             co_return std::move(taken);
     }
-    co_return client.life.running() ? result<place>(place()) : result<place>(error::not_running);
+    if (!client.life.running())
+        co_return error::not_running;
+    co_return room();
 }
 
 }  // namespace
 
-task<result<place>> until_askable(client_impl& client)
+task<result<room>> until_askable(client_impl& client)
 {
     const time_point limit = core::shifted(client.now(), time_to_run).steady;
     if (const error_code ec = co_await client.life.until_running(limit))
         co_return ec;
     if (const error_code ec = co_await until_connected(client))
         co_return ec;
-    co_return co_await until_placed(client);
+    co_return co_await until_admitted(client);
 }
 
-round_ptr ask_views(client_impl& client, std::shared_ptr<const attempt> by, place taken)
+round_ptr ask_views(client_impl& client, std::shared_ptr<const attempt> by, room taken)
 {
     const auto asked = client.rounds.make<round>({.what = verb::inspect, .attempt = std::move(by)});
     asked->occupy(std::move(taken));

@@ -8,15 +8,15 @@
 /// What operations have in common that ask the nodes, but neither acquire nor extend.
 namespace redlock::detail {
 
-/// Waits until the nodes may be asked, and for a place. Without a quorum of ready nodes there are
-/// no places, but the others are asked anyway, to say why.
-[[nodiscard]] task<result<place>> until_askable(client_impl& client);
+/// Waits until the nodes may be asked, and to be admitted. Without a quorum of ready nodes nothing
+/// is admitted, but the others are asked anyway, to say why.
+[[nodiscard]] task<result<room>> until_askable(client_impl& client);
 
 /// Asks all nodes who holds a resource.
 [[nodiscard]] round_ptr ask_views(
     client_impl& client,
     std::shared_ptr<const attempt> by,
-    place taken
+    room taken
 );
 
 /// Waits until a round is decided, and learns from how long it took. Gives it up if that fails.

@@ -32,7 +32,7 @@ task<result<core::joint_view>> look(
     client_impl& client,
     std::shared_ptr<const demand> at,
     bool tracked,
-    place taken
+    room taken
 )
 {
     const auto by = client.rounds.new_attempt(std::move(at), fencing_token());

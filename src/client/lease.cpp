@@ -23,38 +23,31 @@ void end_in_background(std::shared_ptr<share> leaving, Then then) noexcept
     // In a child process this is a copy, and what it represents belongs to the parent.
     if (!client.life.at_home())
         return;
-    const auto ended = leaving->end();
+    const auto ended = leaving->end(core::leaving::drop);
     if (ended == core::lease_end::nothing)
         return;
     enter(client.loop.strand, [leaving = std::move(leaving), ended, then]() {
         hold& held = *leaving->held();
         if (ended == core::lease_end::hold)
             return then(held);
-        held.stays_in_grace = held.stays_in_grace || leaving->is_in_grace();
         held.on_lease_end();
     });
 }
 
 }  // namespace
 
-core::lease_end share::end() noexcept
+core::lease_end share::end(core::leaving how) noexcept
 {
     const auto state = hold_->state();
-    const bool stays = hold_->grace() > milliseconds(0) || state->at_least() > milliseconds(0);
     std::optional<core::instant> now;
-    if (part_.attending > 0 || stays)
+    if (state->needs_time_of_end(part_))
         now = hold_->client()->now();
-    return state->leave(part_, now);
+    return state->leave(part_, now, how);
 }
 
 void share::release_in_background(std::shared_ptr<share> leaving) noexcept
 {
-    end_in_background(std::move(leaving), [](hold& held) {
-        if (held.grace() > milliseconds(0) && !held.state()->was_given_back())
-            held.client()->holds.remove(held);
-        else
-            held.client()->holds.give_back(held);
-    });
+    end_in_background(std::move(leaving), [](hold& held) { held.client()->holds.give_back(held); });
 }
 
 void share::abandon(std::shared_ptr<share> leaving) noexcept

@@ -116,7 +116,7 @@ bool waiter::follows_its_owner() const noexcept
     return owner_ != owner::none && !is_head() && line_->head->owner_ == owner_;
 }
 
-waiting_place waiter::place() const noexcept
+line_position waiter::position() const noexcept
 {
     const std::size_t length = 1 + (line_->behind ? line_->behind->size() : 0);
     return {is_head() ? 1 : 2 + line_->behind->before(*this), length};

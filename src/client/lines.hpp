@@ -21,8 +21,8 @@ namespace redlock::detail {
 class lines;
 class waiter;
 
-/// A place in a line.
-struct waiting_place
+/// Where in a line.
+struct line_position
 {
     std::size_t position;  ///< From 1.
     std::size_t length;
@@ -136,7 +136,7 @@ public:
     [[nodiscard]] std::string_view resource() const noexcept { return resource_.text(); }
 
     /// Its place in the line, from 1, and the line's length.
-    [[nodiscard]] waiting_place place() const noexcept;
+    [[nodiscard]] line_position position() const noexcept;
 
     /// What it sleeps in. Woken when something has changed, and by its deadline.
     [[nodiscard]] pause& sleep() noexcept { return sleep_; }

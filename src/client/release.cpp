@@ -93,7 +93,7 @@ void start_release(handler_of<release_outcome> handler, to_share leaving)
     if (!leaving)
         return std::move(handler)(error::invalid_argument, release_outcome::unconfirmed);
     // From here on the lease is over, no matter what happens to the release.
-    const auto ended = leaving->end();
+    const auto ended = leaving->end(core::leaving::release);
     const auto client = leaving->held()->client();
     spawn_op(*client, release(std::move(leaving), ended), std::move(handler));
 }

@@ -58,9 +58,9 @@ public:
     /// Leaves out a node: it doesn't hold our key, because it was never asked to.
     void skip(std::size_t node) noexcept;
 
-    /// Takes over a place. Leaves it when a quorum has really answered, or when the round is given
-    /// up and no node owes an answer.
-    void occupy(place taken) noexcept { place_in_ = taken.release(); }
+    /// Takes room over. Leaves when a quorum has really answered, or when the round is
+    /// given up and no node owes an answer.
+    void occupy(room taken) noexcept { admitted_by_ = taken.release(); }
 
     /** Lets the round continue beyond its deadline, to `until`, as long as a quorum may still grant
         it. Not with a grant and a denial: then it may keep another client from winning.
@@ -140,7 +140,7 @@ private:
 
     /// Counts the nodes that didn't answer as unknown.
     void give_up_silent() noexcept;
-    void leave_place() noexcept;
+    void leave_window() noexcept;
     [[nodiscard]] bool may_be_granted() const noexcept;
     [[nodiscard]] error_code why_denied() const noexcept;
     [[nodiscard]] error_code why_refused() const noexcept;
@@ -153,7 +153,7 @@ private:
     std::array<counted_answer, core::max_nodes> counted_;
     std::unique_ptr<std::array<reply, core::max_nodes>> answers_;  ///< If one says more.
     const clock* clock_ = nullptr;
-    window* place_in_ = nullptr;
+    window* admitted_by_ = nullptr;
     deadlines* patience_by_ = nullptr;  ///< Null: the deadline is the end.
     time_point patience_end_{};
     std::atomic<std::uint16_t> granters_{0};  ///< Written on the strand only.

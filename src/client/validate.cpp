@@ -264,10 +264,11 @@ void validate(const client_config& config)
     }
 }
 
-std::string problem_of_ttl(const client_config& config, milliseconds ttl, milliseconds grace)
+std::string problem_of_ttl(const client_config& config, const core::lifetime& lives)
 {
     using namespace std::chrono_literals;
 
+    const auto [ttl, grace, drift_rate] = lives;
     const bool guarded = config.mode == mode::guarded;
     const milliseconds highest = guarded ? config.ttl_max : core::max_ttl;
     if (ttl < core::min_ttl || ttl > highest)
@@ -291,8 +292,7 @@ std::string problem_of_ttl(const client_config& config, milliseconds ttl, millis
                ", must add up to at most " + in_ms(highest) + ", which is the client's ttl_max";
     }
     // A quarter of the ttl leaves an automatic extension enough time.
-    const auto drift =
-        std::chrono::ceil<milliseconds>(core::clock_drift(ttl + grace, config.clock_drift));
+    const auto drift = std::chrono::ceil<milliseconds>(lives.drift());
     if (grace > 0ms && drift > ttl / 4)
     {
         return "the clock drift of ttl and grace, " + in_ms(ttl) + " and " + in_ms(grace) +
@@ -338,11 +338,10 @@ std::string problem_of_acquisition(const client_config& config, const demand& wa
         return out_of_range("at_least", options.at_least, 0ms, core::max_at_least);
     if (config.mode == mode::plain && options.at_least > 0ms)
         return "at_least needs guarded mode, but the client is in plain mode";
-    if (std::string problem = problem_of_ttl(config, options.ttl, options.grace); !problem.empty())
+    const core::lifetime lives{options.ttl, options.grace, config.clock_drift};
+    if (std::string problem = problem_of_ttl(config, lives); !problem.empty())
         return problem;
-    const milliseconds longest = core::longest_stop_before(
-        options.ttl, config.node_timeout, config.clock_drift, options.grace
-    );
+    const milliseconds longest = core::longest_stop_before(lives, config.node_timeout);
     if (options.stop_before >= 0ms && options.stop_before <= longest)
         return {};
     return out_of_range("stop_before", options.stop_before, 0ms, longest) +

@@ -4,6 +4,8 @@
 #include <redlock/config.hpp>
 #include <redlock/detail/demand.hpp>
 
+#include "core/validity.hpp"
+
 #include <string>
 
 namespace redlock::detail {
@@ -14,12 +16,7 @@ void validate(const client_config& config);
 
 // What is wrong with an argument: its name, its value and the limit. Empty: nothing.
 
-/// @param grace As of the acquisition.
-[[nodiscard]] std::string problem_of_ttl(
-    const client_config& config,
-    milliseconds ttl,
-    milliseconds grace = milliseconds(0)
-);
+[[nodiscard]] std::string problem_of_ttl(const client_config& config, const core::lifetime& lives);
 [[nodiscard]] std::string problem_of_resource(const client_config& config, const demand& wanted);
 [[nodiscard]] std::string problem_of_acquisition(const client_config& config, const demand& wanted);
 

@@ -11,7 +11,7 @@ void window::leave() noexcept
 void window::on_round(time_point started, time_point now, bool answered) noexcept
 {
     size_.on_round(started, now, under_way() + 1, answered);
-    places_.store(size_.size(), std::memory_order_relaxed);
+    capacity_.store(size_.size(), std::memory_order_relaxed);
     admit_soon();
 }
 
@@ -19,7 +19,7 @@ void window::set_closed(bool closed) noexcept
 {
     if (std::exchange(closed_, closed) && !closed)
         size_.start_again();
-    places_.store(closed ? 0 : size_.size(), std::memory_order_relaxed);
+    capacity_.store(closed ? 0 : size_.size(), std::memory_order_relaxed);
     admit_soon();
 }
 
@@ -47,7 +47,7 @@ void window::on_turn_end()
         count(waiting_, one_less);
         admit_next();
     }
-    // A round that fails at once has left its place again, which must not make this turn longer.
+    // A round that fails at once has left again, which must not make this turn longer.
     deferred::unlink();
     if (may_admit())
         turn_.defer_to_next(*this);
@@ -59,7 +59,7 @@ void window::admit_next()
     was_first_ = takes_first;
     entrant& next = *(takes_first ? first_ : others_).begin();
     next.unlink();
-    next.on_admitted(place(*this));
+    next.on_admitted(room(*this));
 }
 
 void entrant::give_up() noexcept
@@ -70,7 +70,7 @@ void entrant::give_up() noexcept
     in_->count(in_->waiting_, window::one_less);
 }
 
-void place_wait::on_admitted(place taken)
+void room_wait::on_admitted(room taken)
 {
     taken_.emplace(std::move(taken));
     sleep.wake({});

@@ -15,10 +15,10 @@
 
 namespace redlock::detail {
 
-class place;
+class room;
 class window;
 
-/// Something that waits for a place. Stops waiting when it's destroyed.
+/// Something that waits for room. Stops waiting when it's destroyed.
 class entrant : public boost::intrusive::set_base_hook<
                     boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
 {
@@ -30,8 +30,8 @@ public:
     /// Stops waiting, if it waits.
     void give_up() noexcept;
 
-    /// It has a place and no longer waits.
-    virtual void on_admitted(place taken) = 0;
+    /// It no longer waits.
+    virtual void on_admitted(room taken) = 0;
 
 protected:
     ~entrant() { give_up(); }
@@ -43,19 +43,19 @@ private:
     core::nanoseconds rank_{0};
 };
 
-/** The rounds of one kind that a client has under way, and what waits for a place among them.
+/** The rounds of one kind that a client has under way, and what waits to be one.
 
-    A round takes a place before it is sent. It leaves its place when a quorum has really answered
-    or no node owes an answer, not when it's given up. So a client never sends more than the nodes
-    can answer, and what must wait waits here, where it sends nothing.
+    A round is admitted before it is sent. It leaves when a quorum has really answered or no node
+    owes an answer, not when it's given up. So a client never sends more than the nodes can answer,
+    and what must wait waits here, where it sends nothing.
 
-    Places are given by rank, lowest first: acquisitions in order of arrival, extensions by
+    Rounds are admitted by rank, lowest first: acquisitions in order of arrival, extensions by
     deadline. A round that answers a wake-up from a node goes before all ranks, because its
-    reservation ends soon. But every second place goes by rank, so that steady hand-overs don't
+    reservation ends soon. But every second one goes by rank, so that steady hand-overs don't
     leave anything waiting.
 
-    Without a quorum of ready nodes the window is closed: there are no places. Places are given at
-    the end of a turn. Used on the strand only, except where noted.
+    Without a quorum of ready nodes the window is closed and admits nothing. It admits at the end of
+    a turn. Used on the strand only, except where noted.
 */
 class window final : private deferred
 {
@@ -81,13 +81,13 @@ public:
         return !closed_ && under_way() < size_.size() && !anybody_waits();
     }
 
-    /// Takes a place, even if none is free. See `place`.
+    /// Admits a round, even if there is no room. See `room`.
     void enter() noexcept { count(under_way_, 1); }
 
-    /// A round has left its place.
+    /// A round has left.
     void leave() noexcept;
 
-    /// Waits for a place.
+    /// Waits for room.
     void wait(entrant& added, core::nanoseconds rank, order in = order::by_rank);
 
     /// A round has ended. See `core::round_window`.
@@ -100,7 +100,7 @@ public:
     // Any thread.
     [[nodiscard]] std::size_t under_way() const noexcept { return read(under_way_); }
     [[nodiscard]] std::size_t waiting() const noexcept { return read(waiting_); }
-    [[nodiscard]] std::size_t places() const noexcept { return read(places_); }
+    [[nodiscard]] std::size_t capacity() const noexcept { return read(capacity_); }
 
 private:
     /// As an unsigned change.
@@ -121,7 +121,7 @@ private:
 
     [[nodiscard]] bool anybody_waits() const noexcept { return read(waiting_) > 0; }
 
-    /// Whether one that waits can have a place.
+    /// Whether one that waits can be admitted.
     [[nodiscard]] bool may_admit() const noexcept
     {
         return !closed_ && anybody_waits() && under_way() < size_.size();
@@ -149,27 +149,27 @@ private:
     turn& turn_;
     entrants first_;
     entrants others_;
-    bool was_first_ = false;  ///< The last place went to one of `first_`.
+    bool was_first_ = false;  ///< The last room went to one of `first_`.
     core::round_window size_;
     counter under_way_ = 0;
     counter waiting_ = 0;
-    counter places_ = 0;
+    counter capacity_ = 0;
     bool closed_ = true;
 };
 
-/// The place of a round that is about to be sent. Left when it is destroyed.
-class place
+/// Lets a round be sent. The round leaves when this is destroyed.
+class room
 {
 public:
-    place() = default;
+    room() = default;
 
-    /// Takes one, even if none is free.
-    explicit place(window& of) noexcept : of_(&of) { of.enter(); }
+    /// Even if there is none.
+    explicit room(window& of) noexcept : of_(&of) { of.enter(); }
 
-    place(place&& other) noexcept : of_(other.release()) {}
-    place& operator=(place&&) = delete;
+    room(room&& other) noexcept : of_(other.release()) {}
+    room& operator=(room&&) = delete;
 
-    ~place()
+    ~room()
     {
         if (of_)
             of_->leave();
@@ -184,21 +184,21 @@ private:
     window* of_ = nullptr;
 };
 
-/// An operation that waits for a place.
-class place_wait final : public entrant
+/// An operation that waits for room.
+class room_wait final : public entrant
 {
 public:
-    explicit place_wait(turn& end_of_turn) noexcept : sleep(end_of_turn) {}
+    explicit room_wait(turn& end_of_turn) noexcept : sleep(end_of_turn) {}
 
-    /// What it got. Empty: no place.
-    [[nodiscard]] place take() noexcept { return taken_ ? std::move(*taken_) : place(); }
+    /// What it got. Empty: it wasn't admitted.
+    [[nodiscard]] room take() noexcept { return taken_ ? std::move(*taken_) : room(); }
 
-    pause sleep;  ///< Woken when it has a place.
+    pause sleep;  ///< Woken when it's admitted.
 
 private:
-    void on_admitted(place taken) override;
+    void on_admitted(room taken) override;
 
-    std::optional<place> taken_;
+    std::optional<room> taken_;
 };
 
 }  // namespace redlock::detail

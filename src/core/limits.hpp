@@ -69,16 +69,14 @@ inline constexpr std::string_view reserved_prefix = "redlock:";
 
 /// The highest `stop_before`. By then an extension that was sent after a third of the ttl has been
 /// repeated once.
-/// @param ttl Must be valid, and so must `grace`.
+/// @param lives Must be valid.
 [[nodiscard]] constexpr milliseconds longest_stop_before(
-    milliseconds ttl,
-    milliseconds node_timeout,
-    double drift_rate,
-    milliseconds grace = milliseconds(0)
+    const lifetime& lives,
+    milliseconds node_timeout
 ) noexcept
 {
     const nanoseconds longest =
-        to_nanoseconds(ttl) * 2 / 3 - clock_drift(ttl + grace, drift_rate) - 2 * node_timeout;
+        to_nanoseconds(lives.ttl) * 2 / 3 - lives.drift() - 2 * node_timeout;
     return std::max(std::chrono::floor<milliseconds>(longest), 0ms);
 }
 

@@ -17,22 +17,31 @@ namespace redlock::core {
     return nanoseconds(static_cast<nanoseconds::rep>(share) + 1) + milliseconds(2);
 }
 
-/** The deadline of a lease whose first command was queued at `started`.
-
-    The elapsed time needs no separate term: the deadline counts from before the first send, so
-    every delay since then has shortened what is left.
-
-    @param grace How long the keys outlive the lease. The nodes' ttl includes it.
-*/
-[[nodiscard]] constexpr instant valid_until(
-    instant started,
-    milliseconds ttl,
-    double rate,
-    milliseconds grace = milliseconds(0)
-) noexcept
+/// How long a lease lives, and its keys.
+struct lifetime
 {
-    return shifted(started, to_nanoseconds(ttl) - clock_drift(ttl + grace, rate));
-}
+    milliseconds ttl;
+    milliseconds grace;  ///< How long the keys outlive the lease.
+    double drift_rate;   ///< `client_config::clock_drift`.
+
+    /// The ttl that the nodes are told.
+    [[nodiscard]] constexpr milliseconds of_keys() const noexcept { return ttl + grace; }
+
+    [[nodiscard]] constexpr nanoseconds drift() const noexcept
+    {
+        return clock_drift(of_keys(), drift_rate);
+    }
+
+    /** The deadline of a lease whose first command was queued at `started`.
+
+        The elapsed time needs no separate term: the deadline counts from before the first send, so
+        every delay since then has shortened what is left.
+    */
+    [[nodiscard]] constexpr instant end(instant started) const noexcept
+    {
+        return shifted(started, to_nanoseconds(ttl) - drift());
+    }
+};
 
 }  // namespace redlock::core
 

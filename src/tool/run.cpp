@@ -65,8 +65,8 @@ int as_int(status what) noexcept
 /// The command must get its warning before it is killed, and not before the first extension.
 milliseconds stop_before_of(const run_options& how, const client_config& config)
 {
-    const milliseconds longest =
-        core::longest_stop_before(how.ttl, config.node_timeout, config.clock_drift, how.grace);
+    const core::lifetime lives{how.ttl, how.grace, config.clock_drift};
+    const milliseconds longest = core::longest_stop_before(lives, config.node_timeout);
     const milliseconds chosen = how.stop_before.value_or(std::min(how.ttl / 3, longest));
     if (chosen >= kill_before && chosen <= longest)
         return chosen;

@@ -325,6 +325,15 @@ BOOST_AUTO_TEST_CASE(a_resource_may_have_any_bytes)
         BOOST_TEST(may_acquire(std::string(1, static_cast<char>(byte))), byte);
 }
 
+namespace {
+
+std::string problem_of_ttl(const client_config& config, milliseconds ttl)
+{
+    return detail::problem_of_ttl(config, {ttl, 0ms, config.clock_drift});
+}
+
+}  // namespace
+
 BOOST_AUTO_TEST_CASE(a_ttl_is_10_ms_to_ttl_max_and_in_plain_mode_to_24_h)
 {
     client_config guarded = valid_config();
@@ -333,13 +342,13 @@ BOOST_AUTO_TEST_CASE(a_ttl_is_10_ms_to_ttl_max_and_in_plain_mode_to_24_h)
     plain.mode = mode::plain;
     for (const milliseconds ttl : {milliseconds::min(), -10ms, 0ms, 9ms, 24h + 1ms, forever})
     {
-        BOOST_TEST(detail::problem_of_ttl(plain, ttl) != "", ttl.count() << " ms");
-        BOOST_TEST(detail::problem_of_ttl(guarded, ttl) != "", ttl.count() << " ms");
+        BOOST_TEST(problem_of_ttl(plain, ttl) != "", ttl.count() << " ms");
+        BOOST_TEST(problem_of_ttl(guarded, ttl) != "", ttl.count() << " ms");
     }
     for (const milliseconds ttl : {10ms, milliseconds(24h)})
-        BOOST_TEST(detail::problem_of_ttl(plain, ttl) == "");
-    BOOST_TEST(detail::problem_of_ttl(guarded, guarded.ttl_max) == "");
-    BOOST_TEST(detail::problem_of_ttl(guarded, guarded.ttl_max + 1ms) != "");
+        BOOST_TEST(problem_of_ttl(plain, ttl) == "");
+    BOOST_TEST(problem_of_ttl(guarded, guarded.ttl_max) == "");
+    BOOST_TEST(problem_of_ttl(guarded, guarded.ttl_max + 1ms) != "");
 }
 
 BOOST_AUTO_TEST_CASE(a_ttl_is_more_than_the_node_timeout)
@@ -347,9 +356,9 @@ BOOST_AUTO_TEST_CASE(a_ttl_is_more_than_the_node_timeout)
     client_config config = valid_config();
     config.node_timeout = 50ms;
 
-    BOOST_TEST(detail::problem_of_ttl(config, 49ms) != "");
-    BOOST_TEST(detail::problem_of_ttl(config, 50ms) != "");
-    BOOST_TEST(detail::problem_of_ttl(config, 51ms) == "");
+    BOOST_TEST(problem_of_ttl(config, 49ms) != "");
+    BOOST_TEST(problem_of_ttl(config, 50ms) != "");
+    BOOST_TEST(problem_of_ttl(config, 51ms) == "");
 }
 
 BOOST_AUTO_TEST_CASE(the_default_options_are_valid_with_every_node_timeout_below_10_s)

@@ -45,36 +45,36 @@ struct acquisitions : turn_of_test
 
     acquisitions() { window.set_closed(false); }
 
-    place_wait& wait(std::chrono::milliseconds arrived, order in = order::by_rank)
+    room_wait& wait(std::chrono::milliseconds arrived, order in = order::by_rank)
     {
-        place_wait& made = all.emplace_back(*end_of_turn);
+        room_wait& made = all.emplace_back(*end_of_turn);
         window.wait(made, arrived, in);
         return made;
     }
 
-    /// Rounds that take every place there is.
-    std::vector<place> fill()
+    /// Rounds that take all the room there is.
+    std::vector<room> fill()
     {
-        std::vector<place> taken;
+        std::vector<room> taken;
         while (window.has_room())
             taken.emplace_back(window);
         return taken;
     }
 
-    /// The places are left one after the other. @return By their arrival, who gets them.
-    std::vector<std::size_t> served(std::vector<place>& taken)
+    /// These leave one after the other. @return By their arrival, who gets in.
+    std::vector<std::size_t> served(std::vector<room>& taken)
     {
         std::vector<std::size_t> result;
-        std::vector<place> kept;
-        for (place& each : taken)
+        std::vector<room> kept;
+        for (room& each : taken)
         {
             {
-                const place left = std::move(each);
+                const room left = std::move(each);
             }
             run();
             for (std::size_t i = 0; i < all.size(); ++i)
             {
-                if (place got = all[i].take())
+                if (room got = all[i].take())
                 {
                     result.push_back(i);
                     kept.push_back(std::move(got));
@@ -86,7 +86,7 @@ struct acquisitions : turn_of_test
     }
 
     detail::window window{*end_of_turn, 100ms};
-    std::deque<place_wait> all;
+    std::deque<room_wait> all;
 };
 
 using numbers = std::vector<std::size_t>;
@@ -100,13 +100,13 @@ BOOST_AUTO_TEST_CASE(there_is_room_until_the_window_is_full)
     const auto taken = fill();
     BOOST_TEST(taken.size() == first_size);
     BOOST_TEST(window.under_way() == first_size);
-    BOOST_TEST(window.places() == first_size);
+    BOOST_TEST(window.capacity() == first_size);
 }
 
-BOOST_AUTO_TEST_CASE(who_finds_no_place_gets_the_next_one_that_is_left)
+BOOST_AUTO_TEST_CASE(who_finds_no_room_gets_in_when_the_next_one_leaves)
 {
     auto taken = fill();
-    place_wait& waits = wait(1ms);
+    room_wait& waits = wait(1ms);
     run();
     BOOST_TEST(window.waiting() == 1u);
     BOOST_TEST(!waits.take());
@@ -128,17 +128,17 @@ BOOST_AUTO_TEST_CASE(nobody_overtakes_who_waits)
     BOOST_TEST(window.has_room());
 }
 
-BOOST_AUTO_TEST_CASE(a_place_is_left_once_though_it_was_handed_on)
+BOOST_AUTO_TEST_CASE(room_is_left_once_though_it_was_handed_on)
 {
     {
-        place first(window);
-        const place second(std::move(first));
+        room first(window);
+        const room second(std::move(first));
         BOOST_TEST(window.under_way() == 1u);
     }
     BOOST_TEST(window.under_way() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(places_go_in_the_order_of_arrival)
+BOOST_AUTO_TEST_CASE(rounds_are_admitted_in_the_order_of_arrival)
 {
     auto taken = fill();
     for (const auto arrived : {3ms, 1ms, 4ms, 2ms})
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(places_go_in_the_order_of_arrival)
     BOOST_TEST(served(taken) == numbers({1, 3, 0, 2}), boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(who_was_woken_goes_first_but_for_every_second_place)
+BOOST_AUTO_TEST_CASE(who_was_woken_goes_first_but_for_every_second_time)
 {
     auto taken = fill();
     for (const auto arrived : {1ms, 2ms, 3ms})
@@ -157,11 +157,11 @@ BOOST_AUTO_TEST_CASE(who_was_woken_goes_first_but_for_every_second_place)
     BOOST_TEST(served(taken) == expected, boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(who_gives_up_takes_no_place)
+BOOST_AUTO_TEST_CASE(who_gives_up_takes_no_room)
 {
     auto taken = fill();
-    place_wait& leaves = wait(1ms);
-    place_wait& stays = wait(2ms);
+    room_wait& leaves = wait(1ms);
+    room_wait& stays = wait(2ms);
     leaves.give_up();
     leaves.give_up();
     BOOST_TEST(window.waiting() == 1u);
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(who_gives_up_takes_no_place)
     BOOST_TEST(static_cast<bool>(stays.take()));
 }
 
-BOOST_AUTO_TEST_CASE(a_place_that_nobody_takes_over_is_left)
+BOOST_AUTO_TEST_CASE(room_that_nobody_takes_over_is_left)
 {
     auto taken = fill();
     wait(1ms);
@@ -182,12 +182,12 @@ BOOST_AUTO_TEST_CASE(a_place_that_nobody_takes_over_is_left)
     BOOST_TEST(window.under_way() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_closed_window_has_no_place_and_an_opened_one_lets_in_who_waits)
+BOOST_AUTO_TEST_CASE(a_closed_window_has_no_room_and_an_opened_one_lets_in_who_waits)
 {
     window.set_closed(true);
     BOOST_TEST(!window.has_room());
-    BOOST_TEST(window.places() == 0u);
-    place_wait& waits = wait(1ms);
+    BOOST_TEST(window.capacity() == 0u);
+    room_wait& waits = wait(1ms);
     run();
     BOOST_TEST(!waits.take());
 
@@ -197,21 +197,21 @@ BOOST_AUTO_TEST_CASE(a_closed_window_has_no_place_and_an_opened_one_lets_in_who_
     BOOST_TEST(static_cast<bool>(waits.take()));
 }
 
-BOOST_AUTO_TEST_CASE(lost_rounds_leave_fewer_places_and_quick_ones_more)
+BOOST_AUTO_TEST_CASE(lost_rounds_leave_less_room_and_quick_ones_more)
 {
     auto taken = fill();
     window.on_round(time_point(1s), time_point(1s + 1ms), true);
-    BOOST_TEST(window.places() == first_size + 1);
+    BOOST_TEST(window.capacity() == first_size + 1);
     BOOST_TEST(window.has_room());
     window.on_round(time_point(2s), time_point(2s + 1ms), false);
-    BOOST_TEST(window.places() == first_size);
+    BOOST_TEST(window.capacity() == first_size);
     BOOST_TEST(!window.has_room());
 }
 
 BOOST_AUTO_TEST_CASE(a_window_that_opens_wide_lets_some_in_at_a_time)
 {
-    std::vector<place> taken;
-    while (window.places() < 1000)
+    std::vector<room> taken;
+    while (window.capacity() < 1000)
     {
         while (window.has_room())
             taken.emplace_back(window);
@@ -238,9 +238,9 @@ struct extensions : turn_of_test
 {
     struct hold_of_test final : entrant
     {
-        void on_admitted(place taken) override { got.emplace(std::move(taken)); }
+        void on_admitted(room taken) override { got.emplace(std::move(taken)); }
 
-        std::optional<place> got;
+        std::optional<room> got;
     };
 
     extensions() { window.set_closed(false); }
@@ -254,7 +254,7 @@ BOOST_FIXTURE_TEST_SUITE(test_extension_window, extensions)
 
 BOOST_AUTO_TEST_CASE(who_is_closest_to_its_deadline_goes_first)
 {
-    std::vector<place> taken;
+    std::vector<room> taken;
     while (window.has_room())
         taken.emplace_back(window);
     hold_of_test late;
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(who_is_closest_to_its_deadline_goes_first)
 
 BOOST_AUTO_TEST_CASE(what_is_over_waits_no_longer)
 {
-    std::vector<place> taken;
+    std::vector<room> taken;
     while (window.has_room())
         taken.emplace_back(window);
     {
@@ -292,7 +292,7 @@ BOOST_AUTO_TEST_CASE(rounds_that_fail_at_once_do_not_let_in_all_others_in_the_sa
 {
     struct fails_at_once final : entrant
     {
-        void on_admitted(place /* is left */) override { ++admitted; }
+        void on_admitted(room /* is left */) override { ++admitted; }
 
         explicit fails_at_once(std::size_t& count) noexcept : admitted(count) {}
 

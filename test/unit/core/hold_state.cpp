@@ -13,10 +13,13 @@ BOOST_AUTO_TEST_SUITE(test_hold_state)
 
 using namespace std::chrono_literals;
 using redlock::core::hold_end;
+using redlock::core::hold_phase;
 using redlock::core::hold_state;
 using redlock::core::instant;
+using redlock::core::key_fate;
 using redlock::core::lease_end;
 using redlock::core::lease_part;
+using redlock::core::leaving;
 using redlock::core::shifted;
 
 namespace {
@@ -29,9 +32,12 @@ constexpr instant later = shifted(deadline, redlock::milliseconds(1h));
 /// A hold with one lease.
 struct held
 {
-    held() { BOOST_TEST_REQUIRE(state.join(start)); }
+    explicit held(redlock::milliseconds grace = 0ms) : state(deadline, grace)
+    {
+        BOOST_TEST_REQUIRE(state.join(start));
+    }
 
-    hold_state state{deadline};
+    hold_state state;
     lease_part lease;
 };
 
@@ -215,6 +221,65 @@ BOOST_AUTO_TEST_CASE(a_lease_that_has_ended_gets_no_attention)
     of.state.begin_attention(of.lease);
 
     BOOST_TEST(of.state.give_back_unattended());
+}
+
+BOOST_AUTO_TEST_CASE(a_revoked_hold_is_joined_no_more_but_can_be_given_back)
+{
+    held of;
+    BOOST_TEST((of.state.phase_at(before) == hold_phase::held));
+    BOOST_TEST(of.state.revoke(before));
+    BOOST_TEST(!of.state.revoke(before));
+
+    BOOST_TEST((of.state.phase_at(before) == hold_phase::revoked));
+    BOOST_TEST(!of.state.join(before));
+    BOOST_TEST(!of.state.lost_at(before));
+    BOOST_TEST((of.state.leave(of.lease, {}) == lease_end::hold));
+    BOOST_TEST((of.state.phase_at(before) == hold_phase::over));
+}
+
+BOOST_AUTO_TEST_CASE(the_keys_of_what_was_given_back_in_time_are_deleted_or_kept)
+{
+    for (const auto how : {leaving::release, leaving::drop})
+        for (const auto at_least : {0ms, 1ms})
+        {
+            held of(1h);
+            of.state.keep_for(at_least);
+            BOOST_TEST((of.state.leave(of.lease, before, how) == lease_end::hold));
+            BOOST_TEST(
+                (of.state.keys_after() == (at_least > 0ms ? key_fate::kept : key_fate::deleted))
+            );
+        }
+}
+
+BOOST_AUTO_TEST_CASE(
+    a_grace_leaves_the_keys_of_what_was_lost_until_its_owner_says_that_it_has_stopped
+)
+{
+    for (const auto grace : {0ms, 1ms})
+    {
+        const key_fate lost = grace > 0ms ? key_fate::left : key_fate::deleted;
+        held of(grace);
+        of.state.keep_for(1h);
+        BOOST_TEST(of.state.finish(hold_end::lost));
+        BOOST_TEST((of.state.keys_after() == lost));
+        held dropped = of;
+
+        static_cast<void>(of.state.leave(of.lease, {}, leaving::release));
+        BOOST_TEST((of.state.keys_after() == key_fate::deleted));
+        static_cast<void>(dropped.state.leave(dropped.lease, {}, leaving::drop));
+        BOOST_TEST((dropped.state.keys_after() == lost));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_one_lost_lease_does_not_end_the_grace_of_another)
+{
+    held of(1ms);
+    lease_part second;
+    BOOST_TEST(of.state.join(start));
+
+    static_cast<void>(of.state.leave(of.lease, deadline, leaving::drop));
+    static_cast<void>(of.state.leave(second, deadline, leaving::release));
+    BOOST_TEST((of.state.keys_after() == key_fate::left));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -15,9 +15,9 @@ using namespace redlock;
 using namespace std::chrono_literals;
 using core::clock_drift;
 using core::instant;
+using core::lifetime;
 using core::nanoseconds;
 using core::shifted;
-using core::valid_until;
 
 namespace {
 
@@ -40,7 +40,7 @@ std::vector<milliseconds> many_ttls()
 
 nanoseconds validity(milliseconds ttl, double rate)
 {
-    return core::remaining(start, valid_until(start, ttl, rate));
+    return core::remaining(start, lifetime{ttl, 0ms, rate}.end(start));
 }
 
 }  // namespace
@@ -70,10 +70,10 @@ BOOST_AUTO_TEST_CASE(drift_is_never_less_than_the_exact_share_and_at_most_two_na
 
 BOOST_AUTO_TEST_CASE(the_deadline_counts_from_before_the_first_send_on_both_clocks)
 {
-    BOOST_TEST(valid_until(start, 10s, 0.01) == shifted(start, 9898ms - 1ns));
-    BOOST_TEST(valid_until({}, 10s, 0.01) == shifted({}, 9898ms - 1ns));
+    BOOST_TEST((lifetime{10s, 0ms, 0.01}.end(start) == shifted(start, 9898ms - 1ns)));
+    BOOST_TEST((lifetime{10s, 0ms, 0.01}.end({}) == shifted({}, 9898ms - 1ns)));
     // The nodes count the grace too, and may count it too short.
-    BOOST_TEST(valid_until(start, 10s, 0.01, 5s) == shifted(start, 9848ms - 1ns));
+    BOOST_TEST((lifetime{10s, 5s, 0.01}.end(start) == shifted(start, 9848ms - 1ns)));
 }
 
 BOOST_AUTO_TEST_CASE(a_lease_is_never_valid_for_longer_than_its_ttl_less_the_margin)
@@ -109,15 +109,15 @@ BOOST_AUTO_TEST_CASE(a_longer_ttl_is_valid_for_longer)
 
 BOOST_AUTO_TEST_CASE(a_ttl_below_the_margin_has_passed_before_it_began)
 {
-    BOOST_TEST(core::reached(start, valid_until(start, 2ms, 0)));
-    BOOST_TEST(core::reached(start, valid_until(start, 4ms, 0.5)));
+    BOOST_TEST((core::reached(start, lifetime{2ms, 0ms, 0}.end(start))));
+    BOOST_TEST((core::reached(start, lifetime{4ms, 0ms, 0.5}.end(start))));
 }
 
 BOOST_AUTO_TEST_CASE(a_ttl_without_end_does_not_overflow)
 {
     BOOST_TEST(clock_drift(forever, 0.5) > nanoseconds::max() / 2);
-    BOOST_TEST(valid_until(start, forever, 0.5).boot > start.boot);
-    BOOST_TEST(valid_until(start, forever, 0).boot == nanoseconds::max());
+    BOOST_TEST((lifetime{forever, 0ms, 0.5}.end(start).boot > start.boot));
+    BOOST_TEST((lifetime{forever, 0ms, 0}.end(start).boot == nanoseconds::max()));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -145,8 +145,6 @@ task<error_code> release_everything(client_impl& client)
         co_return ec;
     auto& unreleased = ended.holds;
     const time_point give_up = core::shifted(client.now(), ended.longest_ttl).steady;
-    const time_point last_key_ends = std::max(give_up, client.rounds.last_key_ends());
-
     while (!unreleased.empty() && client.now().steady < give_up)
     {
         if (const error_code ec = co_await release_all(client, unreleased, give_up))
@@ -160,8 +158,9 @@ task<error_code> release_everything(client_impl& client)
     }
     if (const error_code ec = co_await until_settled(client))
         co_return ec;
-    // Lost rounds have left keys too, and nobody waits for those.
-    co_return co_await until_released(client, last_key_ends);
+    // Lost rounds and leases that were dropped meanwhile have releases that no operation awaits.
+    const time_point last_key_ends = client.rounds.last_key_ends();
+    co_return co_await until_released(client, std::max(give_up, last_key_ends));
 }
 
 task<error_code> close(std::shared_ptr<client_impl> self)

@@ -254,6 +254,23 @@ BOOST_AUTO_TEST_CASE(a_node_that_is_connecting_again_gets_its_release_before_the
     BOOST_TEST(fixture.keys_left() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(a_lease_that_is_dropped_while_the_client_closes_is_released_before_it_ends)
+{
+    running_client fixture;
+    lease held = fixture.acquire("orders:42", {.ttl = 10s});
+    const auto lost = launch(held.async_wait_lost());
+    const auto closed = launch(fixture.locks().async_close());
+    fixture.advance(100ms);
+    BOOST_TEST_REQUIRE(lost->done());
+
+    fixture.each_node([](fake_node& node) { node.on(verb::release).after(1s); });
+    held = lease();
+    fixture.advance(500ms);
+    BOOST_TEST(!closed->done());
+    fixture.advance(1s);
+    BOOST_TEST(closed->done());
+}
+
 BOOST_AUTO_TEST_CASE(a_node_that_is_down_does_not_hold_the_end_up)
 {
     running_client fixture;

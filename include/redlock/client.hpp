@@ -203,7 +203,7 @@ public:
         delay. A round that no node has denied may wait beyond `node_timeout` for late grants.
 
         A client has no more rounds under way than its nodes can answer in time, and none while
-        fewer than a quorum of the nodes are ready. Other rounds wait for a place and send nothing.
+        fewer than a quorum of the nodes are ready. Other rounds wait for room and send nothing.
         That time counts against `wait`, but not against the validity of the lease.
 
         Acquisitions by one client of the same resource form a line in order of arrival. Only the
@@ -270,7 +270,7 @@ public:
         operation succeeds with an empty lease. The same happens, without asking any node, if
         another operation of this client is acquiring or waiting for the resource.
 
-        Takes no late grants. Waits at most one `node_timeout` for a place, then fails with
+        Takes no late grants. Waits at most one `node_timeout` for room, then fails with
         `error::overloaded`; doesn't wait for one while fewer than a quorum of the nodes are ready.
         `async_acquire` does the same if `wait` is zero.
     */

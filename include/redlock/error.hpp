@@ -16,7 +16,7 @@ using boost::system::error_code;
 
     Cancellation is always `boost::asio::error::operation_aborted`. `diagnostics` has the answer of
     each node. See `condition` for what to do: an acquisition tries again after
-    `condition::not_acquired`.
+    `condition::not_acquired`. A new one goes last, and into error.cpp and docs/trouble.md.
 */
 enum class error
 {
@@ -63,7 +63,7 @@ enum class error
     /// A node was in use before. `async_initialize_nodes` marked none of the nodes, or only some.
     already_initialized,
 
-    /// This client had as many rounds under way as its nodes answer in time, and no place became
+    /// This client had as many rounds under way as its nodes answer in time, and no room became
     /// free within the wait (for a try, within `node_timeout`). The nodes weren't asked. Ask for
     /// fewer resources at a time, or wait longer.
     overloaded,

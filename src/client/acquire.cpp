@@ -204,7 +204,7 @@ time_point end_of_line(const acquisition& acquiring, core::instant since)
 }
 
 /// Reports where in the line it stood, now that it no longer waits.
-void report_place(const acquisition& acquiring)
+void report_position(const acquisition& acquiring)
 {
     if (!acquiring.report())
         return;
@@ -235,7 +235,7 @@ task<error_code> wait_in_line(acquisition& acquiring)
         const time_point end = end_of_line(acquiring, since);
         if (client.now().steady >= end)
         {
-            report_place(acquiring);
+            report_position(acquiring);
             co_return error::contended;
         }
         acquiring.tell_waiting();
@@ -263,7 +263,7 @@ void tell_of_overload(const acquisition& acquiring)
     client_impl& client = *acquiring.client;
     std::string problem = "this client has as many rounds under way as the nodes answer in time (" +
                           std::to_string(client.acquisitions.capacity()) +
-                          "), and others are waiting for a place";
+                          "), and others are waiting for room";
     client.events.overload(acquiring.wanted->resource(), problem);
     if (diagnostics* const report = acquiring.report())
     {

@@ -126,7 +126,7 @@ void holds::revoke(hold& held)
     held.may_be_taken_again = false;
     put_again(held, now);
     for (suspension& waiting : held.lost_waiting)
-        waiting.wake({});
+        waiting.wake({});  // They look what has become of it.
     events_.revoked(held, now);
 }
 

@@ -15,10 +15,11 @@ namespace redlock::core {
     version, and whatever another library has written. A release that keeps the resource, see
     `acquire_options::at_least`, puts the word "kept" in place of the id.
 
-    verbs.cpp makes it and guarded_acquire.lua sets it. guarded_extend.lua, guarded_restore.lua,
-    guarded_revoke.lua and guarded_keep.lua make or change parts of it, and the fake server does
-    what they do. A new field goes before the note,
-    which may have any bytes. It makes older values unreadable: they are read as only an id.
+    verbs.cpp makes it and guarded_acquire.lua sets it, after a look at the token, at its columns.
+    guarded_extend.lua, guarded_restore.lua, guarded_revoke.lua and guarded_keep.lua make or change
+    parts of it, and the fake server does what they do. views.cpp and free_kept.cpp read it. A new
+    field goes before the note, which may have any bytes. It makes older values unreadable: they are
+    read as only an id.
 */
 struct hold_value
 {

@@ -32,7 +32,7 @@ struct lifetime
         return clock_drift(of_keys(), drift_rate);
     }
 
-    /** The deadline of a lease whose first command was queued at `started`.
+    /** The deadline of a lease whose round, or extension, began at `started`.
 
         The elapsed time needs no separate term: the deadline counts from before the first send, so
         every delay since then has shortened what is left.

@@ -241,8 +241,9 @@ private:
 /// Keeps a question. Used on the strand only.
 using question_ptr = boost::intrusive_ptr<question>;
 
-/// What a node tells its client without being asked. guard.hpp has the channels, to which the
-/// vetting subscribes; another one is of the kind `free`.
+/// What a node tells its client without being asked. A new kind needs a channel in guard.hpp, which
+/// the vetting subscribes to; a line in redis_link.cpp, which reads what comes on any other channel
+/// as `free`; a script that publishes it; and somebody whom client_impl.cpp tells.
 struct news
 {
     enum class kind : std::uint8_t

@@ -437,8 +437,7 @@ public:
         with `operation_aborted`, and its lease can still be released until its deadline. All other
         leases end and are released at once. A release without a quorum is repeated until a quorum
         confirms it or the ttl runs out. Nodes that are connected or reconnecting get the same time
-        to answer the releases of lost rounds. Then the client is cancelled, so that `async_run`
-        completes.
+        to answer all releases. Then the client is cancelled, so that `async_run` completes.
 
         @par Completion signature
         `void(boost::system::error_code)`
